@@ -19,7 +19,7 @@ from pathlib import Path
 from evalbench.kit.judging import Docket
 from evalbench.studies import load
 from evalbench.studies.rag_generation.inputs import METRICS, answers_of
-from evalbench.studies.rag_generation.judged import judged
+from evalbench.studies.rag_generation.judged import cases_of
 from evalbench.text.sentences import sentences
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -190,7 +190,7 @@ def verdicts(answers: list[dict], judge: Invented) -> list[dict]:
 
     docket = Docket(judge)
     data = load(pd.DataFrame(answers), study="rag_generation")
-    judged(answers_of(data["answers"]), docket, METRICS, split="claims", n_questions=3)
+    cases_of(answers_of(data["answers"]), docket, METRICS, split="claims", n_questions=3)
     found = []
     for question, says in docket.heard().answers:
         task = next(TASKS[name] for name in TASKS if name in question.fields)

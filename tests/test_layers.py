@@ -170,3 +170,16 @@ def test_importing_evalbench_loads_nothing_heavy() -> None:
     code = "import sys, evalbench; print(' '.join(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not (HEAVY | {"pandas", "scipy", "numpy"}) & set(loaded)
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.glob("studies/*/*.py")), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_no_file_of_a_study_is_hidden_by_a_function_of_its_name(path: Path) -> None:
+    package = importlib.import_module(f"evalbench.studies.{path.parent.name}")
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == package.__name__:
+            hidden = [
+                a.name
+                for a in node.names
+                if (path.parent / f"{a.name}.py").exists() and callable(getattr(package, a.name))
+            ]
+            assert not hidden, f"{package.__name__} has functions of these names: import from the files themselves"

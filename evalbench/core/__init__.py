@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from evalbench.core import clusters as clusters
     from evalbench.core import compared as compared
     from evalbench.core import comparison as comparison
+    from evalbench.core import constant_answer as constant_answer
     from evalbench.core import correlation as correlation
     from evalbench.core import correlation_levels as correlation_levels
     from evalbench.core import correlation_table as correlation_table
@@ -56,6 +57,10 @@ if TYPE_CHECKING:
     from evalbench.core import unscored as unscored
     from evalbench.core import verdict as verdict
     from evalbench.core import wording as wording
+    from evalbench.core.arrays import Bools as Bools
+    from evalbench.core.arrays import Floats as Floats
+    from evalbench.core.arrays import Indices as Indices
+    from evalbench.core.arrays import Ints as Ints
     from evalbench.core.measures import Measure as Measure
     from evalbench.core.measures import mean_of as mean_of
     from evalbench.core.measures import ratio as ratio
@@ -67,5 +72,9 @@ if TYPE_CHECKING:
     from evalbench.core.wording import percent as percent
 
 __getattr__ = modules_of(
-    __name__, result="Estimate Result Summary", measures="Measure mean_of ratio share_of", wording="counted percent"
+    __name__,
+    arrays="Bools Floats Indices Ints",
+    result="Estimate Result Summary",
+    measures="Measure mean_of ratio share_of",
+    wording="counted percent",
 )

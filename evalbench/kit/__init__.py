@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from evalbench.kit import sentences as sentences
     from evalbench.kit import slicing as slicing
     from evalbench.kit import stopping as stopping
+    from evalbench.kit import streaming as streaming
     from evalbench.kit import trial_tables as trial_tables
     from evalbench.kit import trials as trials
     from evalbench.kit import verdicts as verdicts

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evalbench.readers import grouping as grouping
     from evalbench.readers import gsm8k as gsm8k
     from evalbench.readers import labels as labels
+    from evalbench.readers import large as large
     from evalbench.readers import listed as listed
     from evalbench.readers import nested as nested
     from evalbench.readers import nq as nq

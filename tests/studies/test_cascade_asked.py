@@ -15,6 +15,7 @@ import pytest
 from chat import chat_endpoint
 
 from evalbench import load
+from evalbench.core.result import Result
 from evalbench.models.tokens import estimated
 from evalbench.studies import cascade
 
@@ -57,7 +58,7 @@ def answer(prompt: str) -> str:
     return json.dumps({"reason": "equal", "mark": 1})
 
 
-def asked(model: str) -> cascade.Result:  # type: ignore[name-defined]
+def asked(model: str) -> Result:
     data = load({"items": rows(), "dictionary": dictionary()}, study="cascade")
     return cascade.evaluate(data, judge=model, geval_samples=2, n_resamples=20)
 

@@ -10,6 +10,7 @@ import pytest
 
 from evalbench import load
 from evalbench.core import dry
+from evalbench.core.result import Result
 from evalbench.errors import BadInput
 from evalbench.models.chat.collect import collect
 from evalbench.studies import cascade
@@ -30,7 +31,7 @@ def below_each_other(**more: object) -> pd.DataFrame:
     return pd.DataFrame(rows).assign(**more)
 
 
-def run(rows: pd.DataFrame, **options: object) -> cascade.Result:  # type: ignore[name-defined]
+def run(rows: pd.DataFrame, **options: object) -> Result:
     return cascade.evaluate(load(rows, study="cascade"), n_resamples=20, **options)
 
 

@@ -24,9 +24,9 @@ from evalbench.studies.matching_calibration.search import (
     Training,
     calls,
     f1_surface,
+    fitted,
     folds,
     scores,
-    search,
     simplex,
     spearman_of,
 )
@@ -171,7 +171,7 @@ def test_spearman_is_scipys() -> None:
 def test_the_search_finds_planted_weights(k: int) -> None:
     data, truth = planted(k=k)
     start = SEED if k == 5 else Setting((0.5, 0.5), Thresholds())
-    found = search(data, start)
+    found = fitted(data, start)
     assert sum(found.weights) == pytest.approx(1, abs=1e-9)
     assert min(found.weights) >= 0
     assert f1(calls(data, found)[1], data.human) >= 0.97 > f1(calls(data, start)[1], data.human)
@@ -181,27 +181,27 @@ def test_the_search_finds_planted_weights(k: int) -> None:
 def test_nothing_moves_without_a_reason() -> None:
     data, _ = planted()
     agreed = data._replace(human=calls(data, SEED)[1].astype(float))
-    assert search(agreed, SEED) == SEED
+    assert fitted(agreed, SEED) == SEED
 
 
 def test_only_the_thresholds_that_may_change_do() -> None:
     data, _ = planted(noise=0.1)
     data = data._replace(overlap=data.parts[:, 0], rule=data.parts[:, 1])
-    assert search(data, SEED, searched=()).thresholds == SEED.thresholds
-    assert search(data, SEED, searched=("score",)).thresholds[:2] == SEED.thresholds[:2]
+    assert fitted(data, SEED, searched=()).thresholds == SEED.thresholds
+    assert fitted(data, SEED, searched=("score",)).thresholds[:2] == SEED.thresholds[:2]
 
 
 def test_thresholds_alone_leave_the_weights() -> None:
     data, _ = planted(noise=0.1)
     for objective in ("f1", "spearman"):
-        found = search(data, SEED, objective, weights=False)
+        found = fitted(data, SEED, objective, weights=False)
         assert found.weights == SEED.weights
         assert found.thresholds != SEED.thresholds
 
 
 def test_spearman_searches_by_rank() -> None:
     data, _ = planted(noise=0.05)
-    found = search(data, SEED, "spearman")
+    found = fitted(data, SEED, "spearman")
     best, seed = spearman_of(data, np.array([found.weights, SEED.weights]))
     assert best > seed
     assert best >= np.nanmax(spearman_of(data, simplex(5))) - 1e-12

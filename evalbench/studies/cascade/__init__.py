@@ -20,20 +20,24 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core, kit, readers
-from evalbench.judge.dag import read_dag
-from evalbench.judge.entail import BASELINE
-from evalbench.judge.verdicts import InProcess
+from evalbench.judge import dag, entail, verdicts
 from evalbench.models.accounting import embeddings_counted, merged
-from evalbench.studies.cascade import alike, bases, cost, early, stages
-from evalbench.studies.cascade.every_pair import beside
-from evalbench.studies.cascade.inputs import cases_of, check, judge_of, judged_in_words, models_of, returned_of
+from evalbench.studies.cascade import (
+    alike,
+    bases,
+    cost,
+    early,
+    every_pair,
+    inputs,
+    method,
+    people,
+    stages,
+    state,
+    summary,
+    truth,
+)
 from evalbench.studies.cascade.items import contradictions_table, items_of, stages_table, texts_of
-from evalbench.studies.cascade.method import method, notes
 from evalbench.studies.cascade.naive import checked_pattern
-from evalbench.studies.cascade.people import TO_LABEL, agreement, scale_of, to_label
-from evalbench.studies.cascade.state import By, Desk
-from evalbench.studies.cascade.summary import MARGIN, MIN_AGREEMENT, summarise
-from evalbench.studies.cascade.truth import TRUTH_BY
 from evalbench.studies.contract import offered
 
 QUESTION = "Is model A better than model B, worse, or the same, at the least cost?"
@@ -49,7 +53,7 @@ def evaluate(
     judge_prompt: str = "",
     judge_max_tokens: int = 1024,
     run_stages: Sequence[int] = (),
-    truth_by: str = BASELINE,
+    truth_by: str = entail.BASELINE,
     task: str = "question_answering",
     criteria: Sequence[str] | str = bases.AUTO,
     criteria_file: str = "",
@@ -66,14 +70,14 @@ def evaluate(
     geval_samples: int = 5,
     n_orders: int = 6,
     n_questions: int = 5,
-    min_agreement: float = MIN_AGREEMENT,
+    min_agreement: float = summary.MIN_AGREEMENT,
     agreement_as_truth: float = 0.8,
     stop_early: bool = False,
     stop_batch: int = kit.stopping.BATCH,
     promise: float = 0.0,
     promise_delta: float = 0.1,
     annotators: bool = True,
-    margin: float = MARGIN,
+    margin: float = summary.MARGIN,
     basis_quality: Mapping[str, str] = {},
     origin: str = "not stated",
     max_unscored: float = kit.MAX_UNSCORED,
@@ -174,8 +178,8 @@ def evaluate(
     judged = setting.desk.strong is not None or setting.desk.answerer is not None
     hand = bases.at_hand(data, cases, options, labels_agree=setting.labels_agree, judged=judged)
     marks = data.get("labels")
-    found = contradictions_table(course, cases, scale_of(marks)[1] if marks is not None else 1.0)
-    both = beside(items, cases, setting, margin=margin, seed=seed, n_resamples=n_resamples)
+    found = contradictions_table(course, cases, people.scale_of(marks)[1] if marks is not None else 1.0)
+    both = every_pair.beside(items, cases, setting, margin=margin, seed=seed, n_resamples=n_resamples)
     left = {name for name, open_ in zip(items["id"], items["open"], strict=True) if open_ == 1}
     tables = {
         "stages": stages_table(course),
@@ -193,19 +197,19 @@ def evaluate(
         ),
         **_calls(course),
     }
-    files = {TO_LABEL: to_label([case for case in cases if case.id in left], models)} if left else {}
+    files = {people.TO_LABEL: people.to_label([case for case in cases if case.id in left], models)} if left else {}
     return core.Result(
         study="cascade",
         question=QUESTION,
-        judged=judged_in_words(models),
+        judged=inputs.judged_in_words(models),
         parameters=options,
         data=data.label,
         id="id",
         items=items,
-        summary=summarise(items, **kit.taken(summarise, options)),
+        summary=summary.summarise(items, **kit.taken(summary.summarise, options)),
         tables=tables,
-        notes=(*data.notes, *notes(items, cases, course, hand, options, agreed)),
-        method=(*method(options), *([kit.stopping.METHOD] if course.stopped else [])),
+        notes=(*data.notes, *method.notes(items, cases, course, hand, options, agreed)),
+        method=(*method.described(options), *([kit.stopping.METHOD] if course.stopped else [])),
         accounting=merged([*(one.accounting for one in course.asked), *spent]),
         stopping=early.to_json(course.stopped, items) if course.stopped else {},
         files={**files, kit.stopping.PLAN: kit.stopping.plan_bytes(setting.stop_plan, content)},
@@ -248,13 +252,13 @@ plan.__signature__ = inspect.signature(evaluate)  # type: ignore[attr-defined]  
 def _set(
     data: readers.Dataset,
     options: dict[str, Any],
-    judge: str | InProcess,
-    strong: str | InProcess,
-    answerer: str | InProcess,
+    judge: str | verdicts.InProcess,
+    strong: str | verdicts.InProcess,
+    answerer: str | verdicts.InProcess,
 ) -> tuple[stages.Setting, core.stats.Measured, dict[str, str], dict[str, Any]]:
     """Options checked, and everything the stages need."""
     checks = kit.Checks(options)
-    checks.choice("truth_by", options["truth_by"], TRUTH_BY)
+    checks.choice("truth_by", options["truth_by"], truth.TRUTH_BY)
     checks.choice("task", options["task"], bases.TASKS)
     checks.choice("naive", options["naive"], NAIVE)
     checks.choice("origin", options["origin"], bases.ORIGINS)
@@ -284,10 +288,11 @@ def _set(
         if known
         else []
     )
-    tree = checks.tried(lambda: read_dag(options["graph"])) if options["graph"] else None
-    by: dict[str, By | None] = {}
+    tree = checks.tried(lambda: dag.read_dag(options["graph"])) if options["graph"] else None
+    by: dict[str, state.By | None] = {}
     for name, one in (("judge", judge), ("strong", strong), ("answerer", answerer)):
-        by[name] = (checks.tried(lambda one=one: judge_of(one, data)) if isinstance(one, str) else one) if one else None  # type: ignore[misc]
+        named = isinstance(one, str)
+        by[name] = (checks.tried(lambda one=one: inputs.judge_of(one, data)) if named else one) if one else None  # type: ignore[misc]
     checks.that(
         answerer == "" or judge != answerer, "answerer must be another model than the judge: it would confirm itself"
     )
@@ -295,11 +300,15 @@ def _set(
     own = chosen or []
     options = {**options, "criteria": [c.name for c in own]}
     settings = {"seed": options["seed"], "max_tokens": options["judge_max_tokens"]}
-    desk = Desk(by["judge"], by["strong"] or by["judge"], by["answerer"], options["judge_prompt"], settings, options)
-    check(data)
-    cases, models, labels = cases_of(data), models_of(data), data.get("labels")
+    desk = state.Desk(
+        by["judge"], by["strong"] or by["judge"], by["answerer"], options["judge_prompt"], settings, options
+    )
+    inputs.check(data)
+    cases, models, labels = inputs.cases_of(data), inputs.models_of(data), data.get("labels")
     agreed = (
-        core.stats.Measured(None) if labels is None else agreement(labels, models, seed=options["seed"], n_resamples=0)
+        core.stats.Measured(None)
+        if labels is None
+        else people.agreement(labels, models, seed=options["seed"], n_resamples=0)
     )
     allowed = frozenset(options["run_stages"] or stages.TITLES)
     setting = stages.Setting(
@@ -310,7 +319,7 @@ def _set(
         factual=tuple(c for c in own if c.needs_basis != "none"),
         criteria=tuple(own),
         graph=tree,
-        returned=returned_of(data, models),
+        returned=inputs.returned_of(data, models),
         labels_agree=agreed.value is not None and agreed.value >= options["agreement_as_truth"],
         chosen=allowed,
         stop_plan=early.plan_of([case.id for case in cases], options) if options["stop_early"] else None,

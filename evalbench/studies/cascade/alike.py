@@ -8,7 +8,7 @@ import numpy as np
 
 from evalbench.models.similarity.embed import JACCARD, embed, pair_similarities, similarity_matrix
 from evalbench.models.similarity.search import exact_nearest
-from evalbench.studies.cascade.state import SCORES, SIDES, Case, Decision, Desk, Found, compared
+from evalbench.studies.cascade import state
 from evalbench.text.numbers import find_numbers
 from evalbench.text.words import words
 
@@ -16,18 +16,18 @@ MOST_DUPLICATES = 20
 """So many nearest questions are looked at for duplicates of one."""
 
 
-def drifted(cases: Sequence[Case], desk: Desk) -> Found:
+def drifted(cases: Sequence[state.Case], desk: state.Desk) -> state.Found:
     """Answers that are nearly equal are ties: no judging could find a difference that matters."""
     same = alike([case.a for case in cases], [case.b for case in cases], desk)
     kept = {
-        case.id: Decision("tie", "same-answer", f"the answers agree, similarity {s:.2f}")
+        case.id: state.Decision("tie", "same-answer", f"the answers agree, similarity {s:.2f}")
         for case, s in zip(cases, same, strict=True)
         if s
     }
-    return Found(decided=kept)
+    return state.Found(decided=kept)
 
 
-def alike(left: Sequence[str], right: Sequence[str], desk: Desk) -> list[float]:
+def alike(left: Sequence[str], right: Sequence[str], desk: state.Desk) -> list[float]:
     """The similarity of each pair that says the same: equal words, or ``same_from`` on with equal numbers; else 0."""
     if not left:
         return []
@@ -50,7 +50,7 @@ def _numbers(text: str) -> list[str]:
     return sorted(str(number.value) for number in find_numbers(text))
 
 
-def duplicates(cases: Sequence[Case], desk: Desk) -> dict[str, list[str]]:
+def duplicates(cases: Sequence[state.Case], desk: state.Desk) -> dict[str, list[str]]:
     """Of each question the others that ask the same, from ``duplicates_from`` on; in the order of the ids."""
     if len(cases) < 2:
         return {}
@@ -73,16 +73,16 @@ def duplicates(cases: Sequence[Case], desk: Desk) -> dict[str, list[str]]:
 
 
 def propagated(
-    cases: Sequence[Case], desk: Desk, every: Mapping[str, Case], same: Mapping[str, Sequence[str]]
-) -> Found:
+    cases: Sequence[state.Case], desk: state.Desk, every: Mapping[str, state.Case], same: Mapping[str, Sequence[str]]
+) -> state.Found:
     """People's marks of an answer hold for a similar answer to a duplicate of its question.
 
     A question is decided where both its answers have a mark by way of its duplicates; one that has labels of its own, where these
     agree.  Where duplicates, or a question's own labels, contradict each other, the question goes on and is listed.
     """
-    found = Found()
+    found = state.Found()
     wanted = [(case, every[other]) for case in cases for other in same.get(case.id, ()) if every[other].marks]
-    texts = [(case, side, other, theirs) for case, other in wanted for side in SIDES for theirs in other.marks]
+    texts = [(case, side, other, theirs) for case, other in wanted for side in state.SIDES for theirs in other.marks]
     similar = alike(
         [case.answer(side) for case, side, _, _ in texts], [other.answer(t) for _, _, other, t in texts], desk
     )
@@ -93,11 +93,11 @@ def propagated(
             own[side] = other.marks[theirs]
     for case in cases:
         of = marks.get(case.id, {})
-        each = {name: compared(m["a"], m["b"]) for name, m in of.items() if len(m) == len(SIDES)}
-        pooled = {side: [m[side] for m in of.values() if side in m] for side in SIDES}
+        each = {name: state.compared(m["a"], m["b"]) for name, m in of.items() if len(m) == len(state.SIDES)}
+        pooled = {side: [m[side] for m in of.values() if side in m] for side in state.SIDES}
         if not each and all(pooled.values()):
             means = {side: float(np.mean(values)) for side, values in pooled.items()}
-            each = {", ".join(sorted(of)): compared(means["a"], means["b"])}
+            each = {", ".join(sorted(of)): state.compared(means["a"], means["b"])}
         if not each:
             continue
         said = set(each.values()) | ({case.people.outcome} if case.people else set())
@@ -107,8 +107,8 @@ def propagated(
             found.contradictions.append((case.id, f"labels of duplicates differ ({words_of}{own_words})"))
             continue
         (outcome,) = said
-        assert outcome in SCORES
-        found.decided[case.id] = Decision(
+        assert outcome in state.SCORES
+        found.decided[case.id] = state.Decision(
             outcome, "labels-of-duplicates", f"people's labels of {', '.join(sorted(each))}"
         )
     return found

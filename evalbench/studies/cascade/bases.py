@@ -9,10 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from evalbench import kit, readers
-from evalbench.errors import BadInput
+from evalbench import errors, kit, readers
+from evalbench.judge import criteria_lint
 from evalbench.judge.criteria import Criterion, read_criteria
-from evalbench.judge.criteria_lint import handbook_criteria
 from evalbench.studies.cascade.state import Case
 
 AUTO = "auto"
@@ -70,7 +69,7 @@ def criteria_of(task: str, criteria: Sequence[str] | str, file: str) -> list[Cri
     >>> [c.name for c in criteria_of("question_answering", "auto", "")], [c.name for c in criteria_of("chat", "auto", "")]
     (['hallucination'], ['hallucination', 'consistency'])
     """
-    known = {c.name: c for c in (read_criteria(file) if file else handbook_criteria())}
+    known = {c.name: c for c in (read_criteria(file) if file else criteria_lint.handbook_criteria())}
     if criteria == AUTO:
         wanted = (
             list(known)
@@ -81,7 +80,7 @@ def criteria_of(task: str, criteria: Sequence[str] | str, file: str) -> list[Cri
         wanted = [criteria] if isinstance(criteria, str) else list(criteria)
     strangers = [name for name in wanted if name not in known]
     if strangers:
-        raise BadInput(f"criteria: {', '.join(strangers)} unknown; there are {', '.join(known)}")
+        raise errors.BadInput(f"criteria: {', '.join(strangers)} unknown; there are {', '.join(known)}")
     return [known[name] for name in wanted]
 
 

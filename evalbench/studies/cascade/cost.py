@@ -11,16 +11,11 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from evalbench import core
+from evalbench.judge import ranking, tasks
 from evalbench.judge.criteria import task_of_criterion
-from evalbench.judge.ranking import orders_of
-from evalbench.judge.tasks import CORRECTNESS, Task
-from evalbench.models import accounting, names
-from evalbench.models.llm import is_model_name
-from evalbench.models.prompts import load_prompt, prompt_language
+from evalbench.models import accounting, llm, names, prompts
 from evalbench.models.tokens import estimated
-from evalbench.studies.cascade import marked, pairs, stages
-from evalbench.studies.cascade.stages import Setting
-from evalbench.studies.cascade.state import SIDES, By, Case
+from evalbench.studies.cascade import marked, pairs, stages, state
 from evalbench.text.sentences import sentences
 
 LEAST_REPLY = 5
@@ -57,7 +52,7 @@ class Known(NamedTuple):
     ----------
     accounts : list of Account
         Of the stages up to the first one that would send something.
-    left : list of Case
+    left : list of state.Case
         The questions that come to that one.
     parity : bool
     cached : mapping of int to int
@@ -65,25 +60,25 @@ class Known(NamedTuple):
     """
 
     accounts: list[stages.Account]
-    left: list[Case]
+    left: list[state.Case]
     parity: bool
     cached: Mapping[int, int]
 
 
-def without_calls(setting: Setting) -> Known:
+def without_calls(setting: stages.Setting) -> Known:
     """What the stages that ask nobody decide."""
     course = stages.run(setting, ends_before=lambda number, _: setting.asks(number))
     return Known(course.accounts, course.left, course.parity, {})
 
 
-def from_store(setting: Setting) -> Known:
+def from_store(setting: stages.Setting) -> Known:
     """What they decide with the replies that the store has; functions as judges are not called for it."""
     desk = setting.desk
     everyone = [one for one in (desk.judge, desk.strong, desk.answerer) if one is not None]
     if not any(map(_is_asked, everyone)) or not all(isinstance(one, str) for one in everyone):
         return without_calls(setting)
     course = stages.run(setting, ends_before=lambda number, _: setting.asks(number))
-    came: dict[int, list[Case]] = {}
+    came: dict[int, list[state.Case]] = {}
     rounds: dict[int, list[core.dry.Round]] = {}
     with core.dry.noting("none") as noted:
 
@@ -100,7 +95,7 @@ def from_store(setting: Setting) -> Known:
     return Known(course.accounts[: sends[0] - 1], came[sends[0]], course.parity, cached)
 
 
-def planned(setting: Setting, known: Known | None = None) -> pd.DataFrame:
+def planned(setting: stages.Setting, known: Known | None = None) -> pd.DataFrame:
     """One row a stage, in the columns of :data:`COLUMNS`.
 
     Stages that ask nobody are run, so that the first one that asks has its exact number of questions; of those after it any number
@@ -136,7 +131,7 @@ def planned(setting: Setting, known: Known | None = None) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def priced(plan: pd.DataFrame, setting: Setting, cached: Mapping[int, int] = {}) -> pd.DataFrame:
+def priced(plan: pd.DataFrame, setting: stages.Setting, cached: Mapping[int, int] = {}) -> pd.DataFrame:
     """The plan with its ``cached_calls``, the tokens of repeated questions, and ``cost_low`` and ``cost_high``: tokens × prices.
 
     Tokens are those of the calls that the store does not answer: of a stage, at its mean.  A cost is NaN where a model that may be
@@ -172,13 +167,13 @@ def priced(plan: pd.DataFrame, setting: Setting, cached: Mapping[int, int] = {})
     return out
 
 
-def unlisted(cases: Sequence[Case], setting: Setting) -> list[Case]:
+def unlisted(cases: Sequence[state.Case], setting: stages.Setting) -> list[state.Case]:
     """Those that stage 4 asks about: its list of forbidden words does not decide them."""
     decided = marked.without_facts(cases, setting.desk, ()).decided
     return [case for case in cases if case.id not in decided]
 
 
-def checks_of(row: Mapping[Any, Any], setting: Setting) -> str:
+def checks_of(row: Mapping[Any, Any], setting: stages.Setting) -> str:
     """The checks of a stage that has several, with the calls of each."""
     number = row["stage"]
     criteria = setting.free if number == 4 else setting.factual if number == 8 and setting.graph is None else ()
@@ -188,7 +183,7 @@ def checks_of(row: Mapping[Any, Any], setting: Setting) -> str:
     return "; ".join([*listed, *(f"{c.name}, {calls}" for c in criteria if setting.asks(number))])
 
 
-def asked_by(number: int, setting: Setting) -> tuple[By | None, ...]:
+def asked_by(number: int, setting: stages.Setting) -> tuple[state.By | None, ...]:
     """Whom a stage asks, or may ask."""
     desk = setting.desk
     if number == 7:
@@ -198,7 +193,7 @@ def asked_by(number: int, setting: Setting) -> tuple[By | None, ...]:
     return (desk.judge, *([desk.answerer] if number == 12 else []))
 
 
-def costs(number: int, cases: Sequence[Case], setting: Setting) -> list[Range]:
+def costs(number: int, cases: Sequence[state.Case], setting: stages.Setting) -> list[Range]:
     """What a stage costs for each question; a ranking for each group of duplicates."""
     if number != 10:
         return [of_case(number, case, setting) for case in cases]
@@ -210,16 +205,16 @@ def costs(number: int, cases: Sequence[Case], setting: Setting) -> list[Range]:
     ]
 
 
-def of_group(group: Sequence[Case], setting: Setting) -> Range:
+def of_group(group: Sequence[state.Case], setting: stages.Setting) -> Range:
     """What the ranking of all answers of a group costs."""
     first, options, small = group[0], setting.options, is_small(10, setting)
     tokens = functools.partial(estimated, small=small)
-    n = len(orders_of(2 * len(group), orders=options["n_orders"], seed=options["seed"], item_id=first.id))
+    n = len(ranking.orders_of(2 * len(group), orders=options["n_orders"], seed=options["seed"], item_id=first.id))
     shown = sum(tokens(one.a) + tokens(one.b) for one in group) + max(tokens(one.basis) for one in group)
     return _fixed(n, n * (_frame_of("ranking", first.lang, small) + tokens(first.question) + shown))
 
 
-def of_case(number: int, case: Case, setting: Setting) -> Range:
+def of_case(number: int, case: state.Case, setting: stages.Setting) -> Range:
     """What a stage costs for one question."""
     options, desk, small = setting.options, setting.desk, is_small(number, setting)
     tokens = functools.partial(estimated, small=small)
@@ -227,12 +222,12 @@ def of_case(number: int, case: Case, setting: Setting) -> Range:
     question = tokens(case.question)
     if number in (5, 6):
         basis = tokens(case.truth) if number == 5 else sum(map(tokens, case.relevant))
-        return _fixed(2, 2 * (_frame(CORRECTNESS, case, small) + question + basis) + answers)
+        return _fixed(2, 2 * (_frame(tasks.CORRECTNESS, case, small) + question + basis) + answers)
     if number == 7:
         own = _frame_of("strong_answer", case.lang, small) + question
         if not setting.reads_truth:
             return _fixed(1, own)
-        more = 2 * (_frame(CORRECTNESS, case, small) + question) + answers
+        more = 2 * (_frame(tasks.CORRECTNESS, case, small) + question) + answers
         return Range(1, 3, own, own + more + 2 * options["judge_max_tokens"])
     if number in (4, 8):
         criteria = setting.free if number == 4 else setting.factual
@@ -255,7 +250,7 @@ def of_case(number: int, case: Case, setting: Setting) -> Range:
             return Range(2, 4, 0.7 * sent, 2.8 * sent)
         return _fixed(2, sent)
     if number == 11:
-        said = sum(len(sentences(case.answer(side), case.lang)) + 1 for side in SIDES)
+        said = sum(len(sentences(case.answer(side), case.lang)) + 1 for side in state.SIDES)
         least, most = 2 * (1 + len(case.facts)), 2 * (1 + len(case.facts)) + 4 * said
         frame = _frame_of("support", case.lang, small) + _frame_of("claims", case.lang, small)
         facts = sum(map(tokens, case.facts))
@@ -269,16 +264,16 @@ def _fixed(calls: int, sent: float) -> Range:
     return Range(calls, calls, 0.7 * sent, 1.4 * sent)
 
 
-def _is_asked(by: By | None) -> bool:
-    return isinstance(by, str) and is_model_name(by)
+def _is_asked(by: state.By | None) -> bool:
+    return isinstance(by, str) and llm.is_model_name(by)
 
 
-def is_small(number: int, setting: Setting) -> bool:
+def is_small(number: int, setting: stages.Setting) -> bool:
     """Whether a stage asks a local model, whose small vocabulary makes more tokens of a text."""
     return any(isinstance(one, str) and one.startswith(("local/", "local:")) for one in asked_by(number, setting))
 
 
-def _frame(task: Task, case: Case, small: bool) -> int:
+def _frame(task: tasks.Task, case: state.Case, small: bool) -> int:
     """Tokens of a prompt without its texts."""
     return _frame_of(task.prompt or task.name, case.lang, small, task.context)
 
@@ -294,5 +289,5 @@ def _blank_prompt(name: str, lang: str, small: bool, context: str) -> int:
         "passages": [], "statement": " ", "n": 1, "criterion": "", "definition": "", "scale": [], "examples": [], "notes": [],
         "choices": [], "ask": "", "steps": [],
     }  # fmt: skip
-    template = load_prompt(name, prompt_language(name, lang, ""), None)
+    template = prompts.load_prompt(name, prompts.prompt_language(name, lang, ""), None)
     return estimated(template.render(**{**blank, **json.loads(context)}), small=small)

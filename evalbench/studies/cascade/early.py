@@ -14,24 +14,23 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.kit.stopping import NOT_ASKED, Plan, Stopped, ask_until_decided, stopped_at
-from evalbench.studies.cascade.state import SCORES, Case, Decision, Found
+from evalbench.studies.cascade import state
 
 SIGNED = ("advantage", "low", "high")
 
 
-def plan_of(names: Sequence[str], options: Mapping[str, Any]) -> Plan:
+def plan_of(names: Sequence[str], options: Mapping[str, Any]) -> kit.stopping.Plan:
     """The order of all questions, and when the evidence is looked at."""
-    return Plan.drawn(names, seed=options["seed"], batch=options["stop_batch"])
+    return kit.stopping.Plan.drawn(names, seed=options["seed"], batch=options["stop_batch"])
 
 
 def until_decided(
-    cases: Sequence[Case],
-    plan: Plan,
-    decided: Mapping[str, tuple[int, Decision]],
-    ask: Callable[[Sequence[Case]], Found],
+    cases: Sequence[state.Case],
+    plan: kit.stopping.Plan,
+    decided: Mapping[str, tuple[int, state.Decision]],
+    ask: Callable[[Sequence[state.Case]], state.Found],
     beside: Mapping[str, Any],
-) -> Found:
+) -> state.Found:
     """What asking the pairs finds until it is decided which model is better.
 
     Parameters
@@ -47,29 +46,31 @@ def until_decided(
         What else ``plan.json`` holds.
     """
     waiting = {case.id: case for case in cases}
-    found = Found()
+    found = state.Found()
 
     def outcomes(ids: Sequence[str]) -> list[float]:
         part = [waiting[name] for name in ids if name in waiting]
         if part:
             found.add(ask(part))
-        known = {name: SCORES.get(d.outcome, np.nan) for name, (_, d) in decided.items()}
-        known |= {name: SCORES.get(d.outcome, np.nan) for name, d in found.decided.items()}
+        known = {name: state.SCORES.get(d.outcome, np.nan) for name, (_, d) in decided.items()}
+        known |= {name: state.SCORES.get(d.outcome, np.nan) for name, d in found.decided.items()}
         known |= dict.fromkeys(found.equal, 0.0)
         return [(known.get(name, np.nan) + 1) / 2 for name in ids]
 
-    stopped = ask_until_decided(plan, outcomes, beside=beside)
+    stopped = kit.stopping.ask_until_decided(plan, outcomes, beside=beside)
     found.stopped = stopped
     found.not_asked = tuple(name for name in stopped.not_asked if name in waiting)
     return found
 
 
-def stopped_of(items: pd.DataFrame, stop_batch: int) -> Stopped | None:
+def stopped_of(items: pd.DataFrame, stop_batch: int) -> kit.stopping.Stopped | None:
     """The evidence out of the items; None where the cascade did not stop early."""
     if kit.early.PLACE not in items:
         return None
     known = until_stop(items)
-    return stopped_at(Plan(tuple(known["id"].astype(str)), batch=stop_batch), known["preference"].to_numpy(float))
+    return kit.stopping.stopped_at(
+        kit.stopping.Plan(tuple(known["id"].astype(str)), batch=stop_batch), known["preference"].to_numpy(float)
+    )
 
 
 def until_stop(items: pd.DataFrame) -> pd.DataFrame:
@@ -83,11 +84,11 @@ def until_stop(items: pd.DataFrame) -> pd.DataFrame:
 
 def n_not_asked(items: pd.DataFrame) -> int:
     """Questions whose pair was not asked about."""
-    return int((items["undefined"] == NOT_ASKED).sum())
+    return int((items["undefined"] == kit.stopping.NOT_ASKED).sum())
 
 
 def estimates_of(
-    found: Sequence[core.Estimate], items: pd.DataFrame, measures: Sequence[core.Measure], stopped: Stopped
+    found: Sequence[core.Estimate], items: pd.DataFrame, measures: Sequence[core.Measure], stopped: kit.stopping.Stopped
 ) -> tuple[core.Estimate, ...]:
     """Estimates over the questions up to the stop, with confidence sequences; the advantage is that of the evidence."""
     first, *others = kit.early.sequenced(found, until_stop(items), measures, ends=dict.fromkeys(SIGNED, (-1.0, 1.0)))
@@ -130,7 +131,9 @@ def as_stopped(compared: core.compared.Comparison, e: core.Estimate, margin: flo
     )
 
 
-def by_evidence(compared: core.compared.Comparison, stopped: Stopped, margin: float) -> core.compared.Comparison:
+def by_evidence(
+    compared: core.compared.Comparison, stopped: kit.stopping.Stopped, margin: float
+) -> core.compared.Comparison:
     """A comparison of the whole as the evidence has it."""
     value, low, high = stopped.interval
     ends = None if value is None else (2 * value - 1, 2 * low - 1, 2 * high - 1)
@@ -138,7 +141,7 @@ def by_evidence(compared: core.compared.Comparison, stopped: Stopped, margin: fl
     return as_stopped(compared, replace(e, value=ends[0], ci_low=ends[1], ci_high=ends[2]) if ends else e, margin)
 
 
-def said(items: pd.DataFrame, stopped: Stopped) -> str:
+def said(items: pd.DataFrame, stopped: kit.stopping.Stopped) -> str:
     """After how many questions it was decided, a sentence."""
     head = "Decided" if stopped.decided else "Not decided"
     return (
@@ -147,12 +150,12 @@ def said(items: pd.DataFrame, stopped: Stopped) -> str:
     )
 
 
-def to_json(stopped: Stopped, items: pd.DataFrame) -> dict[str, Any]:
+def to_json(stopped: kit.stopping.Stopped, items: pd.DataFrame) -> dict[str, Any]:
     """For ``Result.stopping``."""
     return {**stopped.to_json(), "not_asked": n_not_asked(items), "sentence": said(items, stopped)}
 
 
-def tables_of(stopped: Stopped, items: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def tables_of(stopped: kit.stopping.Stopped, items: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The path of the evidence, and the questions that were not asked."""
-    lacking = items.loc[items["undefined"] == NOT_ASKED, ["id"]].reset_index(drop=True)
+    lacking = items.loc[items["undefined"] == kit.stopping.NOT_ASKED, ["id"]].reset_index(drop=True)
     return {**stopped.tables(), "not_asked": lacking}

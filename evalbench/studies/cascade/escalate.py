@@ -13,19 +13,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench.core.escalation import Escalation, asked_of, routes, thresholds_with_promise
-from evalbench.core.wording import count, counted, percent
+from evalbench import core
 from evalbench.judge.criteria import Criterion
 from evalbench.judge.pairwise import ORDERS, pairwise
 from evalbench.judge.rows import Judgement, Judgements
 from evalbench.judge.verdicts import judge_name
+from evalbench.studies.cascade import state
 from evalbench.studies.cascade.pairs import in_order, item_of, task_of
-from evalbench.studies.cascade.state import By, Case, Decision, Desk, Found, Outcome, by_language
 
 PEOPLE = "people"
 LIKELIEST = 10
 """So many likeliest tokens are asked for at each place of a reply: the probability of a verdict is how sure a judge is."""
-_SAYS: Mapping[str, Mapping[str, Outcome]] = {
+_SAYS: Mapping[str, Mapping[str, state.Outcome]] = {
     "ab": {"FIRST": "a", "SECOND": "b", "TIE": "tie"},
     "ba": {"FIRST": "b", "SECOND": "a", "TIE": "tie"},
 }
@@ -34,7 +33,7 @@ _SAYS: Mapping[str, Mapping[str, Outcome]] = {
 class Said(NamedTuple):
     """What a judge says of a pair in both orders together, and how sure it is; NaN where an order has no verdict."""
 
-    outcome: Outcome
+    outcome: state.Outcome
     confidence: float
     reason: str = ""
     unscored: tuple[str, str] = ("", "")
@@ -60,7 +59,7 @@ class Escalated(NamedTuple):
     """
 
     judges: tuple[str, ...]
-    found: Escalation
+    found: core.escalation.Escalation
     n_labelled: int
     asked: tuple[int, ...]
     decided: tuple[int, ...]
@@ -93,35 +92,35 @@ class Escalated(NamedTuple):
 
     def sentence(self) -> str:
         """The promise, how it is kept, and what it costs."""
-        head = f"Promise: judges agree with people on at least {percent(self.promise)} of the pairs that they decide, with confidence {percent(1 - self.delta)}"
+        head = f"Promise: judges agree with people on at least {core.percent(self.promise)} of the pairs that they decide, with confidence {core.percent(1 - self.delta)}"
         total = sum(self.decided)
         if self.found.thresholds is None:
-            return f"{head}: no confidence keeps it ({self.found.note}), so all {counted(total, 'pair')} go on."
+            return f"{head}: no confidence keeps it ({self.found.note}), so all {core.counted(total, 'pair')} go on."
         i = self.found.chosen or 0
         coverage = sum(self.decided[:-1])
         of = ", ".join(
-            f"{count(n)} by {name} (from a confidence of {least:g} on)"
+            f"{core.wording.count(n)} by {name} (from a confidence of {least:g} on)"
             for name, n, least in zip(self.judges, self.decided, self.found.thresholds, strict=False)
         )
-        spent = ", ".join(f"{count(n)} of {name}" for name, n in zip(self.judges, self.calls, strict=True))
+        spent = ", ".join(f"{core.wording.count(n)} of {name}" for name, n in zip(self.judges, self.calls, strict=True))
         return (
-            f"{head}, where the labelled ones are a random part: of {count(int(self.found.n[i]))} labelled that they decide they disagree on {count(int(self.found.errors[i]))}, at most "
-            f"{100 * self.found.upper[i]:.1f} % of all. {count(coverage)} of {counted(total, 'pair')} are decided: {of}; {count(self.decided[-1])} go on to "
-            f"people. Calls: {spent}, {count(self.n_labelled)} labelled pairs asked of each; {self.judges[-1]} alone on every pair: {count(2 * total)}."
+            f"{head}, where the labelled ones are a random part: of {core.wording.count(int(self.found.n[i]))} labelled that they decide they disagree on {core.wording.count(int(self.found.errors[i]))}, at most "
+            f"{100 * self.found.upper[i]:.1f} % of all. {core.wording.count(coverage)} of {core.counted(total, 'pair')} are decided: {of}; {core.wording.count(self.decided[-1])} go on to "
+            f"people. Calls: {spent}, {core.wording.count(self.n_labelled)} labelled pairs asked of each; {self.judges[-1]} alone on every pair: {core.wording.count(2 * total)}."
         )
 
 
-def by_escalation(cases: Sequence[Case], desk: Desk, criteria: Sequence[Criterion]) -> Found:
+def by_escalation(cases: Sequence[state.Case], desk: state.Desk, criteria: Sequence[Criterion]) -> state.Found:
     """Pairs decided by the first judge that is sure enough; the rest goes on."""
     given = {judge_name(one): one for one in (desk.judge, desk.strong) if one is not None}
     by = list(given.values())
     promise, delta = desk.options["promise"], desk.options["promise_delta"]
     ordered = in_order(cases, desk.options["seed"])
     said: list[dict[str, Said]] = [{} for _ in by]
-    found = Found(instrument=" → ".join(map(judge_name, by)))
+    found = state.Found(instrument=" → ".join(map(judge_name, by)))
     spent: list[list[Judgements]] = [[] for _ in by]
 
-    def ask(place: int, some: Sequence[Case]) -> None:
+    def ask(place: int, some: Sequence[state.Case]) -> None:
         new = [case for case in some if case.id not in said[place]]
         verdicts, heard = verdicts_of(new, by[place], desk, criteria)
         said[place] |= verdicts
@@ -133,7 +132,9 @@ def by_escalation(cases: Sequence[Case], desk: Desk, criteria: Sequence[Criterio
         ask(place, labelled)
     sure = np.array([[of[case.id].confidence for of in said] for case in labelled]).reshape(-1, len(by))
     right = np.array([[of[c.id].outcome == c.people.outcome for of in said] for c in labelled if c.people], dtype=float)
-    chosen = thresholds_with_promise(sure, right.reshape(-1, len(by)), alpha=round(1 - promise, 9), delta=delta)
+    chosen = core.escalation.thresholds_with_promise(
+        sure, right.reshape(-1, len(by)), alpha=round(1 - promise, 9), delta=delta
+    )
     least = chosen.thresholds or (math.inf,) * len(by)
     left = ordered if chosen.thresholds else []
     for place in range(len(by)):
@@ -142,15 +143,21 @@ def by_escalation(cases: Sequence[Case], desk: Desk, criteria: Sequence[Criterio
     known = np.array([[of[c.id].confidence if c.id in of else math.nan for of in said] for c in ordered]).reshape(
         -1, len(by)
     )
-    route = routes(known, least)
+    route = core.escalation.routes(known, least)
     for case, place in zip(ordered, route.tolist(), strict=True):
         if place < len(by):
             one = said[place][case.id]
             told = f"{judge_name(by[place])}, confidence {one.confidence:.2f}"
-            found.decided[case.id] = Decision(one.outcome, "sure-enough", ": ".join(filter(None, [told, one.reason])))
+            found.decided[case.id] = state.Decision(
+                one.outcome, "sure-enough", ": ".join(filter(None, [told, one.reason]))
+            )
         else:
             _left(found, case, [of[case.id] for of in said if case.id in of])
-    asked = asked_of(route, len(by)) if chosen.thresholds else np.array([len(labelled)] * len(by) + [len(ordered)])
+    asked = (
+        core.escalation.asked_of(route, len(by))
+        if chosen.thresholds
+        else np.array([len(labelled)] * len(by) + [len(ordered)])
+    )
     decided = [int((route == place).sum()) for place in range(len(by) + 1)]
     found.escalated = Escalated(
         tuple(map(judge_name, by)),
@@ -166,7 +173,7 @@ def by_escalation(cases: Sequence[Case], desk: Desk, criteria: Sequence[Criterio
     return found
 
 
-def _left(found: Found, case: Case, said: Sequence[Said]) -> None:
+def _left(found: state.Found, case: state.Case, said: Sequence[Said]) -> None:
     failed = [one.unscored for one in said if one.unscored[0]]
     if said and len(failed) == len(said):
         found.failed[case.id] = failed[-1]
@@ -184,12 +191,12 @@ def _cost(heard: Sequence[Judgements]) -> float:
 
 
 def verdicts_of(
-    cases: Sequence[Case], by: By, desk: Desk, criteria: Sequence[Criterion]
+    cases: Sequence[state.Case], by: state.By, desk: state.Desk, criteria: Sequence[Criterion]
 ) -> tuple[dict[str, Said], list[Judgements]]:
     """What a judge says of pairs, asked in both orders."""
     found: dict[str, Said] = {}
     heard = []
-    for lang, part in by_language(cases, ["pairwise"], desk.prompt).items():
+    for lang, part in state.by_language(cases, ["pairwise"], desk.prompt).items():
         settings = {**desk.settings, "logprobs": LIKELIEST}
         told: dict[str, Any] = {"task": task_of(criteria), "language": lang, "prompt": desk.prompt, **settings}
         pairs = pairwise([item_of(case) for case in part], by=by, **told)
@@ -216,7 +223,7 @@ def together(rows: Mapping[str, Judgement]) -> Said:
     missing = next((row for row in rows.values() if row.unscored), None)
     if missing is not None:
         return Said("tie", math.nan, unscored=(missing.unscored, missing.detail))
-    mean: dict[Outcome, float] = {"a": 0.0, "b": 0.0, "tie": 0.0}
+    mean: dict[state.Outcome, float] = {"a": 0.0, "b": 0.0, "tie": 0.0}
     for order, row in rows.items():
         names = list(_SAYS[order])
         likely = row.probabilities or tuple(float(name == row.label) for name in names)

@@ -8,17 +8,19 @@ from collections.abc import Sequence
 import pandas as pd
 
 from evalbench.judge.verdicts import Recording
-from evalbench.studies.cascade.early import by_evidence, stopped_of
-from evalbench.studies.cascade.pairs import by_pairs
-from evalbench.studies.cascade.stages import Setting
-from evalbench.studies.cascade.state import SCORES, Case
-from evalbench.studies.cascade.summary import names_of, outcome_words, tested
+from evalbench.studies.cascade import early, pairs, stages, state, summary
 
 CASCADE, ALL = "the cascade", "every pair, both orders"
 
 
 def beside(
-    items: pd.DataFrame, cases: Sequence[Case], setting: Setting, *, margin: float, seed: int, n_resamples: int
+    items: pd.DataFrame,
+    cases: Sequence[state.Case],
+    setting: stages.Setting,
+    *,
+    margin: float,
+    seed: int,
+    n_resamples: int,
 ) -> pd.DataFrame | None:
     """Verdict, figures and calls of the cascade and of asking about every pair.
 
@@ -29,22 +31,24 @@ def beside(
     """
     if not isinstance(setting.desk.strong, Recording) or not cases:
         return None
-    found = by_pairs(cases, setting.desk, setting.criteria)
+    found = pairs.by_pairs(cases, setting.desk, setting.criteria)
     if found.failed:
         return None
-    score = {case.id: SCORES[found.decided[case.id].outcome] if case.id in found.decided else 0.0 for case in cases}
+    score = {
+        case.id: state.SCORES[found.decided[case.id].outcome] if case.id in found.decided else 0.0 for case in cases
+    }
     whole = items.assign(advantage=[score.get(name, math.nan) for name in items["id"]])
-    names = names_of(items)
-    rows, stopped = [], stopped_of(items, setting.options["stop_batch"])
+    names = summary.names_of(items)
+    rows, stopped = [], early.stopped_of(items, setting.options["stop_batch"])
     for what, frame, calls in ((CASCADE, items, items["calls"].sum()), (ALL, whole, found.n_calls)):
-        one = tested(frame, "advantage", margin=margin, seed=seed, n_resamples=n_resamples)
+        one = summary.tested(frame, "advantage", margin=margin, seed=seed, n_resamples=n_resamples)
         if what == CASCADE and stopped is not None:
-            one = by_evidence(one, stopped, margin)
+            one = early.by_evidence(one, stopped, margin)
         counts = {f"{side}_won": int((frame["advantage"] == value).sum()) for side, value in (("a", 1), ("b", -1))}
         rows.append(
             {
                 "asked": what,
-                "verdict": outcome_words(one.outcome, *names),
+                "verdict": summary.outcome_words(one.outcome, *names),
                 "advantage": math.nan if one.difference is None else one.difference,
                 "ci_low": math.nan if one.ci_low is None else one.ci_low,
                 "ci_high": math.nan if one.ci_high is None else one.ci_high,

@@ -7,12 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from evalbench import kit, readers
-from evalbench.errors import BadInput
+from evalbench import errors, kit, readers
 from evalbench.judge.verdicts import Recording
-from evalbench.readers.schema import Column, Table
+from evalbench.readers import Column, Table
+from evalbench.studies.cascade import state
 from evalbench.studies.cascade.people import WINNERS, mean_marks, preferences
-from evalbench.studies.cascade.state import By, Case, Preference
 from evalbench.text.numbers import is_cyrillic
 from evalbench.text.words import words
 
@@ -171,14 +170,14 @@ def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
     """
     names = sorted({str(name) for name in rows["model"].dropna()})
     if len(names) != 2:
-        raise BadInput(
+        raise errors.BadInput(
             f"the cascade compares two models, and the column model names {len(names)} ({', '.join(names[:5])}"
             f"{', …' if len(names) > 5 else ''}): give a table with the answers of two"
         )
     parts = [rows[rows["model"].astype(str) == name] for name in names]
     doubled = [str(i) for part in parts for i in part.loc[part["id"].duplicated(), "id"]]
     if doubled:
-        raise BadInput(
+        raise errors.BadInput(
             f"several answers of one model to a question, first {doubled[0]}: the cascade compares one of each"
         )
     a, b = (part.drop(columns="model").set_index("id") for part in parts)
@@ -225,7 +224,7 @@ def check(data: readers.Dataset) -> None:
                 f"annotated: column winner: {', '.join(map(repr, odd[:5]))}; expected a, b, tie or a model's name"
             )
     if faults:
-        raise BadInput.listing(f"{data.label}:", faults)
+        raise errors.BadInput.listing(f"{data.label}:", faults)
 
 
 def _fits(flags: Any, chunks: Any) -> bool:
@@ -253,7 +252,7 @@ def judged_in_words(models: Mapping[str, str]) -> str:
     return kit.collecting.several("model", models.values())
 
 
-def returned_of(data: readers.Dataset, models: Mapping[str, str]) -> dict[str, Preference]:
+def returned_of(data: readers.Dataset, models: Mapping[str, str]) -> dict[str, state.Preference]:
     """What annotators said in the table that came back, by question."""
     table = data.get("annotated")
     if table is None or "winner" not in table or table.empty:
@@ -282,7 +281,7 @@ def returned_of(data: readers.Dataset, models: Mapping[str, str]) -> dict[str, P
     return preferences(pd.concat(halves, ignore_index=True), names)
 
 
-def cases_of(data: readers.Dataset) -> list[Case]:
+def cases_of(data: readers.Dataset) -> list[state.Case]:
     """Every question with two answers, in the order of the ids."""
     rows = data["items"].sort_values("id", kind="stable", ignore_index=True)
     labels, models = data.get("labels"), models_of(data)
@@ -298,7 +297,7 @@ def cases_of(data: readers.Dataset) -> list[Case]:
         right = _text(row.get("true_class"))
         classes = {side: _text(row.get(f"class_{side}")) for side in ("a", "b")}
         found.append(
-            Case(
+            state.Case(
                 name,
                 question,
                 row["output_a"],
@@ -340,7 +339,7 @@ def _list(cell: Any) -> list[Any]:
     return list(cell) if isinstance(cell, list | tuple) else [cell] if isinstance(cell, str) and cell else []
 
 
-def judge_of(name: str, data: readers.Dataset) -> By:
+def judge_of(name: str, data: readers.Dataset) -> state.By:
     """A judge that the data set's table of verdicts names, or ``recorded`` for all of that table; any other as it is.
 
     Raises
@@ -355,12 +354,14 @@ def judge_of(name: str, data: readers.Dataset) -> By:
     if name != RECORDED:
         return name
     if table is None:
-        raise BadInput(
+        raise errors.BadInput(
             "judge='recorded' reads the verdicts of the data set, which has no table verdicts: give one (-p verdicts=FILE), or "
             "another judge: a chat model (openai/MODEL, local/smollm2-135m) or recorded:FILE"
         )
     if len(names) > 1:
-        raise BadInput(f"judge='recorded': the table verdicts has several judges: name one of {', '.join(names)}")
+        raise errors.BadInput(
+            f"judge='recorded': the table verdicts has several judges: name one of {', '.join(names)}"
+        )
     return Recording([_row(row) for row in table.to_dict("records")], RECORDED)
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import pandas as pd
 
 from evalbench import kit
-from evalbench.studies.cascade.stages import PER_PAIR, STAGES, TITLES, Course
-from evalbench.studies.cascade.state import SCORES, Case, Decision
+from evalbench.studies.cascade import stages, state
 
 UNDECIDED = "undecided"
 SET_ASIDE = "set aside"
@@ -19,7 +18,11 @@ EQUAL = "judged-equal"
 
 
 def items_of(
-    rows: pd.DataFrame, course: Course, cases: Mapping[str, Case], models: Mapping[str, str], annotators: bool
+    rows: pd.DataFrame,
+    course: stages.Course,
+    cases: Mapping[str, state.Case],
+    models: Mapping[str, str],
+    annotators: bool,
 ) -> pd.DataFrame:
     """One row per question, in the order of the ids.
 
@@ -35,7 +38,7 @@ def items_of(
         lost = next((str(reason) for reason in kit.answers.why_unscored(pair) if reason), "")
         number, decision = course.decided.get(name, (0, None))
         if decision is None and not lost and not annotators and name in course.equal:
-            number, decision = _last(course), Decision("tie", EQUAL, course.equal[name])
+            number, decision = _last(course), state.Decision("tie", EQUAL, course.equal[name])
         found.append(_row(name, lost, number, decision, course, cases.get(name)))
     items = pd.DataFrame(found)
     if course.stopped is not None:
@@ -44,20 +47,20 @@ def items_of(
     return items.assign(model_a=models["a"], model_b=models["b"])
 
 
-def _last(course: Course) -> int:
+def _last(course: stages.Course) -> int:
     """The last stage that looked at questions."""
-    return max((a.number for a in course.accounts if a.looked and a.number < STAGES[-1].number), default=0)
+    return max((a.number for a in course.accounts if a.looked and a.number < stages.STAGES[-1].number), default=0)
 
 
 def _row(
-    name: str, lost: str, number: int, decision: Decision | None, course: Course, case: Case | None
+    name: str, lost: str, number: int, decision: state.Decision | None, course: stages.Course, case: state.Case | None
 ) -> dict[str, Any]:
     outcome = decision.outcome if decision else ""
     aside = outcome == "set-aside"
     spared = not lost and decision is None and name in course.not_asked
     open_ = not lost and decision is None and not spared
     failed = course.failed.get(name) if open_ and name not in course.equal else None
-    score = SCORES.get(outcome, math.nan)
+    score = state.SCORES.get(outcome, math.nan)
     known = course.quality.get(name, (math.nan, math.nan))
     own = (decision.quality_a, decision.quality_b) if decision else (math.nan, math.nan)
     quality = [k if math.isnan(o) else o for o, k in zip(own, known, strict=True)]
@@ -70,9 +73,9 @@ def _row(
         "stage": number,
         "label": decision.label if decision else "",
         "advantage": score,
-        "won_a": float(outcome == "a") if outcome in SCORES else math.nan,
-        "won_b": float(outcome == "b") if outcome in SCORES else math.nan,
-        "tied": float(outcome == "tie") if outcome in SCORES else math.nan,
+        "won_a": float(outcome == "a") if outcome in state.SCORES else math.nan,
+        "won_b": float(outcome == "b") if outcome in state.SCORES else math.nan,
+        "tied": float(outcome == "tie") if outcome in state.SCORES else math.nan,
         "low": math.nan if lost or aside or spared else -1.0 if open_ else score,
         "high": math.nan if lost or aside or spared else 1.0 if open_ else score,
         "open": math.nan if lost or aside or spared else float(open_),
@@ -80,7 +83,7 @@ def _row(
         "quality_b": quality[1] if marked else math.nan,
         "calls": float(course.calls.get(name, 0)) if not lost else math.nan,
         "by_words": float(course.instrument.get(name, "") == "baseline/lexical"),
-        "people": SCORES.get(people, math.nan),
+        "people": state.SCORES.get(people, math.nan),
         "instrument": course.instrument.get(name, ""),
         "suspect": ", ".join(side.upper() for side in case.suspect) if case else "",
         "evidence": evidence,
@@ -95,13 +98,13 @@ def _row(
     }
 
 
-def stages_table(course: Course) -> pd.DataFrame:
+def stages_table(course: stages.Course) -> pd.DataFrame:
     """One row a stage: questions that came, that it looked at, that it decided, that went on; calls made and saved."""
     table = pd.DataFrame([asdict(account) for account in course.accounts])
     return table.astype({"agreement": float}).rename(columns={"number": "stage"})
 
 
-def contradictions_table(course: Course, cases: Sequence[Case], marks_high: float) -> pd.DataFrame:
+def contradictions_table(course: stages.Course, cases: Sequence[state.Case], marks_high: float) -> pd.DataFrame:
     """What contradicts what: labels of duplicates, labels and stages, and answers that people call right after a wrong query class."""
     rows = [(name, stage, said) for name, stage, said in course.contradictions]
     for case in cases:
@@ -121,12 +124,12 @@ def contradictions_table(course: Course, cases: Sequence[Case], marks_high: floa
                     {"a": "A is better", "b": "B is better", "tie": "a tie"}[one]
                     for one in (decision.outcome, case.people.outcome)
                 )
-                said = f"{TITLES[stage]}: {ours}; people: {theirs}"
+                said = f"{stages.TITLES[stage]}: {ours}; people: {theirs}"
                 rows.append((case.id, stage, said))
     return pd.DataFrame(sorted(set(rows)), columns=["id", "stage", "contradiction"])
 
 
-def texts_of(cases: Sequence[Case]) -> pd.DataFrame:
+def texts_of(cases: Sequence[state.Case]) -> pd.DataFrame:
     """Questions with their answers and ground truth."""
     columns = ["id", "question", "output_a", "output_b", "truth", "lang"]
     rows = [
@@ -135,7 +138,7 @@ def texts_of(cases: Sequence[Case]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def saved_in_all(course: Course) -> tuple[int, int]:
+def saved_in_all(course: stages.Course) -> tuple[int, int]:
     """Calls made, and calls that asking about every pair in both orders would have been."""
     n = course.accounts[0].came if course.accounts else 0
-    return sum(account.calls for account in course.accounts), PER_PAIR * n
+    return sum(account.calls for account in course.accounts), stages.PER_PAIR * n

@@ -6,11 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evalbench.judge import dag, verdicts
 from evalbench.judge.criteria import Criterion, task_of_criterion
-from evalbench.judge.dag import Dag, walk
 from evalbench.judge.geval import geval
-from evalbench.judge.verdicts import judge_name
-from evalbench.studies.cascade.state import SIDES, Case, Decision, Desk, Found, by_language
+from evalbench.studies.cascade import state
 from evalbench.text.words import words
 
 STEPS: Mapping[str, tuple[str, ...]] = {
@@ -31,17 +30,17 @@ Marks = dict[str, dict[str, dict[str, float]]]
 """Question → criterion → side → mark, 0–1."""
 
 
-def without_facts(cases: Sequence[Case], desk: Desk, criteria: Sequence[Criterion]) -> Found:
+def without_facts(cases: Sequence[state.Case], desk: state.Desk, criteria: Sequence[Criterion]) -> state.Found:
     """Criteria that need no basis: forbidden words by a list, others by a judge."""
     listed = [tuple(words(each, lower=True)) for each in desk.options["forbidden"]]
-    found = Found()
+    found = state.Found()
     if listed:
         for case in cases:
-            clean = {side: not any(_holds(case.answer(side), each) for each in listed) for side in SIDES}
+            clean = {side: not any(_holds(case.answer(side), each) for each in listed) for side in state.SIDES}
             if clean["a"] != clean["b"]:
                 worse = "b" if clean["a"] else "a"
                 marks = (math.nan if clean["a"] else 0.0, math.nan if clean["b"] else 0.0)
-                found.decided[case.id] = Decision(
+                found.decided[case.id] = state.Decision(
                     "a" if clean["a"] else "b", "forbidden-words", f"{worse.upper()} has a forbidden word", *marks
                 )
     rest = [case for case in cases if case.id not in found.decided]
@@ -52,26 +51,30 @@ def without_facts(cases: Sequence[Case], desk: Desk, criteria: Sequence[Criterio
     return found
 
 
-def with_facts(cases: Sequence[Case], desk: Desk, criteria: Sequence[Criterion], graph: Dag | None) -> Found:
+def with_facts(
+    cases: Sequence[state.Case], desk: state.Desk, criteria: Sequence[Criterion], graph: dag.Dag | None
+) -> state.Found:
     """Criteria that need facts, with the entries of the dictionary, or else the chunks, as their basis: G-Eval, or a decision graph."""
     known = [case for case in cases if basis_of(case)]
     return by_graph(known, desk, graph) if graph is not None else by_criteria(known, desk, criteria, basis_of)
 
 
-def basis_of(case: Case) -> str:
+def basis_of(case: state.Case) -> str:
     """What stage 8 rests on: the dictionary's entries, else the chunks."""
     return "\n".join(case.dictionary or case.relevant or case.chunks)
 
 
-def by_criteria(cases: Sequence[Case], desk: Desk, criteria: Sequence[Criterion], basis: Any) -> Found:
+def by_criteria(
+    cases: Sequence[state.Case], desk: state.Desk, criteria: Sequence[Criterion], basis: Any
+) -> state.Found:
     """Both answers marked by each criterion (G-Eval).  One that is better by one of them and worse by none is better."""
     assert desk.judge is not None
-    found = Found(instrument=judge_name(desk.judge))
+    found = state.Found(instrument=verdicts.judge_name(desk.judge))
     marks: Marks = {}
     for criterion in criteria:
         task = task_of_criterion(criterion)
         top, bottom = max(criterion.scale), min(criterion.scale)
-        for lang, part in by_language(cases, ["geval", "mark"], desk.prompt).items():
+        for lang, part in state.by_language(cases, ["geval", "mark"], desk.prompt).items():
             items = [
                 {
                     "id": f"{case.id}/{criterion.name}/{side}",
@@ -80,7 +83,7 @@ def by_criteria(cases: Sequence[Case], desk: Desk, criteria: Sequence[Criterion]
                     **_known(basis(case)),
                 }
                 for case in part
-                for side in SIDES
+                for side in state.SIDES
             ]
             more = {"language": lang, "prompt": desk.prompt, **desk.settings}
             rated = geval(
@@ -96,14 +99,14 @@ def by_criteria(cases: Sequence[Case], desk: Desk, criteria: Sequence[Criterion]
     return _compared(marks, cases, found, [c.name for c in criteria])
 
 
-def by_graph(cases: Sequence[Case], desk: Desk, graph: Dag) -> Found:
+def by_graph(cases: Sequence[state.Case], desk: state.Desk, graph: dag.Dag) -> state.Found:
     """Both answers taken through a decision graph to a mark."""
     assert desk.judge is not None
-    found = Found(instrument=judge_name(desk.judge))
+    found = state.Found(instrument=verdicts.judge_name(desk.judge))
     marks: Marks = {}
     ends = [float(b) for node in graph.nodes.values() for b in node.branches.values() if not isinstance(b, str)]
     prompts = sorted({node.task.prompt or node.task.name for node in graph.nodes.values()})
-    for lang, part in by_language(cases, prompts, desk.prompt).items():
+    for lang, part in state.by_language(cases, prompts, desk.prompt).items():
         items = [
             {
                 "id": f"{case.id}/graph/{side}",
@@ -112,9 +115,9 @@ def by_graph(cases: Sequence[Case], desk: Desk, graph: Dag) -> Found:
                 **_known(basis_of(case)),
             }
             for case in part
-            for side in SIDES
+            for side in state.SIDES
         ]
-        walked = walk(items, by=desk.judge, graph=graph, language=lang, prompt=desk.prompt, **desk.settings)
+        walked = dag.walk(items, by=desk.judge, graph=graph, language=lang, prompt=desk.prompt, **desk.settings)
         found.asked += walked.asked
         _collect(marks, walked.rows, part, "graph", (min(ends), max(ends)), found)
     return _compared(marks, cases, found, ["graph"])
@@ -125,11 +128,16 @@ def _known(basis: str) -> dict[str, str]:
 
 
 def _collect(
-    marks: Marks, rows: Sequence[Any], cases: Sequence[Case], name: str, ends: tuple[float, float], found: Found
+    marks: Marks,
+    rows: Sequence[Any],
+    cases: Sequence[state.Case],
+    name: str,
+    ends: tuple[float, float],
+    found: state.Found,
 ) -> None:
     said, (low, high) = {row.id: row for row in rows}, ends
     for case in cases:
-        both = {side: said[f"{case.id}/{name}/{side}"] for side in SIDES}
+        both = {side: said[f"{case.id}/{name}/{side}"] for side in state.SIDES}
         lost = next((row for row in both.values() if row.unscored), None)
         if lost is not None:
             found.failed[case.id] = (lost.unscored, lost.detail)
@@ -138,16 +146,16 @@ def _collect(
             marks.setdefault(case.id, {})[name] = scaled
 
 
-def _compared(marks: Marks, cases: Sequence[Case], found: Found, names: Sequence[str]) -> Found:
+def _compared(marks: Marks, cases: Sequence[state.Case], found: state.Found, names: Sequence[str]) -> state.Found:
     for case in cases:
         of = marks.get(case.id, {})
         if case.id in found.failed or len(of) < len(names):
             continue
         better = {side: any(m[side] > m[other] + 1e-9 for m in of.values()) for side, other in (("a", "b"), ("b", "a"))}
         said = "; ".join(f"{name} A {m['a']:.2f}, B {m['b']:.2f}" for name, m in of.items())
-        quality = tuple(sum(m[side] for m in of.values()) / len(of) for side in SIDES)
+        quality = tuple(sum(m[side] for m in of.values()) / len(of) for side in state.SIDES)
         if better["a"] != better["b"]:
-            found.decided[case.id] = Decision("a" if better["a"] else "b", "marks-differ", said, *quality)
+            found.decided[case.id] = state.Decision("a" if better["a"] else "b", "marks-differ", said, *quality)
         else:
             found.equal[case.id] = said
             found.quality[case.id] = (quality[0], quality[1])

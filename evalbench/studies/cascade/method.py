@@ -8,26 +8,19 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.cascade.bases import missing
-from evalbench.studies.cascade.facts import LEAST_GAP
+from evalbench.studies.cascade import bases, facts, naive, pairs, people, stages, state, summary
 from evalbench.studies.cascade.items import UNDECIDED, saved_in_all
-from evalbench.studies.cascade.naive import LEAST_REPEATED, REPEATED
-from evalbench.studies.cascade.pairs import MAJORITY
-from evalbench.studies.cascade.people import TO_LABEL
-from evalbench.studies.cascade.stages import LEAST_LABELLED, NO_STRONG, Course
-from evalbench.studies.cascade.state import Case
-from evalbench.studies.cascade.summary import names_of
 
 
-def method(options: Mapping[str, Any]) -> tuple[str, ...]:
+def described(options: Mapping[str, Any]) -> tuple[str, ...]:
     """The rules of the stages in force."""
     one_fails = "decides for the other answer" if options["naive"] == "decide" else "sets the question aside"
     criteria = ", ".join(options["criteria"]) or "none"
     return (
         "Thirteen stages in the order of the method document handbook (docs/methods.md); each takes the questions that are still undecided, "
         "and is left out, with its reason, where what it needs is missing. Advantage of A = (questions won − questions lost) / questions decided.",
-        f"1: an answer fails that is empty, a refusal, in another script than its question, repeats itself (more than {REPEATED:.0%} of its runs of "
-        f"four words, from {LEAST_REPEATED} words on), or misses the length, pattern or form that was set; one that fails {one_fails}.",
+        f"1: an answer fails that is empty, a refusal, in another script than its question, repeats itself (more than {naive.REPEATED:.0%} of its runs of "
+        f"four words, from {naive.LEAST_REPEATED} words on), or misses the length, pattern or form that was set; one that fails {one_fails}.",
         f"2: answers of equal words, or with a similarity of {options['same_from']:g} or more ({options['embed']}) and the same numbers, are ties. If fewer than "
         f"{core.percent(options['margin'])} of all questions are left without a tie by then, parity is declared and nobody is asked.",
         f"3: questions with a similarity of {options['duplicates_from']:g} or more are duplicates; people's marks of an answer hold for an answer to a duplicate that says "
@@ -36,11 +29,11 @@ def method(options: Mapping[str, Any]) -> tuple[str, ...]:
         "graph. An answer is better that has a higher mark by one criterion and by none a lower one; equal marks go on.",
         f"5 to 7: each answer is right, partly right or wrong, by {options['truth_by']}; one right and one wrong decides, two of a kind are a tie, partly right goes on.",
         "9: both orders of showing; a winner is one that both orders name, anything else goes on (Zheng et al. 2023).",
-        f"10: answers to duplicates are ranked together, in all orders up to four answers, else in {options['n_orders']}; one that is before the other in {MAJORITY:.0%} of them is better.",
+        f"10: answers to duplicates are ranked together, in all orders up to four answers, else in {options['n_orders']}; one that is before the other in {pairs.MAJORITY:.0%} of them is better.",
         "11: an answer without a must-have fact is incomplete, one with a claim beside them unreliable; fewer of both is better, and two answers that are neither are a tie.",
-        f"12: up to {options['n_questions']} closed questions to each answer, answered by another model; decided from a difference of {LEAST_GAP:g} in agreement on.",
-        f"13: what annotators said in the table that came back, else the labels at hand. The rest is in {TO_LABEL}.",
-        f"From stage 5 to 12 a stage that agrees with people's labels on less than {core.percent(options['min_agreement'])} of {LEAST_LABELLED} or more labelled questions hands all its questions on. Labels with an alpha of "
+        f"12: up to {options['n_questions']} closed questions to each answer, answered by another model; decided from a difference of {facts.LEAST_GAP:g} in agreement on.",
+        f"13: what annotators said in the table that came back, else the labels at hand. The rest is in {people.TO_LABEL}.",
+        f"From stage 5 to 12 a stage that agrees with people's labels on less than {core.percent(options['min_agreement'])} of {stages.LEAST_LABELLED} or more labelled questions hands all its questions on. Labels with an alpha of "
         f"{options['agreement_as_truth']:g} or more serve as ground truth at 5.",
         "p: permutation test that swaps the two answers of a question; intervals resample questions. Light stability uses the test's normal approximation. Calls saved: two a decided question, "
         "less those that the stage made.",
@@ -50,18 +43,18 @@ def method(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 def notes(
     items: pd.DataFrame,
-    cases: Sequence[Case],
-    course: Course,
+    cases: Sequence[state.Case],
+    course: stages.Course,
     hand: Mapping[str, str],
     options: Mapping[str, Any],
     agreed: core.stats.Measured,
 ) -> list[str]:
     """What was missing, contradicted, handed on or left open."""
     out = kit.answers.remarks(items)
-    a, b = names_of(items)
+    a, b = summary.names_of(items)
     if (a, b) != ("A", "B"):
         out.append(f"A is {a}, B is {b}.")
-    if lacking := missing(hand):
+    if lacking := bases.missing(hand):
         out.append(f"Must-haves of the method document that are missing: {', '.join(lacking)}.")
     if agreed.value is not None:
         use = (
@@ -83,10 +76,10 @@ def notes(
     if suspects:
         out.append(f"Questions that a pipeline classified wrongly, so that its answer is suspect: {suspects}.")
     open_ones = int((items["undefined"] == UNDECIDED).sum())
-    unasked = any(account.why == NO_STRONG for account in course.accounts)
+    unasked = any(account.why == stages.NO_STRONG for account in course.accounts)
     if open_ones:
         out.append(
-            f"Undecided: {open_ones} of {len(items)}; {TO_LABEL} has them side by side. Filled in, it is read by -p annotated={TO_LABEL}."
+            f"Undecided: {open_ones} of {len(items)}; {people.TO_LABEL} has them side by side. Filled in, it is read by -p annotated={people.TO_LABEL}."
             + (" A judge of pairs could decide of them too: -p strong=MODEL." if unasked else "")
         )
     both_failed = int((items["label"] == "both-failed").sum())

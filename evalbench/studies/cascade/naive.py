@@ -9,8 +9,8 @@ from typing import Any
 
 import regex
 
-from evalbench.errors import BadInput
-from evalbench.studies.cascade.state import Case, Decision, Desk, Found
+from evalbench import errors
+from evalbench.studies.cascade import state
 from evalbench.text.words import words
 
 REPEATED, LEAST_REPEATED = 0.5, 24
@@ -40,9 +40,9 @@ _OF_LANGUAGE = {
 }
 
 
-def naive(cases: Sequence[Case], desk: Desk) -> Found:
+def naive(cases: Sequence[state.Case], desk: state.Desk) -> state.Found:
     """One answer fails and the other does not: decided against it, or with ``naive="filter"`` set aside; both fail: a tie of failures."""
-    found = Found()
+    found = state.Found()
     for case in cases:
         wrong = {side: faults(case.answer(side), case, desk.options) for side in ("a", "b")}
         said = "; ".join(f"{side.upper()}: {', '.join(why)}" for side, why in wrong.items() if why)
@@ -50,21 +50,21 @@ def naive(cases: Sequence[Case], desk: Desk) -> Found:
             continue
         marks = tuple(0.0 if wrong[side] else float("nan") for side in ("a", "b"))
         if wrong["a"] and wrong["b"]:
-            found.decided[case.id] = Decision("tie", "both-failed", said, *marks)
+            found.decided[case.id] = state.Decision("tie", "both-failed", said, *marks)
         elif desk.options["naive"] == "filter":
-            found.decided[case.id] = Decision("set-aside", "one-failed", said, *marks)
+            found.decided[case.id] = state.Decision("set-aside", "one-failed", said, *marks)
         else:
-            found.decided[case.id] = Decision("b" if wrong["a"] else "a", "one-failed", said, *marks)
+            found.decided[case.id] = state.Decision("b" if wrong["a"] else "a", "one-failed", said, *marks)
     return found
 
 
-def faults(answer: str, case: Case, options: Mapping[str, Any]) -> list[str]:
+def faults(answer: str, case: state.Case, options: Mapping[str, Any]) -> list[str]:
     """What is wrong with an answer at first sight; empty where nothing is.
 
     Examples
     --------
     >>> plain = {"least_words": 0, "most_words": 0, "pattern": "", "json_answers": False}
-    >>> asked = Case("1", "When does it open?", "", "", "en")
+    >>> asked = state.Case("1", "When does it open?", "", "", "en")
     >>> [faults(text, asked, plain) for text in ("", "I'm sorry, but I cannot help.", "Откроется в девять часов утра.", "At 9.")]
     [['empty'], ['refusal'], ['wrong language'], []]
     """
@@ -113,7 +113,7 @@ def checked_pattern(pattern: str) -> str:
     try:
         regex.compile(pattern)
     except regex.error as error:
-        raise BadInput(f"pattern {pattern!r} is not a regular expression: {error}") from None
+        raise errors.BadInput(f"pattern {pattern!r} is not a regular expression: {error}") from None
     return pattern
 
 
@@ -131,7 +131,7 @@ def script_of(text: str) -> str:
     return best if letters and counts[best] >= 2 * letters / 3 else ""
 
 
-def _other_script(answer: str, case: Case) -> bool:
+def _other_script(answer: str, case: state.Case) -> bool:
     """Whether the answer is in another script than its question; a few words may be a name."""
     wanted = _OF_LANGUAGE.get(case.lang) or script_of(case.question)
     own = script_of(answer)
@@ -142,7 +142,7 @@ def _matches(pattern: str, answer: str) -> bool:
     try:
         return regex.search(pattern, answer, timeout=_SECONDS) is not None
     except TimeoutError:
-        raise BadInput(
+        raise errors.BadInput(
             f"pattern {pattern!r} takes too long on an answer of {len(answer)} characters: write a simpler one"
         ) from None
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evalbench.core.seeds import rng
+from evalbench import core
+from evalbench.judge import tasks, verdicts
 from evalbench.judge.criteria import Criterion
 from evalbench.judge.pairwise import pairwise, pairwise_task
 from evalbench.judge.ranking import ranking
-from evalbench.judge.tasks import Task
-from evalbench.judge.verdicts import judge_name
-from evalbench.studies.cascade.state import SIDES, Case, Decision, Desk, Found, by_language
+from evalbench.studies.cascade import state
 
 MAJORITY = 2 / 3
 """A ranking decides where at least this share of its orders places one answer before the other."""
@@ -26,28 +25,28 @@ def definition_of(criteria: Sequence[Criterion]) -> str:
     return f"Which answer serves the one who asked better? {asked}".strip()
 
 
-def task_of(criteria: Sequence[Criterion]) -> Task:
+def task_of(criteria: Sequence[Criterion]) -> tasks.Task:
     """What a judge is asked of a pair."""
     return pairwise_task(CRITERION, definition_of(criteria))
 
 
-def in_order(cases: Sequence[Case], seed: int) -> list[Case]:
+def in_order(cases: Sequence[state.Case], seed: int) -> list[state.Case]:
     """The order in which pairs are asked: drawn by the seed from the questions' ids, whatever the order of rows."""
     ordered = sorted(cases, key=lambda case: case.id)
-    return [ordered[i] for i in rng(seed, "cascade/pairs").permutation(len(ordered))]
+    return [ordered[i] for i in core.seeds.rng(seed, "cascade/pairs").permutation(len(ordered))]
 
 
-def item_of(case: Case) -> dict[str, Any]:
+def item_of(case: state.Case) -> dict[str, Any]:
     """A pair as a judge is shown it."""
     own = {"id": case.id, "question": case.question, "a": case.a, "b": case.b}
     return {**own, **({"basis": case.basis} if case.basis else {})}
 
 
-def by_pairs(cases: Sequence[Case], desk: Desk, criteria: Sequence[Criterion]) -> Found:
+def by_pairs(cases: Sequence[state.Case], desk: state.Desk, criteria: Sequence[Criterion]) -> state.Found:
     """The answer that both orders name is better.  A tie, or orders that disagree, is no decision."""
     assert desk.strong is not None
-    found = Found(instrument=judge_name(desk.strong))
-    for lang, part in by_language(in_order(cases, desk.options["seed"]), ["pairwise"], desk.prompt).items():
+    found = state.Found(instrument=verdicts.judge_name(desk.strong))
+    for lang, part in state.by_language(in_order(cases, desk.options["seed"]), ["pairwise"], desk.prompt).items():
         pairs = pairwise(
             [item_of(case) for case in part],
             by=desk.strong,
@@ -62,7 +61,7 @@ def by_pairs(cases: Sequence[Case], desk: Desk, criteria: Sequence[Criterion]) -
                 found.failed[pair.id] = (pair.unscored, pair.detail)
             elif pair.winner in ("A", "B"):
                 reason = next(filter(None, pair.reasons), "")
-                found.decided[pair.id] = Decision("a" if pair.winner == "A" else "b", "both-orders-agree", reason)
+                found.decided[pair.id] = state.Decision("a" if pair.winner == "A" else "b", "both-orders-agree", reason)
             else:
                 found.equal[pair.id] = "the orders disagree" if pair.position_inconsistent else "a tie in both orders"
     return found
@@ -92,26 +91,26 @@ def groups_of(same: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
 
 
 def by_ranking(
-    cases: Sequence[Case],
-    desk: Desk,
+    cases: Sequence[state.Case],
+    desk: state.Desk,
     criteria: Sequence[Criterion],
-    every: Mapping[str, Case],
+    every: Mapping[str, state.Case],
     same: Mapping[str, Sequence[str]],
-) -> Found:
+) -> state.Found:
     """Both answers ranked among the answers to duplicates of their question, each list once, in several orders."""
     assert desk.judge is not None
-    found = Found(instrument=judge_name(desk.judge))
+    found = state.Found(instrument=verdicts.judge_name(desk.judge))
     open_ones = {case.id for case in cases}
     groups = [group for group in groups_of(same) if open_ones & set(group)]
     listed = {min(open_ones & set(group)): group for group in groups}
     firsts = [every[name] for name in sorted(listed)]
-    for lang, part in by_language(firsts, ["ranking"], desk.prompt).items():
+    for lang, part in state.by_language(firsts, ["ranking"], desk.prompt).items():
         items = [
             {
                 "id": first.id,
                 "question": first.question,
                 "answers": {
-                    f"{name}\x1f{side}": every[name].answer(side) for name in listed[first.id] for side in SIDES
+                    f"{name}\x1f{side}": every[name].answer(side) for name in listed[first.id] for side in state.SIDES
                 },
                 **({"basis": first.basis} if first.basis else {}),
             }
@@ -128,11 +127,11 @@ def by_ranking(
                 if one.unscored:
                     found.failed[name] = (one.unscored, one.detail)
                     continue
-                a, b = (f"{name}\x1f{side}" for side in SIDES)
+                a, b = (f"{name}\x1f{side}" for side in state.SIDES)
                 before = sum(places.index(a) < places.index(b) for places in one.places) / len(one.places)
                 said = f"A before B in {before:.0%} of {len(one.places)} orders, among {len(one.borda)} answers"
                 if before >= MAJORITY or before <= 1 - MAJORITY:
-                    found.decided[name] = Decision("a" if before >= MAJORITY else "b", "ranked", said)
+                    found.decided[name] = state.Decision("a" if before >= MAJORITY else "b", "ranked", said)
                 else:
                     found.equal[name] = said
     return found

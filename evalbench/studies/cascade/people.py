@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core
-from evalbench.studies.cascade.state import SCORES, SIDES, Case, Decision, Desk, Found, Preference, compared
+from evalbench.studies.cascade import state
 
 TO_LABEL = "to_label.csv"
 COLUMNS = (
@@ -47,7 +47,7 @@ def signs_of(labels: pd.DataFrame, models: Mapping[str, str]) -> pd.DataFrame:
     side = {name: side for side, name in models.items()}
     known = known.assign(side=known["model"].astype(str).map(side)).dropna(subset=["side"])
     wide = known.pivot_table(index=["id", "annotator", "criterion"], columns="side", values="mark", aggfunc="mean")
-    if wide.empty or not set(SIDES) <= set(wide.columns):
+    if wide.empty or not set(state.SIDES) <= set(wide.columns):
         return pd.DataFrame({"id": [], "annotator": [], "sign": []})
     gap = (wide["a"] - wide["b"]).dropna().round(9)
     signs = pd.DataFrame({"sign": np.sign(gap.to_numpy(float))}, index=gap.index)
@@ -55,13 +55,13 @@ def signs_of(labels: pd.DataFrame, models: Mapping[str, str]) -> pd.DataFrame:
     return each.assign(sign=np.sign(each["sign"].to_numpy(float)))
 
 
-def preferences(labels: pd.DataFrame, models: Mapping[str, str]) -> dict[str, Preference]:
+def preferences(labels: pd.DataFrame, models: Mapping[str, str]) -> dict[str, state.Preference]:
     """What most annotators prefer of each question; as many for the one as for the other is a tie."""
     signs = signs_of(labels, models)
     found = {}
     for name, own in signs.groupby("id")["sign"]:
         mean = float(own.mean())
-        found[str(name)] = Preference(compared(mean, 0.0), len(own))
+        found[str(name)] = state.Preference(state.compared(mean, 0.0), len(own))
     return found
 
 
@@ -93,21 +93,21 @@ def scale_of(labels: pd.DataFrame) -> tuple[float, float]:
     return (float(marks.min()), float(marks.max())) if len(marks) else (0.0, 1.0)
 
 
-def annotated(cases: Sequence[Case], desk: Desk, returned: Mapping[str, Preference]) -> Found:
+def annotated(cases: Sequence[state.Case], desk: state.Desk, returned: Mapping[str, state.Preference]) -> state.Found:
     """What annotators said of the questions that are left: in the table that came back, else in the labels at hand."""
-    found = Found()
+    found = state.Found()
     for case in cases:
         said = returned.get(case.id)
         label = "annotators"
         if said is None:
             said, label = case.people, "labels-at-hand"
         if said is not None:
-            assert said.outcome in SCORES
-            found.decided[case.id] = Decision(said.outcome, label, f"{said.n} annotator{'s' * (said.n != 1)}")
+            assert said.outcome in state.SCORES
+            found.decided[case.id] = state.Decision(said.outcome, label, f"{said.n} annotator{'s' * (said.n != 1)}")
     return found
 
 
-def to_label(cases: Sequence[Case], models: Mapping[str, str]) -> bytes:
+def to_label(cases: Sequence[state.Case], models: Mapping[str, str]) -> bytes:
     """The table that goes to annotators, as CSV: both answers side by side, and an empty column ``winner`` (a, b or tie).
 
     ``evalbench label page to_label.csv --side-by-side`` makes a page of it.  A cell that a spreadsheet would take for a formula begins

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, draw, kit
-from evalbench.kit.cases import Show, shown
+from evalbench.studies.cascade import summary
 from evalbench.studies.cascade.stages import TITLES
-from evalbench.studies.cascade.summary import names_of
 
 COLOURS = {
     "a": draw.pictures.ACCENT,
@@ -29,7 +28,7 @@ def picture_flow(result: core.Result) -> draw.Drawn | None:
     if ran.empty:
         return None
     items, total = result.items, int(stages["came"].iloc[0])
-    a, b = names_of(items)
+    a, b = summary.names_of(items)
     names = {"a": f"{a} better", "tie": "tie", "b": f"{b} better", "aside": "set aside", "spared": "not asked"}
     height = 1.3 + _ROW * len(ran)
     figure, ax = draw.pictures.new_figure(7.2, height)
@@ -106,7 +105,7 @@ def _key(ax: Any, entries: list[tuple[str, str]]) -> None:
 
 def picture_bounds(result: core.Result) -> draw.Drawn | None:
     """The advantage over the decided questions, and with all open ones counted for one model or the other."""
-    a, b = names_of(result.items)
+    a, b = summary.names_of(result.items)
     labels = {"advantage": "decided questions", "low": f"all open ones for {b}", "high": f"all open ones for {a}"}
     rows = [e for e in result.summary.estimates if e.metric in labels]
     if all(e.value is None for e in rows):
@@ -133,7 +132,7 @@ def picture_evidence(result: core.Result) -> draw.Drawn | None:
 
 def picture_quality(result: core.Result) -> draw.Drawn | None:
     """What the stages say of each model's answers by themselves."""
-    names = dict(zip(("quality_a", "quality_b"), names_of(result.items), strict=True))
+    names = dict(zip(("quality_a", "quality_b"), summary.names_of(result.items), strict=True))
     rows = [e for e in result.summary.estimates if e.metric in names]
     if all(e.value is None for e in rows):
         return None
@@ -149,7 +148,7 @@ def picture_quality(result: core.Result) -> draw.Drawn | None:
 def stages_shown(result: core.Result) -> pd.DataFrame:
     """The stages in their order: questions that came, that they decided, that went on; calls made and saved."""
     rows = result.tables["stages"]
-    show: Show = {
+    show: kit.cases.Show = {
         "stage": lambda row: f"{row['stage']} {row['title']}",
         "came": "came",
         "looked at": "looked",
@@ -161,7 +160,7 @@ def stages_shown(result: core.Result) -> pd.DataFrame:
         "as people": lambda row: f"{row['agreement']:.0%} of {row['labelled']}" if row["labelled"] else "–",
         "why": "why",
     }
-    return shown(rows, show)
+    return kit.cases.shown(rows, show)
 
 
 def beside_every_pair(result: core.Result) -> pd.DataFrame | None:
@@ -169,7 +168,7 @@ def beside_every_pair(result: core.Result) -> pd.DataFrame | None:
     rows = result.tables.get("every_pair")
     if rows is None:
         return None
-    show: Show = {
+    show: kit.cases.Show = {
         "asked": "asked",
         "verdict": "verdict",
         "advantage": lambda row: (
@@ -183,7 +182,7 @@ def beside_every_pair(result: core.Result) -> pd.DataFrame | None:
         "tied": "ties",
         "calls": "calls",
     }
-    return shown(rows, show)
+    return kit.cases.shown(rows, show)
 
 
 def escalation_shown(result: core.Result) -> pd.DataFrame | None:
@@ -198,7 +197,7 @@ def escalation_shown(result: core.Result) -> pd.DataFrame | None:
 
 def plan_shown(result: core.Result) -> pd.DataFrame:
     """What was planned before the first call."""
-    show: Show = {
+    show: kit.cases.Show = {
         "stage": lambda row: f"{row['stage']} {row['name']}",
         "can run": lambda row: "yes" if row["runs"] else "no",
         "why not": "why",
@@ -207,7 +206,7 @@ def plan_shown(result: core.Result) -> pd.DataFrame:
         "tokens sent": lambda row: _range(row, "input_tokens"),
         "tokens of replies": lambda row: _range(row, "output_tokens"),
     }
-    return shown(result.tables["plan"], show)
+    return kit.cases.shown(result.tables["plan"], show)
 
 
 def _range(row: Any, name: str) -> str:
@@ -218,7 +217,7 @@ def _range(row: Any, name: str) -> str:
 def bases_shown(result: core.Result) -> pd.DataFrame:
     """The method document's bases, and which are at hand."""
     rows = result.tables["bases"]
-    show: Show = {
+    show: kit.cases.Show = {
         "basis": lambda row: row["basis"].replace("_", " "),
         "option": "option",
         "what it is": "what it is",
@@ -228,7 +227,7 @@ def bases_shown(result: core.Result) -> pd.DataFrame:
         "stated quality": lambda row: row["quality"] or "–",
         "stages": lambda row: row["stages"] or "–",
     }
-    return shown(rows, show)
+    return kit.cases.shown(rows, show)
 
 
 def criteria_shown(result: core.Result) -> pd.DataFrame:
@@ -245,7 +244,7 @@ def criteria_shown(result: core.Result) -> pd.DataFrame:
 
 def decided(result: core.Result, rows: int = 30) -> pd.DataFrame:
     """Questions with both answers, what decided them and why; lost ones first, a stage after another."""
-    a, b = names_of(result.items)
+    a, b = summary.names_of(result.items)
     items = result.items[result.items["outcome"] != ""]
     order = items["outcome"].map({"b": 0, "a": 1, "tie": 2})
     return _with_texts(
@@ -255,14 +254,14 @@ def decided(result: core.Result, rows: int = 30) -> pd.DataFrame:
 
 def undecided(result: core.Result, rows: int = 30) -> pd.DataFrame:
     """Questions that no stage decided, with both answers."""
-    a, b = names_of(result.items)
+    a, b = summary.names_of(result.items)
     return _with_texts(result, result.items[result.items["open"] == 1].head(rows), a, b)
 
 
 def _with_texts(result: core.Result, items: pd.DataFrame, a: str, b: str) -> pd.DataFrame:
     joined = items.merge(result.tables["texts"], on="id", how="left")
     said = {"a": f"{a} better", "b": f"{b} better", "tie": "tie", "": "open"}
-    show: Show = {
+    show: kit.cases.Show = {
         "id": "id",
         "question": lambda row: draw.Html(draw.tables.text_block(row["question"], 160)),
         a if a != b else "A": lambda row: draw.Html(draw.tables.text_block(row["output_a"], 220)),
@@ -275,7 +274,7 @@ def _with_texts(result: core.Result, items: pd.DataFrame, a: str, b: str) -> pd.
             else draw.tables.text_block(row["evidence"] or "–", 160)
         ),
     }
-    return shown(joined, show)
+    return kit.cases.shown(joined, show)
 
 
 def contradictions(result: core.Result) -> pd.DataFrame | None:
@@ -283,5 +282,5 @@ def contradictions(result: core.Result) -> pd.DataFrame | None:
     rows = result.tables.get("contradictions")
     if rows is None:
         return None
-    show: Show = {"id": "id", "stage": lambda row: row["stage"] or "–", "contradiction": "contradiction"}
-    return shown(rows, show)
+    show: kit.cases.Show = {"id": "id", "stage": lambda row: row["stage"] or "–", "contradiction": "contradiction"}
+    return kit.cases.shown(rows, show)

@@ -8,12 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from evalbench import core, kit
+from evalbench.judge import dag, entail
 from evalbench.judge.criteria import Criterion
-from evalbench.judge.dag import Dag
-from evalbench.judge.entail import BASELINE
-from evalbench.studies.cascade import alike, early, escalate, facts, marked, naive, pairs, people, truth
-from evalbench.studies.cascade.bases import AMBIGUOUS, BAD
-from evalbench.studies.cascade.state import Case, Decision, Desk, Found, Preference
+from evalbench.studies.cascade import alike, bases, early, escalate, facts, marked, naive, pairs, people, state, truth
 
 LEAST_LABELLED = 10
 """A stage is checked against people's labels where it decided so many labelled questions."""
@@ -77,14 +74,14 @@ class Setting:
         What else is in ``plan.json``.
     """
 
-    desk: Desk
-    every: Mapping[str, Case]
+    desk: state.Desk
+    every: Mapping[str, state.Case]
     same: Mapping[str, Sequence[str]]
     free: tuple[Criterion, ...]
     factual: tuple[Criterion, ...]
     criteria: tuple[Criterion, ...]
-    graph: Dag | None
-    returned: Mapping[str, Preference]
+    graph: dag.Dag | None
+    returned: Mapping[str, state.Preference]
     labels_agree: bool
     chosen: frozenset[int]
     stop_plan: kit.stopping.Plan | None = None
@@ -97,7 +94,7 @@ class Setting:
     @property
     def reads_truth(self) -> bool:
         """Whether stages 5 and 6 ask the judge."""
-        return bool(self.options["truth_by"] != BASELINE)
+        return bool(self.options["truth_by"] != entail.BASELINE)
 
     def asks(self, number: int) -> bool:
         """Whether a stage asks a model."""
@@ -114,7 +111,7 @@ def needs(number: int, setting: Setting) -> str:
     if number not in setting.chosen:
         return "not chosen (stages)"
     bad = {5: "ground_truth", 6: "chunks", 8: "dictionary", 11: "facts"}.get(number, "")
-    if quality.get(bad) == BAD:
+    if quality.get(bad) == bases.BAD:
         return f"the basis {bad} is stated to be bad (basis_quality)"
     reads = NO_JUDGE if setting.reads_truth and desk.judge is None else ""
     judges = NO_JUDGE if desk.judge is None else ""
@@ -160,9 +157,9 @@ def needs(number: int, setting: Setting) -> str:
     return ""
 
 
-def looked_at(number: int, cases: Sequence[Case], setting: Setting) -> list[Case]:
+def looked_at(number: int, cases: Sequence[state.Case], setting: Setting) -> list[state.Case]:
     """Those of the questions that have what a stage needs."""
-    has: Mapping[int, Callable[[Case], object]] = {
+    has: Mapping[int, Callable[[state.Case], object]] = {
         3: lambda case: case.id in setting.same,
         5: lambda case: case.truth or (setting.labels_agree and case.people),
         6: lambda case: case.relevant,
@@ -175,8 +172,8 @@ def looked_at(number: int, cases: Sequence[Case], setting: Setting) -> list[Case
 
 
 def found_by(
-    number: int, cases: Sequence[Case], setting: Setting, decided: Mapping[str, tuple[int, Decision]]
-) -> Found:
+    number: int, cases: Sequence[state.Case], setting: Setting, decided: Mapping[str, tuple[int, state.Decision]]
+) -> state.Found:
     """What a stage finds on these questions, after what was decided before it."""
     desk, plan = setting.desk, setting.stop_plan
     if number == 9 and setting.options["promise"]:
@@ -185,14 +182,14 @@ def found_by(
         ask = functools.partial(pairs.by_pairs, desk=desk, criteria=setting.criteria)
         return early.until_decided(cases, plan, decided, ask, setting.beside)
     if number == 5:
-        labelled = truth.of_labels(cases, desk) if setting.labels_agree else Found()
+        labelled = truth.of_labels(cases, desk) if setting.labels_agree else state.Found()
         rest = [case for case in cases if case.id not in labelled.decided]
-        ambiguous = setting.options["basis_quality"].get("ground_truth") == AMBIGUOUS
+        ambiguous = setting.options["basis_quality"].get("ground_truth") == bases.AMBIGUOUS
         usable = any(case.truth for case in rest) and not (setting.reads_truth and desk.judge is None)
-        found = truth.against_truth(rest, desk, ambiguous=ambiguous) if usable else Found()
+        found = truth.against_truth(rest, desk, ambiguous=ambiguous) if usable else state.Found()
         found.decided = {**labelled.decided, **found.decided}
         return found
-    run: Mapping[int, Callable[[], Found]] = {
+    run: Mapping[int, Callable[[], state.Found]] = {
         1: lambda: naive.naive(cases, desk),
         2: lambda: alike.drifted(cases, desk),
         3: lambda: alike.propagated(cases, desk, setting.every, setting.same),
@@ -272,7 +269,7 @@ class Course:
     escalated : Escalated or None
     """
 
-    decided: dict[str, tuple[int, Decision]] = field(default_factory=dict)
+    decided: dict[str, tuple[int, state.Decision]] = field(default_factory=dict)
     instrument: dict[str, str] = field(default_factory=dict)
     accounts: list[Account] = field(default_factory=list)
     equal: dict[str, str] = field(default_factory=dict)
@@ -282,8 +279,8 @@ class Course:
     asked: list[Any] = field(default_factory=list)
     contradictions: list[tuple[str, int, str]] = field(default_factory=list)
     parity: bool = False
-    left: list[Case] = field(default_factory=list)
-    handed_on: dict[str, tuple[int, Decision]] = field(default_factory=dict)
+    left: list[state.Case] = field(default_factory=list)
+    handed_on: dict[str, tuple[int, state.Decision]] = field(default_factory=dict)
     stopped: kit.stopping.Stopped | None = None
     not_asked: set[str] = field(default_factory=set)
     escalated: escalate.Escalated | None = None
@@ -315,7 +312,7 @@ def run(
     return course
 
 
-def _step(stage: Stage, came: list[Case], setting: Setting, course: Course, why: str) -> list[Case]:
+def _step(stage: Stage, came: list[state.Case], setting: Setting, course: Course, why: str) -> list[state.Case]:
     """One stage; the questions that go on."""
     cases = [] if why else looked_at(stage.number, came, setting)
     if not cases:
@@ -359,7 +356,7 @@ def _step(stage: Stage, came: list[Case], setting: Setting, course: Course, why:
     return left
 
 
-def _agreement(number: int, cases: Sequence[Case], found: Found) -> tuple[float | None, int]:
+def _agreement(number: int, cases: Sequence[state.Case], found: state.Found) -> tuple[float | None, int]:
     """On which share of the labelled questions that a stage decided people say the same."""
     if number == STAGES[-1].number:
         return None, 0

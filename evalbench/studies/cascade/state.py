@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from evalbench.judge.rows import Judgements
-from evalbench.judge.verdicts import InProcess, Recording
-from evalbench.kit.stopping import Stopped
+from evalbench import kit
+from evalbench.judge import rows, verdicts
 
-By = str | Recording | InProcess
+By = str | verdicts.Recording | verdicts.InProcess
 Outcome = Literal["a", "b", "tie", "set-aside"]
 OUTCOMES = ("a", "b", "tie")
 SCORES: Mapping[str, float] = {"a": 1.0, "b": -1.0, "tie": 0.0}
@@ -131,11 +130,11 @@ class Found:
     equal: dict[str, str] = field(default_factory=dict)
     failed: dict[str, tuple[str, str]] = field(default_factory=dict)
     quality: dict[str, tuple[float, float]] = field(default_factory=dict)
-    asked: list[Judgements] = field(default_factory=list)
+    asked: list[rows.Judgements] = field(default_factory=list)
     calls: dict[str, int] = field(default_factory=dict)
     instrument: str = ""
     contradictions: list[tuple[str, str]] = field(default_factory=list)
-    stopped: Stopped | None = None
+    stopped: kit.stopping.Stopped | None = None
     not_asked: tuple[str, ...] = ()
     escalated: Any = None
 

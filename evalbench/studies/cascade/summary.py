@@ -10,15 +10,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.core.verdict import Light, Verdict
-from evalbench.studies.cascade import early
-from evalbench.studies.cascade.stages import PER_PAIR
+from evalbench.studies.cascade import early, stages
 
 MARGIN, MIN_AGREEMENT = 0.05, 0.6
 NONE_DECIDED = "no question was decided"
 LEAST_CHECKED = 10
 """Labels on fewer questions do not confirm what rests on a comparison of words."""
-LIGHT_OF: Mapping[str, Light] = {
+LIGHT_OF: Mapping[str, core.verdict.Light] = {
     "better": "green", "equivalent": "green", "same": "green", "worse": "red", "no difference shown": "yellow", "undefined": "grey",
 }  # fmt: skip
 RULE = (
@@ -75,7 +73,7 @@ def summarise(
         found = early.estimates_of(found, items, measures(), stopped)
         told = {e.metric: early.as_stopped(told[e.metric], e, margin) for e in found if e.metric in told}
     main, par = told["advantage"], on_a_par(items, margin)
-    alone: Light = "green" if par else LIGHT_OF[main.outcome]
+    alone: core.verdict.Light = "green" if par else LIGHT_OF[main.outcome]
     turned = [side for side in ("low", "high") if LIGHT_OF[told[side].outcome] != alone and not par]
     n_open = int(np.nansum(items["open"]))
     unscored = int((items["unscored"] != "").sum())
@@ -86,9 +84,9 @@ def summarise(
         reasons.append("The open questions could change this")
     if by_words := _unconfirmed(items, min_agreement):
         reasons.append(by_words)
-    light: Light = "grey" if reasons else alone
+    light: core.verdict.Light = "grey" if reasons else alone
     estimates = (_lit(found[0], light, reasons), *found[1:])
-    verdict = Verdict(
+    verdict = core.verdict.Verdict(
         light=light,
         sentence=sentence(items, main, told, estimates, reasons, alone, margin, stopped),
         rule=RULE,
@@ -123,7 +121,7 @@ def on_a_par(items: pd.DataFrame, margin: float) -> bool:
     return bool(len(known) and not early.n_not_asked(items) and ((known["advantage"] != 0).mean() < margin))
 
 
-def _lit(e: core.Estimate, light: Light, reasons: list[str]) -> core.Estimate:
+def _lit(e: core.Estimate, light: core.verdict.Light, reasons: list[str]) -> core.Estimate:
     from dataclasses import replace
 
     note = "; ".join(filter(None, [e.note, *(reasons if e.value is not None else [])]))
@@ -163,7 +161,7 @@ def sentence(
     told: Mapping[str, core.compared.Comparison],
     estimates: tuple[core.Estimate, ...],
     reasons: list[str],
-    alone: Light,
+    alone: core.verdict.Light,
     margin: float,
     stopped: kit.stopping.Stopped | None = None,
 ) -> str:
@@ -194,7 +192,7 @@ def sentence(
         out += f" {core.counted(n_open, 'question')} {'is' if n_open == 1 else 'are'} open: with all for {b}, {low}; with all for {a}, {high}."
     free = int((decided["calls"] == 0).sum())
     calls = int(np.nansum(items["calls"]))
-    out += f" {free} of {len(decided)} were decided without a call; {core.counted(calls, 'call')} where every pair in both orders takes {PER_PAIR * int(items['calls'].notna().sum())}."
+    out += f" {free} of {len(decided)} were decided without a call; {core.counted(calls, 'call')} where every pair in both orders takes {stages.PER_PAIR * int(items['calls'].notna().sum())}."
     held = (
         f" {'. '.join(reasons)}, so the light stays grey{'' if alone == 'grey' else f'; the figures alone would give {alone}'}."
         if reasons
@@ -228,7 +226,9 @@ def _could_show(main: core.compared.Comparison) -> str:
     return f"{why}; an advantage of {main.smallest:.2g} would have been shown with 80 % power"
 
 
-def _stability(items: pd.DataFrame, light: Light, margin: float, *, seed: int, n_resamples: int) -> float | None:
+def _stability(
+    items: pd.DataFrame, light: core.verdict.Light, margin: float, *, seed: int, n_resamples: int
+) -> float | None:
     """The share of resamples in which the decided questions give the same light, the test by its normal approximation."""
     known = items["open"].notna().to_numpy()
     counted_ones = items.assign(

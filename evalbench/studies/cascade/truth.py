@@ -7,19 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from evalbench.judge.criteria import task_of_criterion
-from evalbench.judge.criteria_lint import handbook_criteria
-from evalbench.judge.entail import BASELINE
-from evalbench.judge.tasks import CORRECTNESS, Task
+from evalbench.judge import criteria, criteria_lint, entail, tasks
 from evalbench.judge.verdicts import Judgement, judge, judge_name
-from evalbench.studies.cascade.state import SIDES, By, Case, Decision, Desk, Found, by_language, compared
+from evalbench.studies.cascade import state
 from evalbench.text.sentences import sentences
 
 JUDGE = "judge"
-TRUTH_BY = (BASELINE, JUDGE)
+TRUTH_BY = (entail.BASELINE, JUDGE)
 RIGHT, WRONG = 1.0, 0.0
 _LEAST_SUPPORTED = 0.5
-STRONG_ANSWER = Task(
+STRONG_ANSWER = tasks.Task(
     "strong_answer",
     ("question",),
     {},
@@ -29,19 +26,19 @@ STRONG_ANSWER = Task(
 """What a strong model is asked, whose answer then serves as ground truth."""
 
 
-def of_labels(cases: Sequence[Case], desk: Desk) -> Found:
+def of_labels(cases: Sequence[state.Case], desk: state.Desk) -> state.Found:
     """Labels on which annotators agree serve as ground truth: what people prefer is decided."""
     known = [case for case in cases if case.people]
-    return Found(
+    return state.Found(
         decided={
-            case.id: Decision(case.people.outcome, "labels-as-truth", f"{case.people.n} annotators")
+            case.id: state.Decision(case.people.outcome, "labels-as-truth", f"{case.people.n} annotators")
             for case in known
             if case.people
         }
     )
 
 
-def against_truth(cases: Sequence[Case], desk: Desk, *, ambiguous: bool = False) -> Found:
+def against_truth(cases: Sequence[state.Case], desk: state.Desk, *, ambiguous: bool = False) -> state.Found:
     """Each answer is right, wrong or neither by the ground truth; one right and one wrong decide.
 
     Both right, or both wrong, is a tie.  Where the ground truth is one of several right answers (``ambiguous``), differing from it
@@ -52,24 +49,24 @@ def against_truth(cases: Sequence[Case], desk: Desk, *, ambiguous: bool = False)
         [case for case in cases if case.truth],
         by,
         desk,
-        CORRECTNESS,
+        tasks.CORRECTNESS,
         lambda case, side: {"question": case.question, "gold": case.truth, "answer": case.answer(side)},
     )
     return _decided(verdicts, found, "the ground truth", ambiguous)
 
 
-def against_chunks(cases: Sequence[Case], desk: Desk) -> Found:
+def against_chunks(cases: Sequence[state.Case], desk: state.Desk) -> state.Found:
     """Each answer against the chunks that are labelled relevant, in which a ground truth is implied."""
     by = _instrument(desk)
     known = [case for case in cases if case.relevant]
-    if by == BASELINE:
+    if by == entail.BASELINE:
         verdicts, found = _supported(known)
     else:
         verdicts, found = _marks(
             known,
             by,
             desk,
-            task_of_criterion(next(c for c in handbook_criteria() if c.name == "hallucination")),
+            criteria.task_of_criterion(next(c for c in criteria_lint.handbook_criteria() if c.name == "hallucination")),
             lambda case, side: {
                 "question": case.question,
                 "basis": "\n".join(case.relevant),
@@ -79,11 +76,11 @@ def against_chunks(cases: Sequence[Case], desk: Desk) -> Found:
     return _decided(verdicts, found, "the relevant chunks", ambiguous=False)
 
 
-def against_strong(cases: Sequence[Case], desk: Desk) -> Found:
+def against_strong(cases: Sequence[state.Case], desk: state.Desk) -> state.Found:
     """A strong model answers the question, and its answer serves as ground truth."""
     assert desk.answerer is not None
-    found, truths = Found(), {}
-    for lang, part in by_language(cases, ["strong_answer"], "").items():
+    found, truths = state.Found(), {}
+    for lang, part in state.by_language(cases, ["strong_answer"], "").items():
         items = [{"id": f"{case.id}/strong", "question": case.question} for case in part]
         asked = judge(items, by=desk.answerer, task=STRONG_ANSWER, language=lang, **desk.settings)
         found.asked.append(asked)
@@ -97,7 +94,7 @@ def against_strong(cases: Sequence[Case], desk: Desk) -> Found:
         [case for case in cases if case.id in truths],
         by,
         desk,
-        CORRECTNESS,
+        tasks.CORRECTNESS,
         lambda case, side: {"question": case.question, "gold": truths[case.id], "answer": case.answer(side)},
         "strong",
     )
@@ -106,39 +103,41 @@ def against_strong(cases: Sequence[Case], desk: Desk) -> Found:
     return _decided(verdicts, judged, f"the answer of {judge_name(desk.answerer)}", ambiguous=False)
 
 
-def _instrument(desk: Desk) -> By:
-    if desk.options["truth_by"] == BASELINE:
-        return BASELINE
+def _instrument(desk: state.Desk) -> state.By:
+    if desk.options["truth_by"] == entail.BASELINE:
+        return entail.BASELINE
     assert desk.judge is not None
     return desk.judge
 
 
 def _marks(
-    cases: Sequence[Case],
-    by: By,
-    desk: Desk,
-    task: Task,
-    fields: Callable[[Case, str], Mapping[str, str]],
+    cases: Sequence[state.Case],
+    by: state.By,
+    desk: state.Desk,
+    task: tasks.Task,
+    fields: Callable[[state.Case, str], Mapping[str, str]],
     what: str = "truth",
-) -> tuple[dict[str, dict[str, float]], Found]:
+) -> tuple[dict[str, dict[str, float]], state.Found]:
     """The value of each answer's verdict, 0–1; questions with an answer that got none are in ``failed``."""
-    found = Found(instrument=judge_name(by))
+    found = state.Found(instrument=judge_name(by))
     values: dict[str, dict[str, float]] = {}
-    for lang, part in by_language(cases, [task.prompt or task.name], desk.prompt).items():
-        items = [{"id": f"{case.id}/{what}/{side}", **fields(case, side)} for case in part for side in SIDES]
+    for lang, part in state.by_language(cases, [task.prompt or task.name], desk.prompt).items():
+        items = [{"id": f"{case.id}/{what}/{side}", **fields(case, side)} for case in part for side in state.SIDES]
         asked = judge(
-            items, by=by, task=task, language=lang, prompt="" if by == BASELINE else desk.prompt, **desk.settings
+            items, by=by, task=task, language=lang, prompt="" if by == entail.BASELINE else desk.prompt, **desk.settings
         )
-        if by != BASELINE:
+        if by != entail.BASELINE:
             found.asked.append(asked)
         said = {row.id: row for row in asked.rows if row.sample == 0}
         for case in part:
-            rows = {side: said[f"{case.id}/{what}/{side}"] for side in SIDES}
+            rows = {side: said[f"{case.id}/{what}/{side}"] for side in state.SIDES}
             _note(case, rows, values, found)
     return values, found
 
 
-def _note(case: Case, rows: Mapping[str, Judgement], values: dict[str, dict[str, float]], found: Found) -> None:
+def _note(
+    case: state.Case, rows: Mapping[str, Judgement], values: dict[str, dict[str, float]], found: state.Found
+) -> None:
     lost = next((row for row in rows.values() if row.unscored), None)
     if lost is not None:
         found.failed[case.id] = (lost.unscored, lost.detail)
@@ -146,19 +145,24 @@ def _note(case: Case, rows: Mapping[str, Judgement], values: dict[str, dict[str,
         values[case.id] = {side: row.value for side, row in rows.items()}
 
 
-def _supported(cases: Sequence[Case]) -> tuple[dict[str, dict[str, float]], Found]:
+def _supported(cases: Sequence[state.Case]) -> tuple[dict[str, dict[str, float]], state.Found]:
     """The share of an answer's sentences that a chunk carries, by words and numbers; between none and all, neither right nor wrong."""
     from evalbench.judge.entail import entailer
 
     said = [
-        (case.id, side, text) for case in cases for side in SIDES for text in sentences(case.answer(side), case.lang)
+        (case.id, side, text)
+        for case in cases
+        for side in state.SIDES
+        for text in sentences(case.answer(side), case.lang)
     ]
     chunks = {case.id: case.relevant for case in cases}
     pairs = [(chunk, text) for name, _, text in said for chunk in chunks[name]]
     found = (
-        entailer(BASELINE).probabilities([p for p, _ in pairs], [t for _, t in pairs])[:, 0] if pairs else np.empty(0)
+        entailer(entail.BASELINE).probabilities([p for p, _ in pairs], [t for _, t in pairs])[:, 0]
+        if pairs
+        else np.empty(0)
     )
-    shares: dict[str, dict[str, list[bool]]] = {case.id: {side: [] for side in SIDES} for case in cases}
+    shares: dict[str, dict[str, list[bool]]] = {case.id: {side: [] for side in state.SIDES} for case in cases}
     place = 0
     for name, side, _ in said:
         n = len(chunks[name])
@@ -168,10 +172,12 @@ def _supported(cases: Sequence[Case]) -> tuple[dict[str, dict[str, float]], Foun
         name: {side: WRONG if not any(held) else RIGHT if all(held) else 0.5 for side, held in of.items()}
         for name, of in shares.items()
     }
-    return values, Found(instrument=BASELINE)
+    return values, state.Found(instrument=entail.BASELINE)
 
 
-def _decided(verdicts: Mapping[str, Mapping[str, float]], found: Found, what: str, ambiguous: bool) -> Found:
+def _decided(
+    verdicts: Mapping[str, Mapping[str, float]], found: state.Found, what: str, ambiguous: bool
+) -> state.Found:
     for name, of in verdicts.items():
         a, b = of["a"], of["b"]
         words = {RIGHT: "right", WRONG: "wrong"}
@@ -182,5 +188,5 @@ def _decided(verdicts: Mapping[str, Mapping[str, float]], found: Found, what: st
             found.equal[name] = said
             continue
         label = "one-right" if a != b else "both-right" if a == RIGHT else "both-wrong"
-        found.decided[name] = Decision(compared(a, b), label, said, a, b)
+        found.decided[name] = state.Decision(state.compared(a, b), label, said, a, b)
     return found

@@ -19,12 +19,10 @@ import pandas as pd
 
 from evalbench import core, kit, readers
 from evalbench.judge.entail import BASELINE
-from evalbench.readers.schema import Column, Table
-from evalbench.studies.citation.inputs import answers_of
+from evalbench.readers import Column, Table
+from evalbench.studies.citation import inputs, method, sources, summary
 from evalbench.studies.citation.items import CONSISTENCY, FINAL_WEIGHTS, TEXTS, WEIGHTS, items_of, judged
-from evalbench.studies.citation.method import method, notes
-from evalbench.studies.citation.sources import Shelf, check, evidence_of, fetched, pages_table
-from evalbench.studies.citation.summary import THRESHOLD, judged_measures, measures, summarise, with_sums
+from evalbench.studies.citation.sources import check as check
 from evalbench.studies.contract import offered
 
 QUESTION = "Are the sources that the model cites real, do they support what it says, and is the answer right?"
@@ -93,7 +91,7 @@ def evaluate(
     labels_scale: Sequence[float] = (),
     labels_drawn: str = "random",
     correction: str = "",
-    threshold: float = THRESHOLD,
+    threshold: float = summary.THRESHOLD,
     max_unscored: float = kit.MAX_UNSCORED,
     seed: int = kit.SEED,
     n_resamples: int = kit.N_RESAMPLES,
@@ -154,15 +152,17 @@ def evaluate(
     check(data)
     credibility = readers.credibility.read_credibility(credibility_file)
     humans = kit.labelled.given(
-        judged_measures(threshold), data["answers"], **kit.taken(kit.labelled.given, parameters)
+        summary.judged_measures(threshold), data["answers"], **kit.taken(kit.labelled.given, parameters)
     )
     data, trials = kit.trials.spread(data, SCHEMA)
     rows, supplied = kit.sampling.sampled(data["answers"], sample_method, n_samples, random_state), data.get("sources")
     settings = {"prompt": prompt, "temperature": temperature, "max_tokens": max_tokens, "seed": seed}
-    answers, replies = answers_of(rows, supplied, model, **settings)
-    shelf = Shelf(supplied)
-    pages = fetched(answers, shelf, allow_hosts) if check_urls else {}
-    evidence = evidence_of(answers, shelf, pages, sources_complete=sources_complete, quote_threshold=quote_threshold)
+    answers, replies = inputs.answers_of(rows, supplied, model, **settings)
+    shelf = sources.Shelf(supplied)
+    pages = sources.fetched(answers, shelf, allow_hosts) if check_urls else {}
+    evidence = sources.evidence_of(
+        answers, shelf, pages, sources_complete=sources_complete, quote_threshold=quote_threshold
+    )
     docket = kit.judging.Docket(judge, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens)
     found = judged(evidence, docket, credibility)
     heard = docket.heard()
@@ -177,19 +177,19 @@ def evaluate(
         id="id",
         by=("model",),
         items=items,
-        summary=summarise(items, **kit.taken(summarise, parameters | fit)),
+        summary=summary.summarise(items, **kit.taken(summary.summarise, parameters | fit)),
         tables={
             "citations": found.citations,
             "statements": found.statements,
             "answers": found.answers[TEXTS],
             **kit.collecting.calls_of(replies, [heard]),
-            **pages_table(pages),
+            **sources.pages_table(pages),
         },
-        notes=(*data.notes, *notes(items, found.citations, model=model, check_urls=check_urls), *said),
-        method=method(parameters),
+        notes=(*data.notes, *method.notes(items, found.citations, model=model, check_urls=check_urls), *said),
+        method=method.described(parameters),
         accounting=kit.collecting.accounting_of(replies, [heard]),
     )
-    return trials.reported(result, of_trials, measures(threshold), with_sums)
+    return trials.reported(result, of_trials, summary.measures(threshold), summary.with_sums)
 
 
 globals().update(offered(__name__))

@@ -12,11 +12,9 @@ from typing import Any
 import pandas as pd
 from pydantic import BaseModel
 
-from evalbench import kit, readers
-from evalbench.errors import BadInput
+from evalbench import errors, kit, readers
 from evalbench.models.exchange import Reply
-from evalbench.text.citation_marks import Statement, statements
-from evalbench.text.quotations import long_enough
+from evalbench.text import citation_marks, quotations
 
 _NUMBER = re.compile(r"[0-9]{1,6}")
 ENTRY = ("claim", "url", "title", "quote")
@@ -35,7 +33,7 @@ class Citation:
     @property
     def quotes(self) -> bool:
         """Whether the quote is long enough to be looked for."""
-        return long_enough(self.quote)
+        return quotations.long_enough(self.quote)
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class Answer:
     gold: tuple[str, ...]
     text: str | None
     citations: tuple[Citation, ...]
-    statements: tuple[Statement, ...]
+    statements: tuple[citation_marks.Statement, ...]
     unscored: str = ""
 
     @property
@@ -108,7 +106,7 @@ def needs(data: readers.Dataset, *, model: str, n_samples: int) -> None:
 
 def _refuse(faults: list[str]) -> None:
     if faults:
-        raise BadInput.listing("lists of citations are faulty:", faults)
+        raise errors.BadInput.listing("lists of citations are faulty:", faults)
 
 
 def _given(rows: pd.DataFrame) -> list[Answer]:
@@ -128,7 +126,7 @@ def _answer(
 ) -> Answer:
     lang = str(row.get("lang") or "en")
     gold = tuple(g for g in row.get("gold_answer") or () if g.strip())
-    said = tuple(statements(text or "", lang))
+    said = tuple(citation_marks.statements(text or "", lang))
     return Answer(str(row["id"]), model, lang, row["question"], gold, text, tuple(citations), said, unscored)
 
 

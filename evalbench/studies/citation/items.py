@@ -14,8 +14,7 @@ from evalbench import kit, readers
 from evalbench.judge.verdicts import Judgement
 from evalbench.metrics import citation as metrics
 from evalbench.metrics.reasoning import weighted_mean
-from evalbench.studies.citation.inputs import Answer, Citation
-from evalbench.studies.citation.sources import Evidence, Found, Source
+from evalbench.studies.citation import inputs, sources
 from evalbench.text.quotations import SHORTEST
 
 KEYS = ["id", "model"]
@@ -54,7 +53,9 @@ class Judged(NamedTuple):
     answers: pd.DataFrame
 
 
-def judged(evidence: Evidence, docket: kit.judging.Docket, credibility: readers.credibility.Credibility) -> Judged:
+def judged(
+    evidence: sources.Evidence, docket: kit.judging.Docket, credibility: readers.credibility.Credibility
+) -> Judged:
     """Ask the judge about every citation, statement and answer."""
     citations = _citations(evidence, docket, credibility)
     statements, scores = _statements(evidence, docket)
@@ -62,7 +63,7 @@ def judged(evidence: Evidence, docket: kit.judging.Docket, credibility: readers.
 
 
 def _citations(
-    evidence: Evidence, docket: kit.judging.Docket, credibility: readers.credibility.Credibility
+    evidence: sources.Evidence, docket: kit.judging.Docket, credibility: readers.credibility.Credibility
 ) -> pd.DataFrame:
     entries = {(a.id, a.model, c.n): (a, c) for a in evidence.answers for c in a.citations}
     readable = {key: evidence.found[key].passage for key in entries if evidence.sources[key].text}
@@ -105,11 +106,13 @@ def _citations(
     return pd.DataFrame(rows, columns=None if rows else list(types)).astype(types)
 
 
-def _entails(premise: str, hypothesis: str, answer: Answer) -> kit.judging.Question:
+def _entails(premise: str, hypothesis: str, answer: inputs.Answer) -> kit.judging.Question:
     return kit.judging.Question({"premise": premise, "hypothesis": hypothesis}, answer.lang, unit=answer.id)
 
 
-def _verified(citation: Citation, source: Source, found: Found, says: Judgement) -> tuple[str, str]:
+def _verified(
+    citation: inputs.Citation, source: sources.Source, found: sources.Found, says: Judgement
+) -> tuple[str, str]:
     """Label and reason; an empty label where the judge gave no verdict."""
     if source.text is None:
         return "UNCERTAIN", source.origin
@@ -126,7 +129,7 @@ def _verified(citation: Citation, source: Source, found: Found, says: Judgement)
     return metrics.source_verdict(located=found.location is not None, judged=says.label)
 
 
-def _statements(evidence: Evidence, docket: kit.judging.Docket) -> tuple[pd.DataFrame, dict[str, pd.Series]]:
+def _statements(evidence: sources.Evidence, docket: kit.judging.Docket) -> tuple[pd.DataFrame, dict[str, pd.Series]]:
     """Every statement with what it cites, its recall and how many of its citations are precise; each answer's figures."""
     units = [(place, i, s) for place, a in enumerate(evidence.answers) for i, s in enumerate(a.statements, 1)]
     failures: dict[int, str] = {}
@@ -177,7 +180,7 @@ def _statements(evidence: Evidence, docket: kit.judging.Docket) -> tuple[pd.Data
     return table, scores
 
 
-def _answers(answers: Sequence[Answer], docket: kit.judging.Docket) -> pd.DataFrame:
+def _answers(answers: Sequence[inputs.Answer], docket: kit.judging.Docket) -> pd.DataFrame:
     """Every answer with its correctness; without words it is wrong, and without a right one it has no value."""
     spoken = [i for i, a in enumerate(answers) if a.gold and a.plain.strip() and not a.unscored]
     fields = [{"question": a.question, "gold": list(a.gold), "answer": a.plain} for a in answers]
@@ -195,7 +198,7 @@ def _answers(answers: Sequence[Answer], docket: kit.judging.Docket) -> pd.DataFr
     return pd.DataFrame(rows, columns=[*TEXTS, "value", "label", "unscored"])
 
 
-def items_of(evidence: Evidence, found: Judged, options: Mapping[str, Any]) -> pd.DataFrame:
+def items_of(evidence: sources.Evidence, found: Judged, options: Mapping[str, Any]) -> pd.DataFrame:
     """One row per answer, sorted by id and model."""
     answers, said = evidence.answers, found.answers
     keys = pd.MultiIndex.from_tuples([(a.id, a.model) for a in answers], names=KEYS)
@@ -252,13 +255,13 @@ def items_of(evidence: Evidence, found: Judged, options: Mapping[str, Any]) -> p
     return items[[*first, *(c for c in items if c not in first)]].reset_index()
 
 
-def _undefined(item: Mapping[Any, Any], answer: Answer) -> list[str]:
+def _undefined(item: Mapping[Any, Any], answer: inputs.Answer) -> list[str]:
     """Why parts of a scored answer have no value."""
     lacking = [why for name, why in _NO_VALUE.items() if math.isnan(item[name])]
     return lacking if answer.gold else [kit.answers.NO_REFERENCE, *lacking]
 
 
-def _unscored(answers: Sequence[Answer], found: Judged, keys: pd.MultiIndex) -> np.ndarray:
+def _unscored(answers: Sequence[inputs.Answer], found: Judged, keys: pd.MultiIndex) -> np.ndarray:
     """The first reason that an answer, its correctness, a citation or a statement of it is unscored."""
     reasons = np.array([a.unscored for a in answers], dtype=object)
     reasons = np.where(reasons == "", found.answers["unscored"], reasons)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
+from evalbench import kit
 from evalbench.judge.entail import holds_back
-from evalbench.kit.answers import remarks
+from evalbench.studies.citation import sources
 from evalbench.studies.citation.items import CONSISTENCY, FINAL_WEIGHTS, NO_QUOTE, WEIGHTS
-from evalbench.studies.citation.sources import MAX_PASSAGE
 from evalbench.text.quotations import SHORTEST
 
 
@@ -19,7 +19,7 @@ def notes(items: pd.DataFrame, citations: pd.DataFrame, *, model: str, check_url
     uncited = int(((items["n_citations"] == 0) & (items["unscored"] == "")).sum())
     unknown = int(citations["support"].isna().sum())
     unquoted = int((citations["verification_label"] == NO_QUOTE).sum())
-    long = int((citations["source_text"].str.len() > MAX_PASSAGE).sum())
+    long = int((citations["source_text"].str.len() > sources.MAX_PASSAGE).sum())
     said = (
         (uncited, f"Answers that cite nothing, so that support and verification count 0: {uncited}."),
         (
@@ -34,16 +34,16 @@ def notes(items: pd.DataFrame, citations: pd.DataFrame, *, model: str, check_url
         ),
         (
             long,
-            f"Citations whose source has more than {MAX_PASSAGE} characters: {long}. The judge read that many, around "
+            f"Citations whose source has more than {sources.MAX_PASSAGE} characters: {long}. The judge read that many, around "
             "the quote or where most of the claim is found; quotes were looked for in the whole source.",
         ),
         (check_urls, "Pages were fetched from the live web: another day may give other figures (table pages)."),
     )
     collected = [f"Answers of {model} were collected with the prompt cited_answer."] if model else []
-    return [*collected, *remarks(items), *(text for holds, text in said if holds)]
+    return [*collected, *kit.answers.remarks(items), *(text for holds, text in said if holds)]
 
 
-def method(options: Mapping[str, Any]) -> tuple[str, ...]:
+def described(options: Mapping[str, Any]) -> tuple[str, ...]:
     """How every figure is computed, with its source."""
     support, verification = _in_order(options["weights"], WEIGHTS)
     interpretability, correctness = _in_order(options["final_weights"], FINAL_WEIGHTS)

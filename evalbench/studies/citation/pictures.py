@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core, draw, kit
-from evalbench.studies.citation.items import CONSISTENCY, KEYS, NO_QUOTE
+from evalbench.studies.citation import items
 
 _SHOWN = (
     *("final", "interpretability", "correctness", "support", "verification"),
-    *("citation_recall", "citation_precision", CONSISTENCY),
+    *("citation_recall", "citation_precision", items.CONSISTENCY),
 )
 # The labels of support and verification in words, in the order of the picture.
 _SUPPORT = {
@@ -25,7 +25,7 @@ _VERIFIED = {
     "VERIFIED": "verified",
     "UNCERTAIN": "uncertain",
     "LIKELY_FABRICATED": "likely fabricated",
-    NO_QUOTE: "not verified",
+    items.NO_QUOTE: "not verified",
     "": "no verdict",
 }
 
@@ -65,19 +65,23 @@ def faulty_citations(result: core.Result, rows: int = 20) -> pd.DataFrame:
     """Citations that are not supported or not verified, the worst first."""
     citations = result.tables["citations"]
     scored = citations.assign(score=citations[["support", "verification"]].mean(axis=1))
-    columns = {name: name for name in (*KEYS, "n", "claim")}
+    columns = {name: name for name in (*items.KEYS, "n", "claim")}
     return kit.cases.worst_cases(
-        scored[scored["score"] < 1], "score", keys=[*KEYS, "n"], n=rows, show={**columns, "verdict and why": _said}
+        scored[scored["score"] < 1],
+        "score",
+        keys=[*items.KEYS, "n"],
+        n=rows,
+        show={**columns, "verdict and why": _said},
     )
 
 
 @kit.trials.each_trial
 def worst(result: core.Result, rows: int = 10) -> pd.DataFrame:
     """The answers with the lowest final score, beside the right ones."""
-    columns = {name: name for name in (*KEYS, "final")}
+    columns = {name: name for name in (*items.KEYS, "final")}
     texts = {"question and right answer": _asked, "the answer and its scores": _answered}
     return kit.cases.worst_cases(
-        result.items, "final", keys=KEYS, n=rows, texts=result.tables["answers"], show={**columns, **texts}
+        result.items, "final", keys=items.KEYS, n=rows, texts=result.tables["answers"], show={**columns, **texts}
     )
 
 
@@ -98,7 +102,7 @@ def _answered(row: dict[str, Any]) -> draw.Html:
 def annotated(result: core.Result, n: int = 4) -> draw.Html:
     """Answers with their citations, sources and verdicts, the lowest scores first; found quotes are marked in their source."""
     cited = result.items[result.items["n_citations"] > 0]
-    chosen = kit.cases.worst_cases(cited, "final", keys=KEYS, n=n, unscored=True)
+    chosen = kit.cases.worst_cases(cited, "final", keys=items.KEYS, n=n, unscored=True)
     if chosen.empty:
         return draw.Html('<p class="eb-small">No answer has a citation.</p>')
     return draw.Html("".join(_annotated_one(result, item) for item in chosen.to_dict("records")))
@@ -106,7 +110,7 @@ def annotated(result: core.Result, n: int = 4) -> draw.Html:
 
 def _annotated_one(result: core.Result, item: dict[Any, Any]) -> draw.Html:
     citations, statements, answers = (
-        kit.cases.rows_of(result.tables[t], item, KEYS) for t in ("citations", "statements", "answers")
+        kit.cases.rows_of(result.tables[t], item, items.KEYS) for t in ("citations", "statements", "answers")
     )
     answer, judge = answers.iloc[0], result.parameters["judge"]
     correct = item["correctness_label"].lower().replace("_", " ") or "not compared with a right one"

@@ -9,11 +9,9 @@ from urllib.parse import urlsplit
 
 import pandas as pd
 
-from evalbench.errors import BadInput
-from evalbench.readers.dataset import Dataset
-from evalbench.studies.citation.inputs import Answer, Citation
-from evalbench.text.locate import Location, likeliest_place
-from evalbench.text.quotations import locate_quotation
+from evalbench import errors, readers
+from evalbench.studies.citation import inputs
+from evalbench.text import locate, quotations
 from evalbench.web.fetch import Page
 
 MAX_PASSAGE = 6000
@@ -61,7 +59,7 @@ class Shelf:
                 self._named.setdefault((str(row.get("id") or ""), name), source)
                 self._all.setdefault(name, {}).setdefault(source.text or "", source)
 
-    def find(self, question: str, citation: Citation) -> Source | None:
+    def find(self, question: str, citation: inputs.Citation) -> Source | None:
         """The supplied source that a citation names: by address, or by title where it gives no address.
 
         Of the question, else one without a question, else of others: of several texts all, one below the other.
@@ -77,7 +75,7 @@ class Shelf:
         return replace(several[0], text="\n\n".join(source.text or "" for source in several))
 
 
-def check(data: Dataset) -> None:
+def check(data: readers.Dataset) -> None:
     """Refuse sources of one question and address that differ; the same page may be supplied for many questions.
 
     Raises
@@ -96,7 +94,7 @@ def check(data: Dataset) -> None:
         for row in several[several["n"] > 1].to_dict("records")
     ]
     if faults:
-        raise BadInput.listing(
+        raise errors.BadInput.listing(
             "sources: one address has several texts; join them, tell the addresses apart, or name the question of each in id:",
             faults,
             headed=True,
@@ -127,25 +125,25 @@ class Found(NamedTuple):
     ``start``: where the passage begins in the source's text.
     """
 
-    location: Location | None
+    location: locate.Location | None
     passage: str
     start: int = 0
 
 
-def find_passage(citation: Citation, source: Source, threshold: float) -> Found:
+def find_passage(citation: inputs.Citation, source: Source, threshold: float) -> Found:
     """Locate a citation's quote (without one, its claim) in its source.
 
     Of a long source the judge reads the passage around it, or else around what shares most with the claim.
     """
     text = source.text or ""
     wanted = citation.quote if citation.quotes else citation.claim
-    location = locate_quotation(wanted, text, threshold) if text else None
+    location = quotations.locate_quotation(wanted, text, threshold) if text else None
     if len(text) <= MAX_PASSAGE:
         return Found(location, source.premise)
     if location is not None:
         middle = (location.start + location.end) // 2
     else:
-        middle = likeliest_place(citation.claim, text, MAX_PASSAGE)
+        middle = locate.likeliest_place(citation.claim, text, MAX_PASSAGE)
     start = max(0, min(middle - MAX_PASSAGE // 2, len(text) - MAX_PASSAGE))
     return Found(location, f"{source.title}\n{text[start : start + MAX_PASSAGE]}".strip(), start)
 
@@ -161,13 +159,13 @@ class Evidence(NamedTuple):
     found : mapping of citation to Found
     """
 
-    answers: tuple[Answer, ...]
+    answers: tuple[inputs.Answer, ...]
     sources: Mapping[Key, Source]
     found: Mapping[Key, Found]
 
 
 def evidence_of(
-    answers: Sequence[Answer],
+    answers: Sequence[inputs.Answer],
     shelf: Shelf,
     pages: Mapping[str, Page],
     *,
@@ -193,7 +191,7 @@ def evidence_of(
     return Evidence(tuple(sorted(answers, key=lambda a: (a.id, a.model))), sources, found)
 
 
-def fetched(answers: Sequence[Answer], shelf: Shelf, allow_hosts: Sequence[str]) -> dict[str, Page]:
+def fetched(answers: Sequence[inputs.Answer], shelf: Shelf, allow_hosts: Sequence[str]) -> dict[str, Page]:
     """The pages of all addresses whose text was not supplied, from the web."""
     from evalbench.web import fetch as webfetch
 
@@ -208,7 +206,7 @@ def pages_table(pages: Mapping[str, Page]) -> dict[str, pd.DataFrame]:
     return {"pages": pd.DataFrame(shown, columns=columns)} if pages else {}
 
 
-def _elsewhere(citation: Citation, pages: Mapping[str, Page], sources_complete: bool) -> Source:
+def _elsewhere(citation: inputs.Citation, pages: Mapping[str, Page], sources_complete: bool) -> Source:
     page = pages.get(citation.url)
     if page is not None:
         if page.outcome == "ok" and not page.text.strip():

@@ -16,13 +16,10 @@ from typing import Any
 
 from evalbench import core, kit, readers
 from evalbench.metrics.confidence import NORMALISE
-from evalbench.readers.schema import Column, Table
-from evalbench.studies.confidence.by_topic import CONFIDENT_FROM, topics_of
+from evalbench.readers import Column, Table
+from evalbench.studies.confidence import by_topic, inputs, joint, method
 from evalbench.studies.confidence.clusters import CLUSTERS, EXACT
-from evalbench.studies.confidence.inputs import METRIC, SAMPLE_TEMPERATURE, SAMPLES_PER_ITEM, answered, metrics, needs
 from evalbench.studies.confidence.items import MATCH, P_BY, SIMILARITY, items_of
-from evalbench.studies.confidence.joint import compared
-from evalbench.studies.confidence.method import method, notes
 from evalbench.studies.confidence.summary import COVERAGE, light_of, measures, summarise
 from evalbench.studies.contract import offered
 from evalbench.text.normalise import tokenizer
@@ -58,12 +55,12 @@ def evaluate(
     prompt: str = "",
     temperature: float = 0.0,
     max_tokens: int = 256,
-    samples_per_item: int = SAMPLES_PER_ITEM,
-    sample_temperature: float = SAMPLE_TEMPERATURE,
+    samples_per_item: int = inputs.SAMPLES_PER_ITEM,
+    sample_temperature: float = inputs.SAMPLE_TEMPERATURE,
     sample_method: str = "first",
     n_samples: int = 0,
     random_state: int = 0,
-    metric: str = METRIC,
+    metric: str = inputs.METRIC,
     correct_from: float | None = None,
     p_by: str = MATCH,
     normalise: str = NORMALISE,
@@ -73,7 +70,7 @@ def evaluate(
     judge_prompt: str = "",
     embed: str = "use-multilingual",
     coverage: float = COVERAGE,
-    confident_from: float = CONFIDENT_FROM,
+    confident_from: float = by_topic.CONFIDENT_FROM,
     green_from: float | None = None,
     yellow_from: float | None = None,
     max_unscored: float = kit.MAX_UNSCORED,
@@ -134,7 +131,7 @@ def evaluate(
     checks = kit.Checks(options)
     checks.choice("p_by", p_by, P_BY)
     checks.choice("clusters", clusters, CLUSTERS)
-    checks.choice("metric", metric, metrics())
+    checks.choice("metric", metric, inputs.metrics())
     checks.at_least(1, samples_per_item=samples_per_item)
     checks.share(coverage=coverage, confident_from=confident_from)
     checks.that(clusters == EXACT or judge, "clusters entailment needs a judge, such as baseline/lexical")
@@ -145,21 +142,21 @@ def evaluate(
     checks.tried(lambda: tokenizer(normalise, language))
     checks.tried(lambda: light_of(green_from, yellow_from))
     checks.refuse("confidence")
-    needs(data, model=model)
-    found = answered(
+    inputs.needs(data, model=model)
+    found = inputs.answered(
         kit.sampling.sampled(data["items"], sample_method, n_samples, random_state),
         options=options,
-        **_own(answered, options),
+        **_own(inputs.answered, options),
     )
     docket = kit.judging.Docket(judge, prompt=judge_prompt, seed=seed) if clusters != EXACT else None
     scored = items_of(found.rows, docket=docket, **_own(items_of, options))
     items = kit.grouping.carried(scored.items, data)
     summary = summarise(items, **kit.taken(summarise, options))
     models = sorted(set(items["model"]))
-    pairs = compared(items, measures(p_by)[:1], seed=seed, n_resamples=n_resamples)
+    pairs = joint.compared(items, measures(p_by)[:1], seed=seed, n_resamples=n_resamples)
     heard = [docket.heard()] if docket else []
     texts = [c for c in ("id", "model", "question", "answer", "samples", "reference") if c in found.rows]
-    some = {"topics": topics_of(items, confident_from), "comparisons": pairs}
+    some = {"topics": by_topic.topics_of(items, confident_from), "comparisons": pairs}
     return core.Result(
         study="confidence",
         question=QUESTION,
@@ -173,9 +170,9 @@ def evaluate(
         tables={"answers": found.rows[texts]} | {n: t for n, t in some.items() if len(t)} | kit.collecting.calls_of(found.replies, heard),
         notes=(
             *kit.comparing.in_words(pairs, "model", "auroc_uncertainty", len(models)), *data.notes, *found.notes, *scored.notes,
-            *notes(items, summary, options),
+            *method.notes(items, summary, options),
         ),
-        method=method(options, items, len(models) > 1),
+        method=method.described(options, items, len(models) > 1),
         accounting=kit.collecting.accounting_of(found.replies, heard),
     )  # fmt: skip
 

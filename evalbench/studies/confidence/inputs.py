@@ -10,11 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import kit, readers
-from evalbench.errors import BadInput
+from evalbench import errors, kit, readers
 from evalbench.metrics.registry import cards
 from evalbench.models.exchange import Reply
-from evalbench.readers.renames import usual
 
 SAMPLES_PER_ITEM, SAMPLE_TEMPERATURE = 10, 1.0
 METRIC = "normalized_exact_match"
@@ -139,7 +137,7 @@ def _folded(frame: pd.DataFrame, names: Mapping[str, Any]) -> pd.DataFrame:
         if at
     ]
     if faults:
-        raise BadInput.listing("rows of one id and model are one answer, one row for each sample:", faults)
+        raise errors.BadInput.listing("rows of one id and model are one answer, one row for each sample:", faults)
     lists: list[list[Any]] = [[] for _ in range(int(first.sum()))]
     for place, value in zip(group, frame[sample], strict=True):
         if not _absent(value):
@@ -190,7 +188,7 @@ def marks_of(cells: Sequence[Any], rows: Sequence[Any] = ()) -> np.ndarray[Any, 
     if odd:
         at = ", ".join(str(rows[i] if len(rows) else i) for i in odd[:5])
         more = f" and {len(odd) - 5} more" if len(odd) > 5 else ""
-        raise BadInput.listing(
+        raise errors.BadInput.listing(
             "correctness:",
             [f"column correct: expected 0 or 1, or a number, found {str(cells[odd[0]])[:60]!r} (rows {at}{more})"],
         )
@@ -216,7 +214,7 @@ def right_or_wrong(marks: np.ndarray[Any, Any], correct_from: float | None, what
     others = np.unique(marks[known & ~np.isin(marks, (0, 1))])
     if correct_from is None and len(others):
         listed = ", ".join(f"{v:g}" for v in others[:4]) + (", …" if len(others) > 4 else "")
-        raise BadInput(
+        raise errors.BadInput(
             f"{what} has values other than 0 and 1 ({listed}); whether an answer is right must be discrete: "
             f"-p correct_from={others[-1]:g} calls an answer right from that value on"
         )
@@ -233,24 +231,24 @@ def needs(data: readers.Dataset, *, model: str = "") -> None:
     faults = []
     if model:
         if "question" not in frame:
-            faults.append(f"there is no column question to ask the model{usual('question', own)}")
+            faults.append(f"there is no column question to ask the model{readers.renames.usual('question', own)}")
         if "reference" not in frame:
             said = "there is no column reference: the model's answers need one to be right or wrong"
-            faults.append(f"{said}{usual('reference', own)}")
+            faults.append(f"{said}{readers.renames.usual('reference', own)}")
     else:
         if "answer" not in frame:
             said = "there is no column answer; give one, or a model to collect answers and samples from (--model)"
-            faults.append(f"{said}{usual('answer', own)}")
+            faults.append(f"{said}{readers.renames.usual('answer', own)}")
         if "samples" not in frame:
             said = f"there are no samples: {_SHAPES}; or a model to collect them from (--model)"
-            faults.append(f"{said}{usual('samples', own)}")
+            faults.append(f"{said}{readers.renames.usual('samples', own)}")
         elif not frame["samples"].map(len).any():
             faults.append("no answer has samples (N = 0): confidence needs one or more for each answer")
         if not {"correct", "reference"} & set(frame):
             said = "nothing says which answers are right: a column correct (0 or 1), or reference"
-            faults.append(f"{said}{usual('correct', own) or usual('reference', own)}")
+            faults.append(f"{said}{readers.renames.usual('correct', own) or readers.renames.usual('reference', own)}")
     if faults:
-        raise BadInput.listing("confidence: the table lacks what is judged:", faults)
+        raise errors.BadInput.listing("confidence: the table lacks what is judged:", faults)
 
 
 def answered(

@@ -8,20 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import core, kit
-from evalbench.errors import ModelUnavailable
-from evalbench.metrics.confidence import (
-    Drawn,
-    binary_entropy,
-    entropy_of_groups,
-    equal_codes,
-    neg_p_log_p_handbook,
-    normalised_cluster_entropy,
-)
-from evalbench.metrics.confidence import mean_cosine as cosine_of
-from evalbench.metrics.text import Unavailable, score
+from evalbench import core, errors, kit
+from evalbench.metrics import confidence, text
+from evalbench.studies.confidence import inputs
 from evalbench.studies.confidence.clusters import EXACT, by_entailment
-from evalbench.studies.confidence.inputs import KEYS, marks_of, right_or_wrong
 
 MATCH, SIMILARITY = "match", "similarity"
 P_BY = (MATCH, SIMILARITY)
@@ -66,7 +56,7 @@ def items_of(
     Columns: ``n_samples``, ``p``, the scores, ``cosine``, ``similarity01``, ``n_clusters``, ``correct``, ``wrong``, ``gap``
     (p − correct), ``mark`` (what ``correct`` comes from) and why there is no value.
     """
-    items = rows[[*KEYS, *(["topic"] if "topic" in rows else [])]].reset_index(drop=True)
+    items = rows[[*inputs.KEYS, *(["topic"] if "topic" in rows else [])]].reset_index(drop=True)
     scored = (rows["unscored"] == "").to_numpy()
     own = rows[scored].reset_index(drop=True)
     notes: list[str] = []
@@ -117,8 +107,8 @@ def _uncertainty(
 ) -> dict[str, Any]:
     """The columns of answers that are there."""
     answers, samples = own["answer"].tolist(), own["samples"].tolist()
-    drawn, n = Drawn(answers, samples), len(own)
-    codes = equal_codes([*answers, *drawn.flat], normalise, language)
+    drawn, n = confidence.Drawn(answers, samples), len(own)
+    codes = confidence.equal_codes([*answers, *drawn.flat], normalise, language)
     of_answer, of_sample = codes[:n], codes[n:]
     match = drawn.mean(of_sample == of_answer[drawn.item])
     cosine, failed = np.full(n, np.nan), ""
@@ -126,8 +116,8 @@ def _uncertainty(
         from evalbench.models.similarity.embed import embed as vectors
 
         try:
-            cosine = cosine_of(answers, samples, embed=lambda texts: vectors(texts, embed))
-        except (Unavailable, ModelUnavailable) as error:
+            cosine = confidence.mean_cosine(answers, samples, embed=lambda texts: vectors(texts, embed))
+        except (text.Unavailable, errors.ModelUnavailable) as error:
             failed = error.unscored
             notes.append(f"There is no similarity: {error}")
     item = np.concatenate([np.arange(n), drawn.item])
@@ -138,16 +128,16 @@ def _uncertainty(
         flat = np.array([*answers, *drawn.flat], dtype=object)[order].tolist()
         asked, langs = (own[name].tolist() if name in own else [""] * n for name in ("question", "lang"))
         code, lost = by_entailment(item, code, flat, asked, langs, docket)
-    entropy = np.where(lost == "", entropy_of_groups(item, code, n), np.nan)
+    entropy = np.where(lost == "", confidence.entropy_of_groups(item, code, n), np.nan)
     pairs = np.unique(np.stack([item, code]), axis=1)[0]
     p = match if p_by == MATCH else np.clip(cosine, 0.0, 1.0)
     return {
         "p": p,
         "uncertainty": 1 - p,
-        "neg_p_log_p_handbook": neg_p_log_p_handbook(p),
-        "binary_entropy": binary_entropy(p),
+        "neg_p_log_p_handbook": confidence.neg_p_log_p_handbook(p),
+        "binary_entropy": confidence.binary_entropy(p),
         "cluster_entropy": entropy,
-        SHARE: normalised_cluster_entropy(entropy, drawn.sizes),
+        SHARE: confidence.normalised_cluster_entropy(entropy, drawn.sizes),
         "n_clusters": np.where(lost == "", np.bincount(pairs, minlength=n).astype(float), np.nan),
         **({"cosine": cosine, "similarity01": (1 + cosine) / 2, "dissimilarity": (1 - cosine) / 2} if embed else {}),
         **({"cluster_unscored": lost} if clusters != EXACT else {}),
@@ -160,8 +150,8 @@ def _correctness(
 ) -> tuple[Any, Any, str]:
     """The mark of each answer, whether it is right, and where that comes from."""
     if "correct" in rows:
-        marks = marks_of(rows["correct"].tolist())
-        return marks, right_or_wrong(marks, correct_from, "column correct"), "column"
+        marks = inputs.marks_of(rows["correct"].tolist())
+        return marks, inputs.right_or_wrong(marks, correct_from, "column correct"), "column"
     marks = np.full(len(rows), np.nan)
     ready = np.flatnonzero(((rows["unscored"] == "") & (rows["reference"].map(len) > 0)).to_numpy())
     if len(ready):
@@ -172,9 +162,9 @@ def _correctness(
             options["language"] = language
         options = {name: value for name, value in options.items() if name in options_of(card(metric))}
         some = rows.iloc[ready]
-        found = score(metric, some["answer"].tolist(), references=some["reference"].tolist(), **options)
+        found = text.score(metric, some["answer"].tolist(), references=some["reference"].tolist(), **options)
         marks[ready] = found[metric]
-    return marks, right_or_wrong(marks, correct_from, f"the metric {metric}"), "reference"
+    return marks, inputs.right_or_wrong(marks, correct_from, f"the metric {metric}"), "reference"
 
 
 def _sizes(items: pd.DataFrame) -> list[str]:

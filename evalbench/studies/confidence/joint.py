@@ -10,12 +10,10 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core
-from evalbench.core.arrays import Floats, Indices
 from evalbench.metrics.discrimination import auroc_kernel
-from evalbench.studies.confidence.figures import FIRST
-from evalbench.studies.confidence.resampled import Column, Patterns, coarse, column, counts_of, units_of
+from evalbench.studies.confidence import figures, resampled
 
-METRIC = f"auroc_{FIRST}"
+METRIC = f"auroc_{figures.FIRST}"
 ONE_CLASS = "all answers are right or all are wrong"
 N_PERMUTATIONS = 10_000
 
@@ -49,33 +47,33 @@ def stability_of(
         return None
     of_model = items["model"].astype(str).to_numpy()
     models = sorted(set(of_model))
-    scores, wrong = items[FIRST].to_numpy(float), items["wrong"].to_numpy(float)
+    scores, wrong = items[figures.FIRST].to_numpy(float), items["wrong"].to_numpy(float)
     parts = [np.flatnonzero(of_model == model) for model in models]
     if any(len(np.unique(codes[part])) < len(part) for part in parts):
-        columns = [column(np.where(of_model == model, scores, np.nan), wrong) for model in models]
-        unit = units_of(drawn_by)
+        columns = [resampled.column(np.where(of_model == model, scores, np.nan), wrong) for model in models]
+        unit = resampled.units_of(drawn_by)
     else:
         columns = [_placed(codes[part], scores[part], wrong[part], len(names)) for part in parts]
         unit = np.arange(len(names))
-    patterns = Patterns.of([coarse(of)[0] for of in columns], unit)
+    patterns = resampled.Patterns.of([resampled.coarse(of)[0] for of in columns], unit)
     times = patterns.fewer(n_resamples)
-    found: list[Floats] = []
+    found: list[core.Floats] = []
     for weights in patterns.drawn(core.seeds.rng(seed, "bootstrap/light"), times):
         lights = [
             np.full(len(weights), "grey", dtype="<U6")
             if model in held
-            else bands.lights(auroc_kernel(*counts_of(weights, of)))
+            else bands.lights(auroc_kernel(*resampled.counts_of(weights, of)))
             for model, of in zip(models, patterns.columns, strict=True)
         ]
         found.append(core.verdict.worst_lights(lights) == light)
     return float(np.mean(np.concatenate(found)))
 
 
-def _placed(at: Indices, scores: Floats, wrong: Floats, n: int) -> Column:
+def _placed(at: core.Indices, scores: core.Floats, wrong: core.Floats, n: int) -> resampled.Column:
     """A model's scores at the places of all units."""
     both = np.full((2, n), np.nan)
     both[:, at] = scores, wrong
-    return column(*both)
+    return resampled.column(*both)
 
 
 def compared(
@@ -112,29 +110,30 @@ def compared(
 
 
 def _area(own: pd.DataFrame) -> float:
-    of = column(own[FIRST].to_numpy(float), own["wrong"].to_numpy(float))
-    return float(auroc_kernel(*counts_of(np.ones((1, len(own))), of))[0]) if of.n_levels else float("nan")
+    of = resampled.column(own[figures.FIRST].to_numpy(float), own["wrong"].to_numpy(float))
+    return float(auroc_kernel(*resampled.counts_of(np.ones((1, len(own))), of))[0]) if of.n_levels else float("nan")
 
 
 def _pair(a: pd.DataFrame, b: pd.DataFrame, units: str, *, seed: int, n_resamples: int) -> core.compared.Comparison:
     both = a.merge(b, on=units, suffixes=("_a", "_b"))
-    known = both[[f"{name}_{side}" for name in (FIRST, "wrong") for side in "ab"]].notna().all(axis=1)
+    known = both[[f"{name}_{side}" for name in (figures.FIRST, "wrong") for side in "ab"]].notna().all(axis=1)
     left_out, both = int((~known).sum()), both[known].sort_values(units, kind="stable")
     n = len(both)
     # Levels that both models share, so that swapped answers are ranked together.
-    scores = np.concatenate([both[f"{FIRST}_{side}"].to_numpy(float) for side in "ab"])
+    scores = np.concatenate([both[f"{figures.FIRST}_{side}"].to_numpy(float) for side in "ab"])
     wrong = np.concatenate([both[f"wrong_{side}"].to_numpy(float) for side in "ab"])
-    exact = column(scores, wrong)
-    whole = coarse(exact)[0]
+    exact = resampled.column(scores, wrong)
+    whole = resampled.coarse(exact)[0]
     ends = (slice(0, n), slice(n, 2 * n))
     values = [
-        float(auroc_kernel(*counts_of(np.ones((1, n)), _part(exact, end)))[0]) if n else float("nan") for end in ends
+        float(auroc_kernel(*resampled.counts_of(np.ones((1, n)), _part(exact, end)))[0]) if n else float("nan")
+        for end in ends
     ]
     difference = values[0] - values[1] if np.isfinite(values).all() else None
     low = high = p = spread = None
     note, method, same, times, permuted = ONE_CLASS if n else "no unit has a value on both sides", "", False, 0, 0
     if difference is not None and n >= 2:
-        patterns = Patterns.of([_part(whole, end) for end in ends], np.arange(n))
+        patterns = resampled.Patterns.of([_part(whole, end) for end in ends], np.arange(n))
         times, permuted = patterns.fewer(n_resamples), patterns.fewer(N_PERMUTATIONS)
         drawn = np.concatenate(
             [
@@ -144,7 +143,10 @@ def _pair(a: pd.DataFrame, b: pd.DataFrame, units: str, *, seed: int, n_resample
         )
         lows, highs = core.stats.percentile_interval(drawn)
         low, high = (float(end) if np.isfinite(end) else None for end in (lows, highs))
-        same = bool((both[f"{FIRST}_a"] == both[f"{FIRST}_b"]).all() and (both["wrong_a"] == both["wrong_b"]).all())
+        same = bool(
+            (both[f"{figures.FIRST}_a"] == both[f"{figures.FIRST}_b"]).all()
+            and (both["wrong_a"] == both["wrong_b"]).all()
+        )
         usable = drawn[np.isfinite(drawn)]
         spread = float(np.std(usable, ddof=1)) if len(usable) > 1 else 0.0
         swaps = _swapped(patterns, permuted, seed)
@@ -155,7 +157,7 @@ def _pair(a: pd.DataFrame, b: pd.DataFrame, units: str, *, seed: int, n_resample
         method = f"paired percentile bootstrap, {times} resamples; {permuted} swaps within units"
     tested = p is not None and low is not None
     least = core.planning.least_p(n, n, paired=True) if tested else None
-    differ = (both[f"{FIRST}_a"] != both[f"{FIRST}_b"]) | (both["wrong_a"] != both["wrong_b"])
+    differ = (both[f"{figures.FIRST}_a"] != both[f"{figures.FIRST}_b"]) | (both["wrong_a"] != both["wrong_b"])
     return core.compared.Comparison(
         metric=METRIC,
         title="AUROC of 1 − p",
@@ -185,16 +187,16 @@ def _pair(a: pd.DataFrame, b: pd.DataFrame, units: str, *, seed: int, n_resample
     )
 
 
-def _part(of: Column, rows: slice) -> Column:
-    return Column(of.level[rows], of.wrong[rows], of.n_levels)
+def _part(of: resampled.Column, rows: slice) -> resampled.Column:
+    return resampled.Column(of.level[rows], of.wrong[rows], of.n_levels)
 
 
-def _difference(a: Floats, b: Floats, patterns: Patterns) -> Floats:
+def _difference(a: core.Floats, b: core.Floats, patterns: resampled.Patterns) -> core.Floats:
     first, second = patterns.columns
-    return auroc_kernel(*counts_of(a, first)) - auroc_kernel(*counts_of(b, second))
+    return auroc_kernel(*resampled.counts_of(a, first)) - auroc_kernel(*resampled.counts_of(b, second))
 
 
-def _swapped(patterns: Patterns, times: int, seed: int) -> Floats:
+def _swapped(patterns: resampled.Patterns, times: int, seed: int) -> core.Floats:
     """Differences where each question's two answers change sides with probability ½."""
     generator = core.seeds.rng(seed, "comparison/swap")
     first, second = patterns.columns
@@ -204,8 +206,8 @@ def _swapped(patterns: Patterns, times: int, seed: int) -> Floats:
         size = min(step, times - begin)
         moved = generator.binomial(patterns.times, 0.5, size=(size, len(patterns.times))).astype(float)
         kept = patterns.times - moved
-        stays, comes = (counts_of(w, of) for w, of in ((kept, first), (moved, second)))
-        goes, remains = (counts_of(w, of) for w, of in ((moved, first), (kept, second)))
+        stays, comes = (resampled.counts_of(w, of) for w, of in ((kept, first), (moved, second)))
+        goes, remains = (resampled.counts_of(w, of) for w, of in ((moved, first), (kept, second)))
         one = auroc_kernel(stays[0] + comes[0], stays[1] + comes[1])
         other = auroc_kernel(goes[0] + remains[0], goes[1] + remains[1])
         found.append(one - other)

@@ -9,9 +9,8 @@ import pandas as pd
 
 from evalbench import core, kit
 from evalbench.judge.entail import BASELINE
-from evalbench.studies.confidence.clusters import EXACT
+from evalbench.studies.confidence import clusters, resampled
 from evalbench.studies.confidence.items import MATCH
-from evalbench.studies.confidence.resampled import MOST_LEVELS, RUNS
 
 _SOURCE = "handbook (docs/methods.md), «Качество прогноза: уверенность LLM в ошибочных ответах»"
 
@@ -23,7 +22,7 @@ def notes(items: pd.DataFrame, summary: core.Summary, options: Mapping[str, Any]
         out.append("p is a similarity, not a probability: there is no calibration error and no reliability diagram.")
     else:
         out += _apart(summary)
-    if options["clusters"] != EXACT:
+    if options["clusters"] != clusters.EXACT:
         lost = int((items["cluster_unscored"] != "").sum()) if "cluster_unscored" in items else 0
         judged = f"Answers were grouped by {options['judge']}, which judged whether they entail each other"
         out.append(
@@ -64,7 +63,7 @@ def _apart(summary: core.Summary) -> list[str]:
     return out
 
 
-def method(options: Mapping[str, Any], items: pd.DataFrame, several: bool) -> tuple[str, ...]:
+def described(options: Mapping[str, Any], items: pd.DataFrame, several: bool) -> tuple[str, ...]:
     """The scores, the figures and their sources."""
     match = options["p_by"] == MATCH
     at = core.percent(options["coverage"])
@@ -110,13 +109,13 @@ def method(options: Mapping[str, Any], items: pd.DataFrame, several: bool) -> tu
             "Models are compared on the questions that both have: paired bootstrap of the difference of AUROCs, and swaps of the two "
             "models' answers within questions."
         )
-    tied = f"; in resamples a score with over {MOST_LEVELS} values is cut into {RUNS} runs of neighbouring ranks"
+    tied = f"; in resamples a score with over {resampled.MOST_LEVELS} values is cut into {resampled.RUNS} runs of neighbouring ranks"
     lines.append(f"Intervals resample questions{tied}.")
     lines.append(f"Source: {_SOURCE}; AUROC, AUPRC, risk–coverage, calibration and cluster entropy are ours.")
     return tuple(lines)
 
 
 def _groups(options: Mapping[str, Any], by: str) -> str:
-    if options["clusters"] == EXACT:
+    if options["clusters"] == clusters.EXACT:
         return f"equal texts, {by}"
     return f"mutual entailment as {options['judge']} judges it, of equal texts without asking"

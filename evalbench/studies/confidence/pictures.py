@@ -9,14 +9,8 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, draw, kit
-from evalbench.core.wording import estimate_text, percent
-from evalbench.kit import comparing
-from evalbench.metrics.confidence import equal_codes
-from evalbench.metrics.discrimination import risk_area_kernel, risk_at
-from evalbench.studies.confidence.figures import FIRST
-from evalbench.studies.confidence.inputs import KEYS
-from evalbench.studies.confidence.items import MATCH, SCORES
-from evalbench.studies.confidence.resampled import column, counts_of
+from evalbench.metrics import confidence, discrimination
+from evalbench.studies.confidence import figures, inputs, items, resampled
 
 MOST_MODELS = 4
 """So many models at most are drawn in one picture, those with the most answers."""
@@ -36,7 +30,7 @@ def _own(result: core.Result, model: str) -> pd.DataFrame:
 
 def _scores(result: core.Result) -> list[str]:
     there = {e.metric.removeprefix("auroc_") for e in result.summary.estimates if e.metric.startswith("auroc_")}
-    return [name for name in SCORES if name in there]
+    return [name for name in items.SCORES if name in there]
 
 
 def _distribution(result: core.Result, score: str) -> draw.Drawn | None:
@@ -49,7 +43,7 @@ def _distribution(result: core.Result, score: str) -> draw.Drawn | None:
                 groups[f"{model}, {word}"] = values
     if not groups:
         return None
-    words, highest = SCORES[score], max(float(values.max()) for values in groups.values())
+    words, highest = items.SCORES[score], max(float(values.max()) for values in groups.values())
     nats = "entropy" in score or "log" in score
     end = max(highest, 1e-9) if nats else 1.0
     return draw.pictures.distribution(
@@ -63,7 +57,7 @@ def _distribution(result: core.Result, score: str) -> draw.Drawn | None:
 
 def picture_uncertainty(result: core.Result) -> draw.Drawn | None:
     """1 − p of right and of wrong answers."""
-    return _distribution(result, FIRST)
+    return _distribution(result, figures.FIRST)
 
 
 def picture_neg_p_log_p(result: core.Result) -> draw.Drawn | None:
@@ -103,7 +97,7 @@ def picture_auroc(result: core.Result) -> draw.Drawn | None:
 
 
 def _words(e: core.Estimate) -> str:
-    return SCORES[e.metric.partition("_")[2]]
+    return items.SCORES[e.metric.partition("_")[2]]
 
 
 def picture_risk_coverage(result: core.Result) -> draw.Drawn | None:
@@ -111,11 +105,11 @@ def picture_risk_coverage(result: core.Result) -> draw.Drawn | None:
     series = {}
     for model in _models(result):
         own = _own(result, model)
-        of = column(own[FIRST].to_numpy(float), own["wrong"].to_numpy(float))
+        of = resampled.column(own[figures.FIRST].to_numpy(float), own["wrong"].to_numpy(float))
         if of.n_levels:
-            right, wrong = (each[0] for each in counts_of(np.ones((1, len(own))), of))
+            right, wrong = (each[0] for each in resampled.counts_of(np.ones((1, len(own))), of))
             at = np.unique(np.maximum(1, np.rint(np.linspace(0, 1, _POINTS + 1) * of.there.sum()))) / of.there.sum()
-            series[model] = draw.pictures.Line(at, risk_at(right, wrong, at))
+            series[model] = draw.pictures.Line(at, discrimination.risk_at(right, wrong, at))
     if not series:
         return None
     return draw.pictures.lines(
@@ -131,7 +125,7 @@ def picture_risk_coverage(result: core.Result) -> draw.Drawn | None:
 def reliability(result: core.Result) -> pd.DataFrame:
     """Share of right answers by the value of p, with Wilson's interval; empty where p is a similarity."""
     columns = ["model", "p", "answers", "right", "95 % interval"]
-    if result.parameters["p_by"] != MATCH:
+    if result.parameters["p_by"] != items.MATCH:
         return pd.DataFrame(columns=columns)
     table = _reliability(result)
     low, high = core.stats.wilson(table["right"], table["n"])
@@ -140,7 +134,7 @@ def reliability(result: core.Result) -> pd.DataFrame:
             "model": table["model"],
             "p": table["p"].round(3),
             "answers": table["n"],
-            "right": [percent(value) for value in table["right"] / table["n"]],
+            "right": [core.percent(value) for value in table["right"] / table["n"]],
             "95 % interval": [f"[{a:.2f}, {b:.2f}]" for a, b in zip(low, high, strict=True)],
         },
         columns=columns,
@@ -156,7 +150,7 @@ def _reliability(result: core.Result) -> pd.DataFrame:
 
 def picture_reliability(result: core.Result) -> draw.Drawn | None:
     """The share of right answers at each p, beside p itself; None where p is a similarity."""
-    if result.parameters["p_by"] != MATCH:
+    if result.parameters["p_by"] != items.MATCH:
         return None
     table = _reliability(result)
     series: dict[str, draw.pictures.Line] = {}
@@ -185,16 +179,20 @@ def scores(result: core.Result) -> pd.DataFrame:
     for model in models:
         own = _own(result, model)
         n_wrong, n = float(own["wrong"].sum()), float(own["wrong"].notna().sum())
-        best = float(risk_area_kernel(np.array([n - n_wrong, 0.0]), np.array([0.0, n_wrong]))) if n else float("nan")
+        best = (
+            float(discrimination.risk_area_kernel(np.array([n - n_wrong, 0.0]), np.array([0.0, n_wrong])))
+            if n
+            else float("nan")
+        )
         for score in _scores(result):
             area = {name: result.estimate(f"{name}_{score}", model=model) for name in ("auroc", "auprc", "risk_area")}
             rows.append(
                 {
                     "model": model,
-                    "score": SCORES[score],
-                    "AUROC (chance 0.5)": estimate_text(area["auroc"]),
-                    "AUPRC": estimate_text(area["auprc"]),
-                    "risk–coverage area": estimate_text(area["risk_area"]),
+                    "score": items.SCORES[score],
+                    "AUROC (chance 0.5)": core.wording.estimate_text(area["auroc"]),
+                    "AUPRC": core.wording.estimate_text(area["auprc"]),
+                    "risk–coverage area": core.wording.estimate_text(area["risk_area"]),
                     "both by chance": f"{n_wrong / n:.2f}" if n else "–",
                     "best possible area": f"{best:.3f}" if best == best else "–",
                 }
@@ -213,10 +211,10 @@ def thresholds(result: core.Result) -> pd.DataFrame:
         rows.append(
             {
                 "model": model,
-                "answered from p": estimate_text(at["threshold"]),
-                "answered": estimate_text(at["covered"]),
-                "wrong among these": estimate_text(at["error_at_coverage"]),
-                "wrong among all": estimate_text(at["error_rate"]),
+                "answered from p": core.wording.estimate_text(at["threshold"]),
+                "answered": core.wording.estimate_text(at["covered"]),
+                "wrong among these": core.wording.estimate_text(at["error_at_coverage"]),
+                "wrong among all": core.wording.estimate_text(at["error_rate"]),
             }
         )
     return pd.DataFrame(rows)
@@ -224,8 +222,6 @@ def thresholds(result: core.Result) -> pd.DataFrame:
 
 def topics(result: core.Result) -> pd.DataFrame:
     """Topics by how often confident answers are wrong; empty without topics."""
-
-    from evalbench.core.wording import p_text
 
     table = result.tables.get("topics")
     if table is None:
@@ -239,21 +235,21 @@ def topics(result: core.Result) -> pd.DataFrame:
             "wrong": order["wrong"],
             "confident": order["confident"],
             "of these wrong": order["confidently_wrong"],
-            "wrong elsewhere": [percent(v) if v == v else "–" for v in order["elsewhere"]],
-            "p, Holm": [p_text(None if v != v else v) for v in order["p_holm"]],
+            "wrong elsewhere": [core.percent(v) if v == v else "–" for v in order["elsewhere"]],
+            "p, Holm": [core.wording.p_text(None if v != v else v) for v in order["p_holm"]],
         }
     )
 
 
 def comparisons(result: core.Result) -> pd.DataFrame:
     """Every pair of models; empty for one model."""
-    return comparing.shown(result.tables.get("comparisons"), "model")
+    return kit.comparing.shown(result.tables.get("comparisons"), "model")
 
 
 def worst(result: core.Result, rows: int = 10) -> pd.DataFrame:
     """Wrong answers that the model is surest of, the models in turn, with their samples."""
     wrong = result.items[result.items["wrong"] == 1]
-    cases = kit.cases.worst_cases(wrong, FIRST, keys=KEYS, n=None)
+    cases = kit.cases.worst_cases(wrong, figures.FIRST, keys=inputs.KEYS, n=None)
     chosen = kit.cases.in_turn(cases, "model", rows) if len(cases) else cases
     reading = {name: str(result.parameters[name]) for name in ("normalise", "language")}
     show: dict[str, Any] = {
@@ -268,7 +264,9 @@ def worst(result: core.Result, rows: int = 10) -> pd.DataFrame:
         **({"reference": _reference} if "reference" in result.tables["answers"] else {}),
         "samples": lambda case: _samples(case["samples"], **reading),
     }
-    return kit.cases.worst_cases(chosen, FIRST, keys=KEYS, n=rows, texts=result.tables["answers"], show=show)
+    return kit.cases.worst_cases(
+        chosen, figures.FIRST, keys=inputs.KEYS, n=rows, texts=result.tables["answers"], show=show
+    )
 
 
 def _reference(case: dict[str, Any]) -> draw.Html:
@@ -279,7 +277,7 @@ def _samples(samples: Sequence[str], **reading: str) -> draw.Html:
     """The samples, equal ones once with their number, the most frequent first."""
     counts: dict[int, int] = {}
     first: dict[int, str] = {}
-    for code, text in zip(equal_codes(samples, **reading).tolist(), samples, strict=True):
+    for code, text in zip(confidence.equal_codes(samples, **reading).tolist(), samples, strict=True):
         counts[code] = counts.get(code, 0) + 1
         first.setdefault(code, text.strip())
     ordered = sorted(counts, key=lambda code: (-counts[code], first[code]))

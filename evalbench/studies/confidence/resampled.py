@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from evalbench.core.arrays import Bools, Floats, Indices, Ints
+from evalbench import core
 
 MOST_LEVELS, RUNS = 1000, 250
 _CELLS_AT_ONCE = 1 << 21
@@ -34,20 +34,20 @@ class Column(NamedTuple):
     n_levels : int
     """
 
-    level: Indices
-    wrong: Bools
+    level: core.Indices
+    wrong: core.Bools
     n_levels: int
 
     @property
-    def there(self) -> Bools:
+    def there(self) -> core.Bools:
         return self.level >= 0
 
 
 class Counts(NamedTuple):
     """Right and wrong answers of each level, (r, levels) each."""
 
-    right: Floats
-    wrong: Floats
+    right: core.Floats
+    wrong: core.Floats
 
 
 def column(scores: npt.ArrayLike, wrong: npt.ArrayLike) -> Column:
@@ -61,7 +61,7 @@ def column(scores: npt.ArrayLike, wrong: npt.ArrayLike) -> Column:
     return column_and_values(scores, wrong)[0]
 
 
-def column_and_values(scores: npt.ArrayLike, wrong: npt.ArrayLike) -> tuple[Column, Floats]:
+def column_and_values(scores: npt.ArrayLike, wrong: npt.ArrayLike) -> tuple[Column, core.Floats]:
     """:func:`column`, and its distinct scores."""
     x, y = np.asarray(scores, dtype=float), np.asarray(wrong, dtype=float)
     there = np.isfinite(x) & np.isfinite(y)
@@ -71,7 +71,7 @@ def column_and_values(scores: npt.ArrayLike, wrong: npt.ArrayLike) -> tuple[Colu
     return Column(level, (y == 1) & there, len(values)), values
 
 
-def units_of(names: pd.Series) -> Indices:
+def units_of(names: pd.Series) -> core.Indices:
     """A number for each resampling unit; where each row is one, their order does not matter.
 
     Examples
@@ -85,7 +85,7 @@ def units_of(names: pd.Series) -> Indices:
     return np.unique(names.to_numpy(dtype=str), return_inverse=True)[1]
 
 
-def coarse(of: Column) -> tuple[Column, Indices]:
+def coarse(of: Column) -> tuple[Column, core.Indices]:
     """A column of few levels, runs of neighbouring ranks where there are too many, and the run of each level."""
     if of.n_levels <= MOST_LEVELS:
         return of, np.arange(of.n_levels)
@@ -95,7 +95,7 @@ def coarse(of: Column) -> tuple[Column, Indices]:
     return Column(np.where(of.there, run[of.level], -1), of.wrong, int(run[-1]) + 1), run
 
 
-def counts_of(weights: Floats, of: Column) -> Counts:
+def counts_of(weights: core.Floats, of: Column) -> Counts:
     """How many right and wrong answers have each level, where row i is drawn ``weights[:, i]`` times.
 
     Examples
@@ -128,12 +128,12 @@ class Patterns(NamedTuple):
     """
 
     columns: tuple[Column, ...]
-    times: Ints
-    unit: Indices | None
+    times: core.Ints
+    unit: core.Indices | None
     n_units: int
 
     @classmethod
-    def of(cls, columns: Sequence[Column], unit: Indices) -> Patterns:
+    def of(cls, columns: Sequence[Column], unit: core.Indices) -> Patterns:
         """Patterns of rows; ``unit`` is the number of each one's resampling unit, from 0."""
         n_units = int(unit.max(initial=-1)) + 1
         several = n_units < len(unit)
@@ -145,7 +145,7 @@ class Patterns(NamedTuple):
         kept = tuple(Column(each.level[first], each.wrong[first], each.n_levels) for each in columns)
         return cls(kept, times, unit[first] if several else None, n_units)
 
-    def drawn(self, rng: np.random.Generator, n_resamples: int) -> Iterator[Floats]:
+    def drawn(self, rng: np.random.Generator, n_resamples: int) -> Iterator[core.Floats]:
         """How often each pattern is drawn, in chunks ``(r, p)`` of bounded size."""
         step = max(1, _CELLS_AT_ONCE // max(len(self.times), self.n_units if self.unit is not None else 1))
         chance = self.times / self.times.sum() if self.unit is None else np.full(self.n_units, 1 / self.n_units)

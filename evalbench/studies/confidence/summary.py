@@ -10,25 +10,9 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.confidence.by_topic import CONFIDENT_FROM, remark_of
+from evalbench.studies.confidence import by_topic, figures, joint, resampled
 from evalbench.studies.confidence.clusters import EXACT
-from evalbench.studies.confidence.figures import (
-    AREAS,
-    AT_COVERAGE,
-    CALIBRATION,
-    FIRST,
-    Noise,
-    Shape,
-    noise_of_calibration,
-    point_of,
-    replicates_of,
-    scores_of,
-    shape_of,
-)
 from evalbench.studies.confidence.items import MATCH, SCORES, column_of
-from evalbench.studies.confidence.joint import METRIC as HEADLINE
-from evalbench.studies.confidence.joint import stability_of
-from evalbench.studies.confidence.resampled import units_of
 
 COVERAGE = 0.8
 NO_WRONG, NO_RIGHT = "every answer is right, so that there is nothing to tell apart", "every answer is wrong, so that there is nothing to tell apart"  # fmt: skip
@@ -70,7 +54,7 @@ def summarise(
     *,
     p_by: str = MATCH,
     coverage: float = COVERAGE,
-    confident_from: float = CONFIDENT_FROM,
+    confident_from: float = by_topic.CONFIDENT_FROM,
     green_from: float | None = None,
     yellow_from: float | None = None,
     max_unscored: float = kit.MAX_UNSCORED,
@@ -78,14 +62,18 @@ def summarise(
     n_resamples: int = kit.N_RESAMPLES,
 ) -> core.Summary:
     """The figures of every model and the verdict; options as of ``evaluate``."""
-    bands, scores = light_of(green_from, yellow_from), scores_of(items)
+    bands, scores = light_of(green_from, yellow_from), figures.scores_of(items)
     found: list[core.Estimate] = []
     for model, rows in items.groupby("model", sort=True):
         found += _of_model(str(model), rows, scores, p_by, coverage, bands, seed, n_resamples)
     headline = core.Measure(
-        HEADLINE, (FIRST, "wrong"), lambda a, b: a * np.nan, bands=bands, title=f"AUROC of {SCORES[FIRST]}"
+        joint.METRIC,
+        (figures.FIRST, "wrong"),
+        lambda a, b: a * np.nan,
+        bands=bands,
+        title=f"AUROC of {SCORES[figures.FIRST]}",
     )
-    lit = [e for e in found if e.metric == HEADLINE]
+    lit = [e for e in found if e.metric == joint.METRIC]
     crowd = [e.group["model"] for e in lit if kit.verdicts.crowded(e, max_unscored)]
     # Where missing evidence makes the whole light grey, the stability is that of the figures alone.
     held = (
@@ -97,11 +85,11 @@ def summarise(
         "model",
         over=core.counted(items["id"].nunique(), "question"),
         max_unscored=max_unscored,
-        remark=" ".join(filter(None, [_errors(found), remark_of(items, confident_from)])),
+        remark=" ".join(filter(None, [_errors(found), by_topic.remark_of(items, confident_from)])),
         estimates=found,
         stable=None
         if bands is None
-        else lambda light: stability_of(items, bands, held, light, seed=seed, n_resamples=n_resamples),
+        else lambda light: joint.stability_of(items, bands, held, light, seed=seed, n_resamples=n_resamples),
         seed=seed,
         n_resamples=n_resamples,
     )
@@ -123,7 +111,7 @@ class _Model(NamedTuple):
 
     rows: pd.DataFrame
     group: Mapping[str, str]
-    shape: Shape
+    shape: figures.Shape
     point: Mapping[str, float]
     drawn: Mapping[str, core.arrays.Floats]
     clustered: bool
@@ -139,23 +127,29 @@ def _of_model(
     seed: int,
     n_resamples: int,
 ) -> list[core.Estimate]:
-    units = units_of(rows[core.clusters.CLUSTER] if core.clusters.is_clustered(rows) else rows["id"])
-    shape = shape_of(rows, scores, p_by, coverage)
+    units = resampled.units_of(rows[core.clusters.CLUSTER] if core.clusters.is_clustered(rows) else rows["id"])
+    shape = figures.shape_of(rows, scores, p_by, coverage)
     clustered = int(units.max()) + 1 < len(units)
-    drawn = replicates_of(shape, units, core.seeds.rng(seed, "bootstrap"), n_resamples)
-    one = _Model(rows, {"model": model}, shape, point_of(shape), drawn, clustered)
+    drawn = figures.replicates_of(shape, units, core.seeds.rng(seed, "bootstrap"), n_resamples)
+    one = _Model(rows, {"model": model}, shape, figures.point_of(shape), drawn, clustered)
     sums = core.measures.estimate(
         rows, measures(p_by), units=rows["id"], seed=seed, group=one.group, n_resamples=n_resamples
     ).estimates
     base = sums[0].value
-    areas = {(area, name): _area(one, area, name, base) for name in scores for area in AREAS}
-    first = areas.pop(("auroc", FIRST))
+    areas = {(area, name): _area(one, area, name, base) for name in scores for area in figures.AREAS}
+    first = areas.pop(("auroc", figures.FIRST))
     if bands is not None:
         first = replace(first, light=bands.light(first.value), cuts=bands.cuts)
-    found = [first, sums[0], areas.pop(("auprc", FIRST)), areas.pop(("risk_area", FIRST)), *_at_coverage(one)]
+    found = [
+        first,
+        sums[0],
+        areas.pop(("auprc", figures.FIRST)),
+        areas.pop(("risk_area", figures.FIRST)),
+        *_at_coverage(one),
+    ]
     if shape.n_bins:
         noise = (
-            noise_of_calibration(shape, core.seeds.rng(seed, "confidence/noise"), _NOISE_DRAWS)
+            figures.noise_of_calibration(shape, core.seeds.rng(seed, "confidence/noise"), _NOISE_DRAWS)
             if len(shape.values[0])
             else None
         )
@@ -259,23 +253,23 @@ def _at_coverage(one: _Model) -> list[core.Estimate]:
             one,
             name,
             titles[name],
-            FIRST,
+            figures.FIRST,
             better=False if name == "error_at_coverage" else None,
-            undefined=_reason(one, FIRST),
+            undefined=_reason(one, figures.FIRST),
         )
-        for name in AT_COVERAGE
+        for name in figures.AT_COVERAGE
     ]
 
 
-def _calibration(one: _Model, noise: Noise | None) -> core.Estimate:
+def _calibration(one: _Model, noise: figures.Noise | None) -> core.Estimate:
     found = _estimate(
-        one, CALIBRATION, "calibration error (ECE) of p", FIRST, better=False, undefined=_reason(one, FIRST),
+        one, figures.CALIBRATION, "calibration error (ECE) of p", figures.FIRST, better=False, undefined=_reason(one, figures.FIRST),
         notes=[f"right probabilities would have {noise.mean:.2g} on so many answers, at most {noise.high:.2g}"] if noise else [],
     )  # fmt: skip
     if found.value is None or found.ci_low is None or found.ci_high is None or noise is None:
         return found
     # Resamples add a noise of their own to an absolute difference: the interval is centred on the value.
-    moved = float(np.nanmean(one.drawn[CALIBRATION])) - found.value
+    moved = float(np.nanmean(one.drawn[figures.CALIBRATION])) - found.value
     low, high = (float(np.clip(end - moved, 0, 1)) for end in (found.ci_low, found.ci_high))
     return replace(
         found,

@@ -15,17 +15,16 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from evalbench import core, kit, readers
-from evalbench.metrics.coherence import constants_of
-from evalbench.metrics.reasoning import LEVELS, WEIGHTS, four_levels
+from evalbench.metrics import coherence, reasoning
 from evalbench.models.exchange import Reply
 from evalbench.readers.gsm8k import adapt as adapt
 from evalbench.studies.contract import offered
+from evalbench.studies.cot_levels import summary
 from evalbench.studies.cot_levels.items import check_references, items_of
-from evalbench.studies.cot_levels.summary import STRICT, THRESHOLD, measures, method, notes, summarise, with_sums
 from evalbench.text.final_answers import MARKERS
 
 QUESTION = "Does the model's chain of thought hold: is the answer right, and do the steps lead to it?"
-DEFAULT_WEIGHTS: Mapping[str, float] = dict(zip(LEVELS, WEIGHTS, strict=True))
+DEFAULT_WEIGHTS: Mapping[str, float] = dict(zip(reasoning.LEVELS, reasoning.WEIGHTS, strict=True))
 SCHEMA: Mapping[str, readers.Table] = {"items": readers.gsm8k.WORD_PROBLEMS}
 
 
@@ -47,13 +46,13 @@ def evaluate(
     sample_method: str = "first",
     n_samples: int = 0,
     random_state: int = 0,
-    answer_extractor: str = STRICT,
+    answer_extractor: str = summary.STRICT,
     answer_markers: Sequence[str] = MARKERS,
     weights: Mapping[str, float] = DEFAULT_WEIGHTS,
     common_constants: str = "none",
     article_as_one: bool = False,
     relative_tolerance: float = 0.0,
-    threshold: float = THRESHOLD,
+    threshold: float = summary.THRESHOLD,
     stop_early: bool = False,
     stop_batch: int = kit.stopping.BATCH,
     max_unscored: float = kit.MAX_UNSCORED,
@@ -101,10 +100,10 @@ def evaluate(
     """
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
-    checks.choice("answer_extractor", answer_extractor, (STRICT, "flexible"))
+    checks.choice("answer_extractor", answer_extractor, (summary.STRICT, "flexible"))
     checks.texts("answer_markers", answer_markers)
-    checks.weights("weights", weights, LEVELS)
-    constants = checks.tried(lambda: constants_of(common_constants))
+    checks.weights("weights", weights, reasoning.LEVELS)
+    constants = checks.tried(lambda: coherence.constants_of(common_constants))
     checks.share(relative_tolerance=relative_tolerance)
     checks.at_least(1, stop_batch=stop_batch)
     checks.that(not stop_early or model, "stop_early: responses that the table has cost nothing; name a model to ask")
@@ -116,7 +115,10 @@ def evaluate(
     checks.refuse("cot_levels")
     data, trials = kit.trials.spread(data, SCHEMA)
     rows = kit.sampling.sampled(data["items"], sample_method, n_samples, random_state)
-    reading = kit.taken(four_levels, options) | {"markers": tuple(answer_markers), "common_constants": constants}
+    reading = kit.taken(reasoning.four_levels, options) | {
+        "markers": tuple(answer_markers),
+        "common_constants": constants,
+    }
     shown = {"fields": lambda row: {"question": row["question"]}, **kit.taken(kit.collecting.asked, options)}
 
     def ask(some: pd.DataFrame) -> tuple[pd.DataFrame, list[Reply]]:
@@ -143,15 +145,15 @@ def evaluate(
         id="id",
         by=("model",),
         items=items,
-        summary=summarise(items, **kit.taken(summarise, options)),
+        summary=summary.summarise(items, **kit.taken(summary.summarise, options)),
         tables={**tables, **kit.collecting.calls_of(replies), **(stopped.tables() if stopped else {})},
-        notes=(*data.notes, *notes(items, tables["faults"], model, answer_extractor, answer_markers)),
-        method=(*method(weights, threshold, **reading), *([kit.stopping.METHOD] if stopped else [])),
+        notes=(*data.notes, *summary.notes(items, tables["faults"], model, answer_extractor, answer_markers)),
+        method=(*summary.method(weights, threshold, **reading), *([kit.stopping.METHOD] if stopped else [])),
         stopping=stopped.to_json("problem", "mean final score") if stopped else {},
         files=stopped.files() if stopped else {},
         accounting=kit.collecting.accounting_of(replies),
     )
-    return trials.reported(result, of_trials, measures(threshold), with_sums)
+    return trials.reported(result, of_trials, summary.measures(threshold), summary.with_sums)
 
 
 globals().update(offered(__name__))

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench.errors import BadInput
-from evalbench.kit.answers import NO_REFERENCE
-from evalbench.metrics.coherence import Fault, StepCheck
-from evalbench.metrics.reasoning import LEVELS, Levels, four_levels, weighted_mean
+from evalbench import errors, kit
+from evalbench.metrics import coherence, reasoning
 from evalbench.text.solutions import parse_solution
 
 KEYS = ("id", "model")
 NO_EQUATION = "no equation, level 4 has no value"
-NOTHING: dict[str, Any] = {name: np.nan for name in Levels._fields if name not in ("n_reference_steps", "checks")}
+NOTHING: dict[str, Any] = {
+    name: np.nan for name in reasoning.Levels._fields if name not in ("n_reference_steps", "checks")
+}
 
 
 def items_of(
@@ -36,7 +36,7 @@ def items_of(
     BadInput
         If references have no answer behind a marker; lists them.  An empty reference is none.
     """
-    levels: Callable[..., Levels] = functools.partial(four_levels, **reading)
+    levels: Callable[..., reasoning.Levels] = functools.partial(reasoning.four_levels, **reading)
     ceiling = functools.cache(lambda question, reference: levels(reference, reference, question).coherence)
     rows = rows.sort_values([*KEYS], kind="stable", ignore_index=True)
     check_references(rows, reading["markers"])
@@ -58,15 +58,17 @@ def items_of(
     items["unscored"] = rows["unscored"].mask(unparsed, "unparsed")
     unscored, no_reference = items["unscored"] != "", rows["reference"] == ""
     # Level 4 alone is no final score: where a reference is missing there is none.
-    final = weighted_mean(items[list(LEVELS)].to_numpy(), [weights[level] for level in LEVELS])
+    final = reasoning.weighted_mean(
+        items[list(reasoning.LEVELS)].to_numpy(), [weights[level] for level in reasoning.LEVELS]
+    )
     items["final"] = np.where(unscored | no_reference, np.nan, final)
     missing = [unscored, no_reference, items["coherence"].isna()]
-    items["undefined"] = np.select(missing, ["", NO_REFERENCE, NO_EQUATION], default="")
-    first = [*KEYS, "final", *LEVELS]
-    columns = [*KEYS, "step", *(name for name in StepCheck._fields if name not in ("number", "faults"))]
+    items["undefined"] = np.select(missing, ["", kit.answers.NO_REFERENCE, NO_EQUATION], default="")
+    first = [*KEYS, "final", *reasoning.LEVELS]
+    columns = [*KEYS, "step", *(name for name in coherence.StepCheck._fields if name not in ("number", "faults"))]
     return items[[*first, *(name for name in items if name not in first)]], {
         "steps": pd.DataFrame(steps, columns=columns).astype({"accurate": "boolean", "coherent": "boolean"}),
-        "faults": pd.DataFrame(faults, columns=[*KEYS, "step", *Fault._fields]),
+        "faults": pd.DataFrame(faults, columns=[*KEYS, "step", *coherence.Fault._fields]),
         "solutions": rows[[*KEYS, "question", "reference", "response"]],
     }
 
@@ -77,4 +79,4 @@ def check_references(rows: pd.DataFrame, markers: Sequence[str]) -> None:
     names = rows.loc[rows["reference"].isin(lacking), "id"].unique()
     if len(names):
         head = f"{len(names)} references have no number behind a marker ({', '.join(markers)}):"
-        raise BadInput.listing(head, [f"id {name}" for name in names])
+        raise errors.BadInput.listing(head, [f"id {name}" for name in names])

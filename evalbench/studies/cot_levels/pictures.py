@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, draw, kit
-from evalbench.metrics.coherence import in_words
-from evalbench.metrics.reasoning import LEVELS
-from evalbench.studies.cot_levels.items import KEYS
+from evalbench.metrics import coherence, reasoning
+from evalbench.studies.cot_levels import items
 
 LONGEST_STEP = 1000
 RESPONSE = "the response and its levels"
@@ -19,12 +18,12 @@ RESPONSE = "the response and its levels"
 
 def picture_levels(result: core.Result) -> draw.Drawn:
     """Mean of every level per model, the references' level 4 beside them."""
-    means = result.items.groupby("model", sort=True)[[*LEVELS, "final"]].mean()
+    means = result.items.groupby("model", sort=True)[[*reasoning.LEVELS, "final"]].mean()
     ceiling = result.items.drop_duplicates("id")["reference_coherence"].mean()
     return draw.pictures.heat_map(
         np.vstack([means.to_numpy(), [np.nan, np.nan, np.nan, ceiling, np.nan]]),
         [*map(str, means.index), "the references"],
-        [*(f"{number} {level}" for number, level in enumerate(LEVELS, 1)), "final"],
+        [*(f"{number} {level}" for number, level in enumerate(reasoning.LEVELS, 1)), "final"],
         title="Mean score of every model on the four levels",
         unit="score (0–1); the references' level 4 is the ceiling of that level",
         low=0,
@@ -52,7 +51,7 @@ def reasons(result: core.Result, rows: int = 20) -> pd.DataFrame:
     faults = result.tables["faults"]
     kinds = {"wrong": "an equation is wrong", "unread": "an equation cannot be read"}
     named = faults.assign(**{"what is wrong": faults["kind"].map(kinds).fillna(faults["number"] + " has no source")})
-    steps = named.drop_duplicates([*KEYS, "step", "what is wrong"])
+    steps = named.drop_duplicates([*items.KEYS, "step", "what is wrong"])
     counts = steps.value_counts(["model", "what is wrong"]).unstack("model", fill_value=0)
     counts = counts.reindex(columns=sorted(result.items["model"].unique()), fill_value=0)
     table = counts.assign(steps=counts.sum(axis=1).astype(int)).reset_index().rename_axis(columns=None)
@@ -69,7 +68,9 @@ def worst(result: core.Result, rows: int = 10) -> pd.DataFrame:
         "the problem": _problem,
         RESPONSE: _response,
     }
-    return kit.cases.worst_cases(result.items, "final", keys=KEYS, n=rows, texts=result.tables["solutions"], show=show)
+    return kit.cases.worst_cases(
+        result.items, "final", keys=items.KEYS, n=rows, texts=result.tables["solutions"], show=show
+    )
 
 
 def _problem(case: dict[str, Any]) -> draw.Html:
@@ -79,7 +80,7 @@ def _problem(case: dict[str, Any]) -> draw.Html:
 
 
 def _response(case: dict[str, Any]) -> draw.Html:
-    levels = ", ".join(f"{level} {kit.cases.score_text(case[level])}" for level in LEVELS)
+    levels = ", ".join(f"{level} {kit.cases.score_text(case[level])}" for level in reasoning.LEVELS)
     return draw.Html(f"{draw.tables.text_block(case['response'])}<strong>{draw.escape(levels)}</strong>")
 
 
@@ -90,7 +91,7 @@ def annotated(result: core.Result, n: int = 4) -> draw.Html:
     Responses with faulty steps, lowest level 4 first, the models in turn.
     """
     faulty = result.items[(result.items["coherence"] < 1) & (result.items["n_equations"] > 0)]
-    cases = kit.cases.worst_cases(faulty, "coherence", keys=KEYS, n=None, texts=result.tables["solutions"])
+    cases = kit.cases.worst_cases(faulty, "coherence", keys=items.KEYS, n=None, texts=result.tables["solutions"])
     if cases.empty:
         return draw.Html('<p class="eb-small">Every step of every response is right and sourced.</p>')
     return draw.Html(
@@ -99,7 +100,7 @@ def annotated(result: core.Result, n: int = 4) -> draw.Html:
 
 
 def _annotated_one(result: core.Result, case: Mapping[Any, Any]) -> draw.Html:
-    steps, faults = (kit.cases.rows_of(result.tables[name], case, KEYS) for name in ("steps", "faults"))
+    steps, faults = (kit.cases.rows_of(result.tables[name], case, items.KEYS) for name in ("steps", "faults"))
     own = {step: faults[faults["step"] == step] for step in steps["step"]}
     table = kit.cases.shown(
         steps.assign(unknown=np.where(steps["equations"] == "", "no equation", "cannot be read")),
@@ -108,7 +109,7 @@ def _annotated_one(result: core.Result, case: Mapping[Any, Any]) -> draw.Html:
             "what the response says": lambda step: _said(step["text"], own[step["step"]]),
             "equations right": lambda step: kit.cases.yes_no(step["accurate"], step["unknown"]),
             "numbers sourced": lambda step: kit.cases.yes_no(step["coherent"], step["unknown"]),
-            "what is wrong": lambda step: in_words(own[step["step"]].itertuples()),
+            "what is wrong": lambda step: coherence.in_words(own[step["step"]].itertuples()),
         },
     )
     title = f"{case['id']}, {case['model']}: level 4 {case['coherence']:.2f}, final {case['final']:.2f}"

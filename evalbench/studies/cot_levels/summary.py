@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.kit import extraction
 from evalbench.metrics.reasoning import LEVELS, formulas
 from evalbench.studies.cot_levels.items import NO_EQUATION
 
@@ -56,7 +55,7 @@ def summarise(
     With ``strict``, a model whose responses mostly lack a marker of the answer makes the light grey.
     """
     rows = with_sums(items, threshold=threshold)
-    lost = {str(model): said for model, own in rows.groupby("model") if (said := extraction.unmarked(own))}
+    lost = {str(model): said for model, own in rows.groupby("model") if (said := kit.extraction.unmarked(own))}
     *of_model, ceiling = measures(threshold)
     early: dict[str, Any] = {}
     if kit.early.PLACE in rows:  # resamples of what stopped early say nothing of how sure the light is
@@ -98,7 +97,7 @@ def notes(
             f"{int(items['n_equations'].sum())}; most often: {named}. Responses all of whose equations are such, "
             f"unscored: {int((items['unscored'] == 'unparsed').sum())}."
         )
-    return [*out, *extraction.remarks(items, answer_extractor, answer_markers)]
+    return [*out, *kit.extraction.remarks(items, answer_extractor, answer_markers)]
 
 
 def method(weights: Mapping[str, float], threshold: float, **reading: Any) -> tuple[str, ...]:
@@ -107,7 +106,7 @@ def method(weights: Mapping[str, float], threshold: float, **reading: Any) -> tu
     return (
         f"Final score = {total}, divided by the weights' sum; passed from {threshold:g} on.",
         *formulas(**reading),
-        extraction.METHOD,
+        kit.extraction.METHOD,
         "Levels and threshold: explainability (docs/methods.md), Level 1 to Level 4; the default weights, which give its "
         "worked example, are ours. Intervals resample problems.",
     )

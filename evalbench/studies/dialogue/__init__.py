@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evalbench import core, kit, readers
-from evalbench.readers.schema import Column, Table
+from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
-from evalbench.studies.dialogue.inputs import check_repeats, check_times, check_zone, prepared, roles_of
+from evalbench.studies.dialogue import inputs, method
 from evalbench.studies.dialogue.items import items_of
 from evalbench.studies.dialogue.items import lengths as lengths
-from evalbench.studies.dialogue.method import method, notes
 from evalbench.studies.dialogue.summary import ORIENTATION, ORIENTATIONS, measures, rules_of, summarise
 from evalbench.studies.dialogue.weeks import weeks_of
 
@@ -48,13 +47,13 @@ def check(data: readers.Dataset) -> None:
     ------
     BadInput
     """
-    check_repeats(data["turns"])
-    check_times(data["turns"])
+    inputs.check_repeats(data["turns"])
+    inputs.check_times(data["turns"])
 
 
 def needs(data: readers.Dataset, *, model_roles: Sequence[str] = (), user_roles: Sequence[str] = ()) -> None:
     """Refuse a table in which no role is known as the model's."""
-    roles_of(data["turns"]["role"], model_roles, user_roles)
+    inputs.roles_of(data["turns"]["role"], model_roles, user_roles)
 
 
 def evaluate(
@@ -101,11 +100,11 @@ def evaluate(
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
     checks.choice("orientation", orientation, ORIENTATIONS)
-    checks.tried(lambda: check_zone(time_zone))
+    checks.tried(lambda: inputs.check_zone(time_zone))
     if orientation in ORIENTATIONS:
         checks.tried(lambda: rules_of(orientation, lights))
     checks.refuse("dialogue")
-    found = prepared(data["turns"], model_roles, user_roles)
+    found = inputs.prepared(data["turns"], model_roles, user_roles)
     items = kit.grouping.carried(items_of(found, time_zone), data, unit="session_id")
     summary = summarise(items, **kit.taken(summarise, options))
     by_week = weeks_of(items, orientation, lights)
@@ -131,9 +130,9 @@ def evaluate(
         notes=(
             *kit.comparing.in_words(compared, "model", "answers", len(models)),
             *data.notes,
-            *notes(found, items, by_week),
+            *method.notes(found, items, by_week),
         ),
-        method=method(orientation, lights, time_zone, bool(paired)),
+        method=method.described(orientation, lights, time_zone, bool(paired)),
     )
 
 

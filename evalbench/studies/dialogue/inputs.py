@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import readers
-from evalbench.errors import BadInput
-from evalbench.kit.collecting import UNNAMED
+from evalbench import errors, kit, readers
 
 MODEL_ROLES = ("assistant", "ai", "bot", "chatbot", "gpt", "llm", "model", "ассистент", "бот", "модель", "助手")
 USER_ROLES = ("user", "human", "client", "customer", "клиент", "пользователь", "用户")
@@ -109,7 +107,7 @@ def check_zone(name: str) -> None:
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError, TypeError) as error:
-        raise BadInput(f"time_zone {name!r} is not a time zone; one is Europe/Moscow, another UTC") from error
+        raise errors.BadInput(f"time_zone {name!r} is not a time zone; one is Europe/Moscow, another UTC") from error
 
 
 def check_repeats(turns: pd.DataFrame) -> None:
@@ -125,7 +123,7 @@ def check_repeats(turns: pd.DataFrame) -> None:
             "the column turn, so that the order of times or rows counts:"
         )
         lines = zip(odd["session_id"], odd["turn"], odd["role"], strict=True)
-        raise BadInput.listing(head, [f"session {s}, turn {t:g}, role {r}" for s, t, r in lines], headed=True)
+        raise errors.BadInput.listing(head, [f"session {s}, turn {t:g}, role {r}" for s, t, r in lines], headed=True)
 
 
 def check_times(turns: pd.DataFrame) -> None:
@@ -134,7 +132,7 @@ def check_times(turns: pd.DataFrame) -> None:
         return
     odd = turns["ts"].notna() & ~turns["ts"].dt.year.between(2, 9998)
     if odd.any():
-        raise BadInput.listing(
+        raise errors.BadInput.listing(
             f"{int(odd.sum())} times in column ts are not of the years 2 to 9998:",
             [f"session {name}" for name in turns.loc[odd, "session_id"].unique()],
             headed=True,
@@ -174,7 +172,7 @@ def roles_of(column: Iterable[str], model_roles: Sequence[str], user_roles: Sequ
             f"no role is known as the model's; there are {listed}: -p 'model_roles=[\"{names[0]}\"]' names it"
         )
     if faults:
-        raise BadInput.listing("roles:", faults)
+        raise errors.BadInput.listing("roles:", faults)
     return {n: "model" if n.casefold() in of_model else "user" if n.casefold() in of_user else "other" for n in names}
 
 
@@ -222,14 +220,16 @@ def prepared(table: pd.DataFrame, model_roles: Sequence[str], user_roles: Sequen
 def _models(turns: pd.DataFrame) -> tuple[pd.Series, int]:
     """Each turn's model, a turn that names none in the only one of its session; and how many sessions have several."""
     if "model" not in turns:
-        return pd.Series(UNNAMED, turns.index, dtype=object), 0
+        return pd.Series(kit.collecting.UNNAMED, turns.index, dtype=object), 0
     model = turns["model"].astype(object).where(turns["model"].notna(), "")
     named = pd.DataFrame({"session_id": turns["session_id"], "model": model})[model != ""].drop_duplicates()
     several = named["session_id"].duplicated(keep=False)
     only = named[~several].set_index("session_id")["model"]
     mixed = set(named.loc[several, "session_id"])
     of_session = turns["session_id"].map(only)
-    of_session = of_session.where(of_session.notna(), turns["session_id"].isin(mixed).map({True: "", False: UNNAMED}))
+    of_session = of_session.where(
+        of_session.notna(), turns["session_id"].isin(mixed).map({True: "", False: kit.collecting.UNNAMED})
+    )
     return model.where(model != "", of_session), len(mixed)
 
 

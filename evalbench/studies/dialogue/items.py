@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.dialogue.inputs import Turns
+from evalbench.studies.dialogue import inputs
 
 KEYS = ("session_id", "model")
 
@@ -40,7 +40,7 @@ def lengths(sessions: npt.ArrayLike, answers: npt.ArrayLike) -> tuple[npt.NDArra
     return names, counts.astype(np.int64)
 
 
-def items_of(found: Turns, time_zone: str) -> pd.DataFrame:
+def items_of(found: inputs.Turns, time_zone: str) -> pd.DataFrame:
     """One row per session and model, sorted by both.
 
     Columns: ``answers`` (none where the session has no answer: unscored, ``no-output``), ``turns``, ``resolved`` (1, 0 or

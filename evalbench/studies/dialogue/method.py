@@ -8,14 +8,13 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.dialogue.inputs import Turns
-from evalbench.studies.dialogue.summary import measures
+from evalbench.studies.dialogue import inputs, summary
 from evalbench.studies.dialogue.weeks import ALPHA
 
 _LISTED = 8
 
 
-def notes(found: Turns, items: pd.DataFrame, by_week: pd.DataFrame) -> list[str]:
+def notes(found: inputs.Turns, items: pd.DataFrame, by_week: pd.DataFrame) -> list[str]:
     """How roles were read, what is odd about the sessions, and the weeks that differ."""
     out, counts = [], found.counts
     roles = {how: own["role"].tolist() for how, own in found.roles.groupby("read as")}
@@ -57,11 +56,11 @@ def notes(found: Turns, items: pd.DataFrame, by_week: pd.DataFrame) -> list[str]
     return [*out, *(line for line in kit.answers.remarks(items) if not lost or not line.startswith("Unscored"))]
 
 
-def method(
+def described(
     orientation: str, lights: Mapping[str, Mapping[str, float]], time_zone: str, paired: bool
 ) -> tuple[str, ...]:
     """The formula, the thresholds and their source."""
-    bands = measures(orientation, lights)[0].bands
+    bands = summary.measures(orientation, lights)[0].bands
     source = "set by lights" if lights.get("answers") else "of the document"
     lines = [
         "Length of a session = number of the model's turns in it, two in a row too; the figure is the mean over sessions that "

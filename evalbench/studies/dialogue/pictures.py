@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, draw, kit
-from evalbench.kit import comparing
 from evalbench.studies.dialogue.items import KEYS
 
 MOST_LINES = 6
@@ -115,7 +114,7 @@ def weeks(result: core.Result) -> pd.DataFrame:
 
 def comparisons(result: core.Result) -> pd.DataFrame:
     """Every pair of models; empty for one model."""
-    return comparing.shown(result.tables.get("comparisons"), "model")
+    return kit.comparing.shown(result.tables.get("comparisons"), "model")
 
 
 def worst(result: core.Result, n: int = 4) -> draw.Html:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from evalbench.core.significance import holm
-from evalbench.studies.dialogue.summary import measures
+from evalbench import core
+from evalbench.studies.dialogue import summary
 
 ALPHA = 0.05
 FEWEST = 10
@@ -51,8 +51,8 @@ def weeks_of(items: pd.DataFrame, orientation: str, lights: Mapping[str, Mapping
         spread = np.sqrt(all_variance * (1 / n + 1 / others))
         p = np.where(n >= FEWEST, 2 * stats.norm.sf(np.abs(mean - others_mean) / spread), np.nan)
     adjusted = np.full(len(p), np.nan)
-    adjusted[np.isfinite(p)] = holm(p[np.isfinite(p)])
-    bands = measures(orientation, lights)[0].bands
+    adjusted[np.isfinite(p)] = core.significance.holm(p[np.isfinite(p)])
+    bands = summary.measures(orientation, lights)[0].bands
     return pd.DataFrame(
         {
             "model": table["model"],

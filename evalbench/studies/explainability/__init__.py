@@ -23,9 +23,8 @@ from evalbench.models.accounting import merged
 from evalbench.studies import citation, cot_levels
 from evalbench.studies.citation import sources
 from evalbench.studies.contract import offered
-from evalbench.studies.explainability.inputs import halves_of, label_of, parts_of, stated_halves, with_labels
+from evalbench.studies.explainability import inputs, method
 from evalbench.studies.explainability.items import THRESHOLD, WEIGHT, calls_of, items_of, texts_of, trials_of, with_sums
-from evalbench.studies.explainability.method import method, notes
 from evalbench.studies.explainability.summary import as_bytes, final_results, judged_measures, measures, summarise
 
 QUESTION = (
@@ -167,12 +166,12 @@ def evaluate(
     checks.weights("weight_cot, weight_citation", weights, weights)
     checks.refuse("explainability")
     humans = kit.labelled.given(judged_measures(), **kit.taken(kit.labelled.given, parameters))
-    runs, judged_models = stated_halves(options)
+    runs, judged_models = inputs.stated_halves(options)
     check(data)
-    parts = parts_of(data, halves_of(data, runs, judged_models, options))
+    parts = inputs.parts_of(data, inputs.halves_of(data, runs, judged_models, options))
     items = items_of(parts)
     half = {"items": items["part"] == "cot", "answers": items["part"] == "citation"}
-    items, fit, of_labels = with_labels(
+    items, fit, of_labels = inputs.with_labels(
         humans, kit.grouping.carried(items, data, where=half), parts["citation"], seed, n_resamples
     )
     parameters |= {f"{name}_run": Path(folder).name for name, folder in runs.items()}
@@ -187,7 +186,7 @@ def evaluate(
         question=QUESTION,
         judged=f"model {' and '.join(judged)}",
         parameters=parameters,
-        data=label_of(data, parts, finished=not here),
+        data=inputs.label_of(data, parts, finished=not here),
         id="id",
         by=("part",),
         items=items,
@@ -197,8 +196,8 @@ def evaluate(
             "texts": texts_of(parts),
             **calls_of(here),
         },
-        notes=(*notes(summary, content, parts), *of_labels),
-        method=method(parameters),
+        notes=(*method.notes(summary, content, parts), *of_labels),
+        method=method.described(parameters),
         accounting=merged([result.accounting for result in here]),
         files={f"FINAL_RESULTS_{datetime.now(UTC):%Y%m%d}.json": as_bytes(content)},
     )

@@ -12,9 +12,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from evalbench import core, kit, readers
-from evalbench.errors import BadInput
-from evalbench.kit.extraction import unmarked
+from evalbench import core, errors, kit, readers
 from evalbench.studies import citation, cot_levels
 
 
@@ -113,7 +111,7 @@ def halves_of(
         if not runs[name] and data.get(half.table) is None
     ]
     if missing:
-        raise BadInput.listing("explainability needs both halves:", missing)
+        raise errors.BadInput.listing("explainability needs both halves:", missing)
     own = {name: _options(name, options) for name in HALVES}
     read = {name: _finished(folder, HALVES[name].name) for name, folder in runs.items() if folder}
     models = {
@@ -187,10 +185,10 @@ def _finished(folder: str, study: str) -> Finished:
     path = Path(folder).expanduser()
     try:
         results, items = readers.runs.read_results(path), readers.runs.read_items(path)
-    except BadInput as error:
-        raise BadInput(f"{folder}: no folder of a finished run of {study} ({error})") from error
+    except errors.BadInput as error:
+        raise errors.BadInput(f"{folder}: no folder of a finished run of {study} ({error})") from error
     if results["study"] != study:
-        raise BadInput(f"{folder}: a run of {results['study']}, expected one of {study}")
+        raise errors.BadInput(f"{folder}: a run of {results['study']}, expected one of {study}")
     wanted = (kit.trials.ROWS, *(half.texts for half in HALVES.values()))
     names = [name for name in wanted if name in results["tables"]]
     tables = {name: frame for name in names if (frame := readers.runs.read_table(path, name)) is not None}
@@ -220,7 +218,7 @@ def _chosen(models: Mapping[str, Sequence[str]], answered_by: Mapping[str, str])
                 f"with {name}_answered_by, or one that both halves have with answered_by"
             )
     if faults:
-        raise BadInput.listing("explainability judges one model of each half:", faults)
+        raise errors.BadInput.listing("explainability judges one model of each half:", faults)
     return chosen
 
 
@@ -245,7 +243,7 @@ def _part(source: core.Result | Finished, half: Half, model: str) -> Part:
         model,
         rows[["id", *final, *(name for name in kit.trials.COUNTS if name in rows)]],
         texts[texts["model"] == model].drop_duplicates("id")[["id", *half.shown]].set_axis(columns, axis=1),
-        unmarked(rows) if strict else "",
+        kit.extraction.unmarked(rows) if strict else "",
         each,
     )
 

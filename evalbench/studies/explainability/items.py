@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, kit, readers
-from evalbench.studies.explainability.inputs import PARTS, Part
+from evalbench.studies.explainability import inputs
 
 THRESHOLD = 0.8
 WEIGHT = 0.5
 
 
-def items_of(parts: Mapping[str, Part]) -> pd.DataFrame:
+def items_of(parts: Mapping[str, inputs.Part]) -> pd.DataFrame:
     """``id, part, score, unscored, undefined``, sorted by id and part."""
     frames = [part.items.rename(columns={"final": "score"}).assign(part=name) for name, part in parts.items()]
     items = pd.concat(frames)
@@ -24,7 +24,7 @@ def items_of(parts: Mapping[str, Part]) -> pd.DataFrame:
     return items.sort_values(["id", "part"], kind="stable", ignore_index=True)
 
 
-def trials_of(parts: Mapping[str, Part]) -> pd.DataFrame | None:
+def trials_of(parts: Mapping[str, inputs.Part]) -> pd.DataFrame | None:
     """One row per trial of both halves, an answer that was not repeated being the only one; None where none was."""
     if all(part.trials is None for part in parts.values()):
         return None
@@ -37,7 +37,7 @@ def trials_of(parts: Mapping[str, Part]) -> pd.DataFrame | None:
     return rows.sort_values(["id", "part"], kind="stable", ignore_index=True)
 
 
-def texts_of(parts: Mapping[str, Part]) -> pd.DataFrame:
+def texts_of(parts: Mapping[str, inputs.Part]) -> pd.DataFrame:
     """Question, right answer and the model's answer of every item: ``id, part, question, right, said``."""
     found = pd.concat([part.texts.assign(part=name) for name, part in parts.items()])
     found = found[["id", "part", "question", "right", "said"]]
@@ -52,7 +52,7 @@ def calls_of(results: Sequence[core.Result]) -> dict[str, pd.DataFrame]:
 
 def weights_of(cot: float, citation: float) -> dict[str, float]:
     """The weight of each half; together 1."""
-    return dict(zip(PARTS, (np.array([cot, citation]) / (cot + citation)).tolist(), strict=True))
+    return dict(zip(inputs.PARTS, (np.array([cot, citation]) / (cot + citation)).tolist(), strict=True))
 
 
 def with_sums(

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalbench import core, kit
-from evalbench.studies.explainability.inputs import HALVES, Part
+from evalbench.studies.explainability import inputs
 
 
-def notes(summary: core.Summary, content: Mapping[str, Any], parts: Mapping[str, Part]) -> list[str]:
+def notes(summary: core.Summary, content: Mapping[str, Any], parts: Mapping[str, inputs.Part]) -> list[str]:
     """Those of the halves; what they do not share or lack, and why the file may say pass where the light does not."""
     out = [note for part in parts.values() if isinstance(part.source, core.Result) for note in part.source.notes]
     cited = parts["citation"].items
     without = int((cited["undefined"].str.split("; ").str[0] == kit.answers.NO_REFERENCE).sum())
     if len({part.model for part in parts.values()}) > 1:
-        whose = ", ".join(f"the {HALVES[name].words} of {part.model}" for name, part in parts.items())
+        whose = ", ".join(f"the {inputs.HALVES[name].words} of {part.model}" for name, part in parts.items())
         out.append(f"The halves are of two models: {whose}.")
     if without:
         out.append(
@@ -30,7 +30,7 @@ def notes(summary: core.Summary, content: Mapping[str, Any], parts: Mapping[str,
     return list(dict.fromkeys(out))
 
 
-def method(options: Mapping[str, Any]) -> tuple[str, ...]:
+def described(options: Mapping[str, Any]) -> tuple[str, ...]:
     """How the overall score is computed, with its source."""
     return (
         f"Overall score = {options['weight_cot']:g} × mean final score of cot_levels + {options['weight_citation']:g} × "

@@ -8,16 +8,15 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core, draw, kit
-from evalbench.studies.explainability.inputs import HALVES
-from evalbench.studies.explainability.summary import OVERALL
+from evalbench.studies.explainability import inputs, summary
 
 
 def picture_halves(result: core.Result) -> draw.Drawn:
     """The overall score and both halves with their intervals."""
     threshold = result.parameters["threshold"]
     return draw.pictures.estimate_bars(
-        ["overall", *(half.words for half in HALVES.values())],
-        [result.estimate(OVERALL), *(result.estimate("score", part=name) for name in HALVES)],
+        ["overall", *(half.words for half in inputs.HALVES.values())],
+        [result.estimate(summary.OVERALL), *(result.estimate("score", part=name) for name in inputs.HALVES)],
         title=f"Explainability and its two halves (the overall score passes from {threshold:g} on)",
         xlabel="Mean final score (0–1)",
         domain=(0, 1),
@@ -27,7 +26,7 @@ def picture_halves(result: core.Result) -> draw.Drawn:
 def picture_scores(result: core.Result) -> draw.Drawn:
     """How the scores of both halves are spread."""
     parts = result.items.groupby("part", sort=False)
-    groups = {HALVES[str(part)].words: rows["score"].to_numpy() for part, rows in parts}
+    groups = {inputs.HALVES[str(part)].words: rows["score"].to_numpy() for part, rows in parts}
     return draw.pictures.distribution(
         groups, title="Final scores of both halves", xlabel="Final score (0–1)", domain=(0, 1)
     )

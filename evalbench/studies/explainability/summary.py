@@ -12,18 +12,7 @@ import pandas as pd
 
 from evalbench import core, kit
 from evalbench.judge.entail import BASELINE
-from evalbench.kit.verdicts import (
-    MAX_UNSCORED,
-    N_RESAMPLES,
-    SEED,
-    crowded,
-    held,
-    held_back_by,
-    left_out,
-    pass_mark,
-    stays_grey,
-)
-from evalbench.studies.explainability.inputs import HALVES, PARTS, Part
+from evalbench.studies.explainability import inputs
 from evalbench.studies.explainability.items import THRESHOLD, WEIGHT, weights_of, with_sums
 
 OVERALL = "XAI_overall_score"
@@ -31,7 +20,7 @@ OVERALL = "XAI_overall_score"
 
 def measures() -> tuple[core.Measure, ...]:
     """The overall score as weighted sums over both halves, then the measures of one half."""
-    sums = tuple(f"{name}_{what}" for name in PARTS for what in ("weighted", "n"))
+    sums = tuple(f"{name}_{what}" for name in inputs.PARTS for what in ("weighted", "n"))
     without = "a half has no value"
     overall = core.Measure(
         OVERALL, sums, lambda a, n, b, m: core.ratio(a, n) + core.ratio(b, m), title="overall score", undefined=without
@@ -40,7 +29,9 @@ def measures() -> tuple[core.Measure, ...]:
 
 
 def _of_half(threshold: float | None = None) -> tuple[core.Measure, ...]:
-    return core.mean_of("score", bands=None if threshold is None else pass_mark(threshold)), core.share_of("passed")
+    return core.mean_of("score", bands=None if threshold is None else kit.verdicts.pass_mark(threshold)), core.share_of(
+        "passed"
+    )
 
 
 def judged_measures() -> tuple[core.Measure, ...]:
@@ -62,12 +53,12 @@ def summarise(
     cot_threshold: float = THRESHOLD,
     citation_threshold: float = THRESHOLD,
     threshold: float = THRESHOLD,
-    max_unscored: float = MAX_UNSCORED,
+    max_unscored: float = kit.MAX_UNSCORED,
     judge: str = BASELINE,
     cot_unmarked: str = "",
     correction_fit: Mapping[str, Any] | None = None,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
 ) -> core.Summary:
     """The overall score, both halves, and the verdict; options as of ``evaluate``.
 
@@ -78,7 +69,7 @@ def summarise(
     weights = weights_of(weight_cot, weight_citation)
     thresholds = {"cot": cot_threshold, "citation": citation_threshold}
     rows = with_sums(items, cot_threshold=cot_threshold, citation_threshold=citation_threshold)
-    done = {name: _half(rows[rows["part"] == name], name, thresholds[name], seed, n_resamples) for name in PARTS}
+    done = {name: _half(rows[rows["part"] == name], name, thresholds[name], seed, n_resamples) for name in inputs.PARTS}
     means = {name: half.estimates[0] for name, half in done.items()}
     n_clusters = rows.groupby("part")[core.clusters.CLUSTER].nunique() if core.clusters.CLUSTER in rows else ()
     overall, replicates = _overall(done, weights, threshold, [int(n) for n in n_clusters])
@@ -90,37 +81,42 @@ def summarise(
         fit=correction_fit,
     )
     corrected = _corrected(overall, done["cot"], corrections, weights, threshold) if corrections else None
-    against = {"cot": cot_unmarked, "citation": "" if corrected else held_back_by(judge)}
-    crowds = {name: crowded(mean, max_unscored) for name, mean in means.items()}
+    against = {"cot": cot_unmarked, "citation": "" if corrected else kit.verdicts.held_back_by(judge)}
+    crowds = {name: kit.verdicts.crowded(mean, max_unscored) for name, mean in means.items()}
     # A half without weight holds nothing back.
-    weighing = [name for name in PARTS if weights[name] > 0]
+    weighing = [name for name in inputs.PARTS if weights[name] > 0]
     held_back = "; ".join(against[name] for name in weighing if against[name])
-    too_many = {HALVES[name].name: crowds[name] for name in weighing if crowds[name]}
+    too_many = {inputs.HALVES[name].name: crowds[name] for name in weighing if crowds[name]}
     too_much = ", ".join(f"{name}: {share}" for name, share in too_many.items())
     deciding = corrected or overall
-    whole = held(deciding, held_back, too_much)
+    whole = kit.verdicts.held(deciding, held_back, too_much)
     shown = {
         "cot": done["cot"].estimates,
         "citation": corrections.estimates if corrections else done["citation"].estimates,
     }
-    halves = [held(e, against[name] if not e.n_of else "", crowds[name]) for name, own in shown.items() for e in own]
+    halves = [
+        kit.verdicts.held(e, against[name] if not e.n_of else "", crowds[name])
+        for name, own in shown.items()
+        for e in own
+    ]
     said = "; ".join(
-        f"{HALVES[name].name.replace('_', ' ')} {_said(e, [*means.values()])}, n {e.n}" for name, e in means.items()
+        f"{inputs.HALVES[name].name.replace('_', ' ')} {_said(e, [*means.values()])}, n {e.n}"
+        for name, e in means.items()
     )
     sentence = f"Overall explainability {_said(deciding)}, threshold {threshold:g}: {said}."
     sentence += corrections.sentence("score", corrected) if corrections else ""
-    sentence += core.stats.of_few(e.n for e in means.values()) + left_out(items)
+    sentence += core.stats.of_few(e.n for e in means.values()) + kit.verdicts.left_out(items)
     if too_many:
         share = core.percent(max_unscored, [max_unscored])
         sentence += f" More than {share} of {' and '.join(too_many)} are unscored: not enough evidence for a light."
-    sentence += stays_grey(held_back, deciding.light)
-    lights = pass_mark(threshold).lights(replicates)
+    sentence += kit.verdicts.stays_grey(held_back, deciding.light)
+    lights = kit.verdicts.pass_mark(threshold).lights(replicates)
     verdict = core.verdict.Verdict(
         light=whole.light,
         sentence=sentence,
-        rule=f"overall score: {pass_mark(threshold)}",
+        rule=f"overall score: {kit.verdicts.pass_mark(threshold)}",
         stability=kit.correcting.stability(
-            [(corrected, pass_mark(threshold), False)], corrected.light, seed=seed, n_resamples=n_resamples
+            [(corrected, kit.verdicts.pass_mark(threshold), False)], corrected.light, seed=seed, n_resamples=n_resamples
         )
         if corrected
         else float(np.mean(lights == overall.light))
@@ -151,7 +147,7 @@ def _corrected(
         spread = weights["cot"] * float(np.std(drawn)) if weights["cot"] > 0 else 0.0
         half = float(np.hypot(1.959964 * spread, weights["citation"] * (own.ci_high - own.ci_low) / 2))
         low, high = max(0.0, value - half), min(1.0, value + half)
-    bands = pass_mark(threshold)
+    bands = kit.verdicts.pass_mark(threshold)
     return replace(
         overall,
         metric=f"{OVERALL}{kit.correcting.CORRECTED}",
@@ -196,7 +192,7 @@ def _overall(
     level = core.clusters.widened(min(n_clusters)) if n_clusters else 0.95
     low, high = map(float, core.stats.percentile_interval(replicates, level)) if known and sized else (None, None)
     of = "clusters of each half, widened by t" if n_clusters else "each half"
-    bands = pass_mark(threshold)
+    bands = kit.verdicts.pass_mark(threshold)
     overall = core.Estimate(
         metric=OVERALL,
         title="overall score",
@@ -220,10 +216,12 @@ def _said(e: core.Estimate, rows: Sequence[core.Estimate] = ()) -> str:
     return "has no value" if e.value is None else core.wording.estimate_text(e, rows)
 
 
-def final_results(summary: core.Summary, parts: Mapping[str, Part], options: Mapping[str, Any]) -> dict[str, Any]:
+def final_results(
+    summary: core.Summary, parts: Mapping[str, inputs.Part], options: Mapping[str, Any]
+) -> dict[str, Any]:
     """The content of ``FINAL_RESULTS_YYYYMMDD.json``: the method document's keys in its order, then the intervals."""
     overall = summary.estimate(OVERALL)
-    halves = {name: summary.estimate("score", part=name) for name in PARTS}
+    halves = {name: summary.estimate("score", part=name) for name in inputs.PARTS}
     threshold = options["threshold"]
 
     def half(name: str, **who: str) -> dict[str, Any]:
@@ -252,7 +250,7 @@ def _corrected_result(e: core.Estimate, threshold: float) -> dict[str, Any]:
 
 
 def _passes(e: core.Estimate, threshold: float) -> bool:
-    return pass_mark(threshold).light(e.value) == "green"
+    return kit.verdicts.pass_mark(threshold).light(e.value) == "green"
 
 
 def _rounded(value: float | None, digits: int = 4) -> float | None:

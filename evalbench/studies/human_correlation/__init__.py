@@ -21,11 +21,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evalbench import core, kit, readers
-from evalbench.errors import BadInput
+from evalbench import core, errors, kit, readers
 from evalbench.judge.verdicts import InProcess
 from evalbench.studies.contract import offered
-from evalbench.studies.human_correlation.inputs import automatic, read, side_columns
+from evalbench.studies.human_correlation import inputs, method, summary, tables
 from evalbench.studies.human_correlation.items import (
     check_metrics,
     computed,
@@ -34,20 +33,8 @@ from evalbench.studies.human_correlation.items import (
     recorded,
     scores_of,
 )
-from evalbench.studies.human_correlation.method import method_of, remarks
 from evalbench.studies.human_correlation.panel import COEFFICIENT, LEVEL
 from evalbench.studies.human_correlation.shapes import adapt as adapt
-from evalbench.studies.human_correlation.summary import (
-    GREEN_FROM,
-    MAX_CI_WIDTH,
-    TRUST_FROM,
-    YELLOW_FROM,
-    settled,
-    summarise,
-    summary_of,
-    thresholds,
-)
-from evalbench.studies.human_correlation.tables import tables_of
 
 QUESTION = "Can an automatic metric stand in for annotators?"
 
@@ -55,7 +42,7 @@ QUESTION = "Can an automatic metric stand in for annotators?"
 def needs(data: readers.Dataset, *, metrics: Sequence[str] | str, criteria: Sequence[str]) -> None:
     """Refuse tables without human scores, and columns of scores that are not numbers."""
     if not isinstance(criteria, str):
-        read(data, () if isinstance(metrics, str) else metrics, criteria)
+        inputs.read(data, () if isinstance(metrics, str) else metrics, criteria)
 
 
 def evaluate(
@@ -67,12 +54,12 @@ def evaluate(
     judge_criteria: Mapping[str, Mapping[str, Any]] | None = None,
     own_criterion: Mapping[str, str] | None = None,
     trusted: Sequence[str] = (),
-    trust_from: float = TRUST_FROM,
+    trust_from: float = summary.TRUST_FROM,
     level: str = LEVEL,
     coefficient: str = COEFFICIENT,
-    green_from: float = GREEN_FROM,
-    yellow_from: float = YELLOW_FROM,
-    max_ci_width: float = MAX_CI_WIDTH,
+    green_from: float = summary.GREEN_FROM,
+    yellow_from: float = summary.YELLOW_FROM,
+    max_ci_width: float = summary.MAX_CI_WIDTH,
     lower_is_better: Sequence[str] = (),
     language: str = "",
     normalise: str = "full",
@@ -151,26 +138,26 @@ def evaluate(
     )
     checks.choice("level", level, (LEVEL, *core.correlation_table.LEVELS))
     checks.choice("coefficient", coefficient, core.correlation_table.KINDS)
-    checks.tried(lambda: thresholds(green_from, yellow_from))
+    checks.tried(lambda: summary.thresholds(green_from, yellow_from))
     checks.at_least(-1, trust_from=trust_from)
     checks.at_least(0, max_ci_width=max_ci_width)
     checks.refuse("human_correlation")
     options = {**parameters, "judge": judge}
-    metrics, chosen = automatic(data, criteria, options) if isinstance(metrics, str) else (metrics, ())
-    readings = read(data, metrics, criteria)
+    metrics, chosen = inputs.automatic(data, criteria, options) if isinstance(metrics, str) else (metrics, ())
+    readings = inputs.read(data, metrics, criteria)
     marked = criteria_of(judges, judge_criteria, list(readings.frame.columns))
     found, heard = scores_of(readings.frame, metrics, judges, marked, options)
     if not found.unscored and readings.ratings["annotator"].nunique() < 2:
         left = "; a column of numbers that is left out of criteria can be a metric" if criteria else ""
         lone = "neither a metric nor a judge is there, and there is one human score for each output: nothing to compare"
         way = "; what needs the output alone: -p 'metrics=[\"length\"]'" if "output" in readings.frame else ""
-        raise BadInput("\n".join([lone + left + way, *chosen]))
+        raise errors.BadInput("\n".join([lone + left + way, *chosen]))
     names = sorted(found.unscored)
     check_metrics(own_criterion, lower_is_better, names, readings.criteria)
     items = kit.grouping.carried(items_of(readings, found, own_criterion), data, unit="doc_id")
     core.progress.at(f"correlations, {n_resamples} resamples")
-    panel, terms = settled(items, options)
-    used = {*metrics, *readings.criteria, *side_columns(metrics)}
+    panel, terms = summary.settled(items, options)
+    used = {*metrics, *readings.criteria, *inputs.side_columns(metrics)}
     return core.Result(
         study="human_correlation",
         question=QUESTION,
@@ -183,17 +170,17 @@ def evaluate(
         + " × metrics" * bool(names)
         + " × criteria" * (not names or not set(names) <= {*own_criterion}),
         items=items,
-        summary=summarise(items, **kit.taken(summarise, parameters))
+        summary=summary.summarise(items, **kit.taken(summary.summarise, parameters))
         if data.grouping.slices
-        else summary_of(panel, terms),
+        else summary.summary_of(panel, terms),
         tables={
-            **tables_of(panel, terms.trusted, readings.pairs, yellow_from),
+            **tables.tables_of(panel, terms.trusted, readings.pairs, yellow_from),
             "texts": readings.frame,
             **kit.scoring.calls_of(found, heard=heard),
         },
-        notes=(*data.notes_beside(used), *readings.notes, *found.notes, *chosen, *remarks(panel, terms)),
+        notes=(*data.notes_beside(used), *readings.notes, *found.notes, *chosen, *method.remarks(panel, terms)),
         method=(
-            *method_of(panel, terms),
+            *method.described(panel, terms),
             *kit.metric_options.ways_of(computed(readings.frame, recorded(metrics, found)), options),
         ),
         accounting=kit.scoring.accounting_of(found, options, heard=heard),

@@ -9,17 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import kit, readers
-from evalbench.errors import BadInput
-from evalbench.readers.schema import Column, Table
-from evalbench.studies.human_correlation.panel import KEYS
+from evalbench import errors, kit, readers
+from evalbench.readers import Column, Table
+from evalbench.studies.human_correlation import panel
 
 # With more annotators than this, the k-th rating of each output stands for annotator k.
 MANY_ANNOTATORS = 12
 # The metrics of the table of the method document (handbook, section 12).
 DOCUMENTED = ("meteor", "sacrebleu", "rouge1")
 SIDES = ("better", "worse")
-_MARK = [*KEYS, "criterion", "annotator", "score"]
+_MARK = [*panel.KEYS, "criterion", "annotator", "score"]
 _SYSTEM = Column("system", "id", groups=True, required=False)
 
 SCHEMA: Mapping[str, Table] = {
@@ -171,27 +170,27 @@ def read(data: readers.Dataset, metrics: Sequence[str], criteria: Sequence[str])
     named = [f.partition(":")[0] for f in faults]
     empty = [f"criterion {c}" for c in used if c not in set(ratings["criterion"])]
     faults += [f"{criterion}: no score" for criterion in empty if criterion not in named]
-    repeated = ratings[ratings.duplicated([*KEYS, "criterion", "annotator"], keep=False)]
+    repeated = ratings[ratings.duplicated([*panel.KEYS, "criterion", "annotator"], keep=False)]
     if len(repeated):
-        doc, system, criterion = repeated.iloc[0][[*KEYS, "criterion"]]
+        doc, system, criterion = repeated.iloc[0][[*panel.KEYS, "criterion"]]
         faults.append(
             f"{len(repeated)} duplicate scores for the same document, system, criterion and annotator, "
             f"first {doc}, {system or 'no system'}, {criterion}"
         )
-    frame = items.drop_duplicates(KEYS) if long else items
-    doubled = frame[frame.duplicated(KEYS, keep=False)]
+    frame = items.drop_duplicates(panel.KEYS) if long else items
+    doubled = frame[frame.duplicated(panel.KEYS, keep=False)]
     if len(doubled):
         faults.append(f"{len(doubled)} rows share doc_id and system, first {doubled.iloc[0]['doc_id']}")
-    strangers = set(map(tuple, ratings[KEYS].to_numpy())) - set(map(tuple, frame[KEYS].to_numpy()))
+    strangers = set(map(tuple, ratings[panel.KEYS].to_numpy())) - set(map(tuple, frame[panel.KEYS].to_numpy()))
     if strangers:
         tables = "ratings" if pairs is None else "ratings or pairs"
         faults.append(
             f"table {tables}: {len(strangers)} documents and systems are not in items, first {min(strangers)}"
         )
     if faults:
-        raise BadInput.listing(f"human scores{readers.dataset.counted_as(faults, data.sheets)}:", faults)
+        raise errors.BadInput.listing(f"human scores{readers.dataset.counted_as(faults, data.sheets)}:", faults)
     ratings, notes = _few_annotators(ratings)
-    return Readings(frame.sort_values(KEYS, kind="stable", ignore_index=True), ratings, used, notes, pairs)
+    return Readings(frame.sort_values(panel.KEYS, kind="stable", ignore_index=True), ratings, used, notes, pairs)
 
 
 def side_columns(metrics: Sequence[str]) -> list[str]:
@@ -327,7 +326,7 @@ def _few_annotators(ratings: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...
     count = ratings["annotator"].nunique()
     if count <= MANY_ANNOTATORS:
         return ratings, ()
-    ordered = ratings.sort_values([*KEYS, "criterion", "annotator"], kind="stable")
-    place = ordered.groupby([*KEYS, "criterion"], sort=False).cumcount() + 1
+    ordered = ratings.sort_values([*panel.KEYS, "criterion", "annotator"], kind="stable")
+    place = ordered.groupby([*panel.KEYS, "criterion"], sort=False).cumcount() + 1
     note = f"{count} annotators: the k-th rating of each output, by annotator's name, stands for annotator k"
     return ordered.assign(annotator=place.map("rating {:02d}".format)), (note,)

@@ -9,13 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import kit
-from evalbench.errors import BadInput, ModelUnavailable
+from evalbench import errors, kit
 from evalbench.judge.verdicts import BASELINE, InProcess, Task, judge_name, mark_task
-from evalbench.kit.scoring import Scored, score_all
 from evalbench.metrics.registry import MODULE
-from evalbench.studies.human_correlation.inputs import Readings
-from evalbench.studies.human_correlation.panel import KEYS, NO_METRIC
+from evalbench.studies.human_correlation import inputs, panel
 
 Array = np.ndarray[Any, Any]
 BASES = ("reference", "context")
@@ -36,7 +33,7 @@ def computed(frame: pd.DataFrame, metrics: Sequence[str]) -> list[str]:
     return [name for name in dict.fromkeys(metrics) if name not in frame.columns]
 
 
-def recorded(metrics: Sequence[str], scored: Scored) -> list[str]:
+def recorded(metrics: Sequence[str], scored: kit.scoring.Scored) -> list[str]:
     """The metrics by the names of their scores: a module's file is not a name that a result has."""
     own = [name for name in scored.unscored if name.startswith(MODULE)]
     return [*(name for name in metrics if not name.startswith(MODULE)), *own]
@@ -98,7 +95,7 @@ def scores_of(
     judges: Sequence[str | InProcess],
     criteria: Sequence[Criterion],
     options: Mapping[str, Any],
-) -> tuple[Scored, list[kit.judging.Heard]]:
+) -> tuple[kit.scoring.Scored, list[kit.judging.Heard]]:
     """Every metric's scores: read from the table, computed by the registry, or marked by a judge; what judges heard.
 
     Parameters
@@ -119,9 +116,11 @@ def scores_of(
             f"without them: -p 'metrics={rest}'; what the table and this machine allow: -p metrics=auto",
             'in a notebook metrics = "auto", above all where its data were changed and its metrics are still the sample\'s',
         ]
-        raise BadInput.listing("metrics that are neither columns of the table nor known:", [*strange.values(), *ways])
+        raise errors.BadInput.listing(
+            "metrics that are neither columns of the table nor known:", [*strange.values(), *ways]
+        )
     entries = kit.metric_options.metrics_of(asked, options)
-    found, heard = score_all(frame, entries, options) if entries else Scored(), []
+    found, heard = kit.scoring.score_all(frame, entries, options) if entries else kit.scoring.Scored(), []
     for name in (name for name in metrics if name in frame.columns):
         values = frame[name].to_numpy(dtype=float)
         _put(found, name, values, np.where(np.isnan(values), "no-value", "").astype(object), _nothing(frame))
@@ -137,11 +136,13 @@ def _nothing(frame: pd.DataFrame) -> Array:
     return np.full(len(frame), "", dtype=object)
 
 
-def _put(found: Scored, name: str, values: Array, unscored: Array, undefined: Array) -> None:
+def _put(found: kit.scoring.Scored, name: str, values: Array, unscored: Array, undefined: Array) -> None:
     found.columns[name], found.unscored[name], found.undefined[name] = values, unscored, undefined
 
 
-def _mark(frame: pd.DataFrame, docket: kit.judging.Docket, criterion: Criterion, language: str, found: Scored) -> None:
+def _mark(
+    frame: pd.DataFrame, docket: kit.judging.Docket, criterion: Criterion, language: str, found: kit.scoring.Scored
+) -> None:
     """The marks of one judge by one criterion; a judge that is not available here leaves them unscored."""
     scorer = f"{judge_name(docket.by).removeprefix('function:')}: {criterion.name}"
     values, unscored, undefined = (
@@ -155,7 +156,7 @@ def _mark(frame: pd.DataFrame, docket: kit.judging.Docket, criterion: Criterion,
     try:
         marks = docket.ask(criterion.task, _questions(frame.iloc[asked], criterion.basis, language))
         values[asked], unscored[asked] = [mark.value for mark in marks], [mark.unscored for mark in marks]
-    except ModelUnavailable as error:
+    except errors.ModelUnavailable as error:
         unscored[asked] = error.unscored
         found.notes.append(f"{scorer} is unscored: {error}")
     _put(found, scorer, values, unscored, undefined)
@@ -187,7 +188,7 @@ def check_metrics(
     checks.refuse("human_correlation")
 
 
-def items_of(readings: Readings, scores: Scored, own: Mapping[str, str]) -> pd.DataFrame:
+def items_of(readings: inputs.Readings, scores: kit.scoring.Scored, own: Mapping[str, str]) -> pd.DataFrame:
     """One row per document, system, metric and criterion: everything that the estimates need.
 
     Parameters
@@ -198,24 +199,24 @@ def items_of(readings: Readings, scores: Scored, own: Mapping[str, str]) -> pd.D
     own : mapping
         Metric → the only criterion that it is compared with.
     """
-    by_annotator = readings.ratings.pivot(index=[*KEYS, "criterion"], columns="annotator", values="score")
+    by_annotator = readings.ratings.pivot(index=[*panel.KEYS, "criterion"], columns="annotator", values="score")
     by_annotator.columns = [f"rating_{name}" for name in by_annotator.columns]
-    frame = readings.frame[KEYS]
+    frame = readings.frame[panel.KEYS]
     parts = []
     for criterion in readings.criteria:
         marks = by_annotator.xs(criterion, level="criterion") if len(by_annotator) else by_annotator
-        human = frame.merge(marks, left_on=KEYS, right_index=True, how="left")
+        human = frame.merge(marks, left_on=panel.KEYS, right_index=True, how="left")
         mean = human[list(by_annotator.columns)].mean(axis=1).to_numpy()
         human = human.assign(criterion=criterion, human=mean)
         without = np.where(np.isnan(mean), "no-reference", "")
         if not scores.unscored:
-            parts.append(human.assign(scorer=NO_METRIC, score=np.nan, unscored="", undefined=without))
+            parts.append(human.assign(scorer=panel.NO_METRIC, score=np.nan, unscored="", undefined=without))
         for scorer in (name for name in scores.unscored if own.get(name, criterion) == criterion):
             values, unscored, undefined = (of[scorer] for of in (scores.columns, scores.unscored, scores.undefined))
             why = np.where(undefined == "", "the metric has no value", undefined)
             why = np.where(without != "", without, np.where(np.isnan(values), why, ""))
             why = np.where(unscored == "", why, "")
             parts.append(human.assign(scorer=scorer, score=values, unscored=unscored, undefined=why))
-    columns = [*KEYS, "scorer", "criterion", "score", "human", *by_annotator.columns, "unscored", "undefined"]
+    columns = [*panel.KEYS, "scorer", "criterion", "score", "human", *by_annotator.columns, "unscored", "undefined"]
     order = ["doc_id", "scorer", "criterion", "system"]
     return pd.concat(parts)[columns].sort_values(order, kind="stable", ignore_index=True)

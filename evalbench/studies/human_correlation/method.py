@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from evalbench import core
+from evalbench.studies.human_correlation import tables
 from evalbench.studies.human_correlation.panel import Panel, Terms
-from evalbench.studies.human_correlation.tables import DEFINITIONS
 
 _LINEARISED = (
     "At dataset level the resamples of Spearman, Kendall and the partial correlations are computed to first order from "
@@ -27,14 +27,14 @@ def remarks(panel: Panel, terms: Terms) -> tuple[str, ...]:
     return tuple(filter(None, said))
 
 
-def method_of(panel: Panel, terms: Terms) -> tuple[str, ...]:
+def described(panel: Panel, terms: Terms) -> tuple[str, ...]:
     """Resampling, the ceiling, levels, comparisons, plans, trust."""
     several = len(panel.annotators) > 1
     people = "the annotators' mean" if several else "the human score"
     of_metrics = (
         f"Correlations are with {people}. Levels: summary, the correlation over systems within a document, mean over documents "
         "where both vary; dataset, over all rows pooled; system, over the systems' means (Deutsch, Dror & Roth 2021).",
-        *(f"{name}: {said}." for name, said in DEFINITIONS.items() if panel.has_systems and "_" in name),
+        *(f"{name}: {said}." for name, said in tables.DEFINITIONS.items() if panel.has_systems and "_" in name),
         *([_LINEARISED] if core.correlation_table.is_linearised(len(panel.x), panel.n_documents) else []),
         "Comparisons: paired bootstrap over documents at summary and dataset level (p from Student's t); Williams' test "
         "(Pearson) at system level only, since pooled rows are not independent. Holm over the pairs of one criterion and level.",

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core
-from evalbench.studies.human_correlation.inputs import SIDES
+from evalbench.studies.human_correlation import inputs
 from evalbench.studies.human_correlation.panel import Array, Panel
 
 # What is counted of each pair: the metric prefers the better, the worse, neither; it lacks a score; people prefer neither.
@@ -46,7 +46,7 @@ def pairs_table(panel: Panel, given: pd.DataFrame | None) -> pd.DataFrame:
         by_document[:, :, judged] = _of_given(panel, x, given)[:, :, judged]
     rows = _rows(panel, by_document, "document")
     # The two sides of a row are called systems and are none: one pair of their means says nothing of any system.
-    sides_only = given is not None and set(panel.system) == set(SIDES)
+    sides_only = given is not None and set(panel.system) == set(inputs.SIDES)
     if panel.system_means is not None and not sides_only:
         means_x, means_y = panel.system_means
         together = np.zeros(len(means_x), dtype=int)

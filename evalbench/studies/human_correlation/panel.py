@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core
-from evalbench.core.stats import FEW_UNITS, Measured, with_interval
 from evalbench.metrics.registry import card
 
 Array = np.ndarray[Any, Any]
@@ -193,28 +192,32 @@ class Panel:
 
         return means(self.x), means(self.y)
 
-    def measured(self, i: int, j: int, level: str, kind: str) -> Measured:
+    def measured(self, i: int, j: int, level: str, kind: str) -> core.stats.Measured:
         """The correlation of scorer i and criterion j with its interval, or why there is none."""
         found = self.correlations.get((level, kind))
         if found is None:
-            return Measured(None, note="there are no systems")
+            return core.stats.Measured(None, note="there are no systems")
         value = float(found.values[i, j])
         if np.isnan(value):
-            return Measured(None, note=self.reason(i, j, level))
+            return core.stats.Measured(None, note=self.reason(i, j, level))
         n = self.counted(i, j, level, kind).n
         return self.with_interval(value, found.replicates[:, i, j], level, n=n, n_units=self.n_units(i, j, level))
 
-    def with_interval(self, value: float, replicates: Array, level: str, *, n: int, n_units: int) -> Measured:
+    def with_interval(
+        self, value: float, replicates: Array, level: str, *, n: int, n_units: int
+    ) -> core.stats.Measured:
         """A value with the interval of its replicates; at system level none from few systems."""
         if level != "system" and self.clusters is not None:
             n_units = min(n_units, len(np.unique(self.clusters.astype(str))))
-            return with_interval(value, replicates, n=n, n_units=n_units, clusters=True)
+            return core.stats.with_interval(value, replicates, n=n, n_units=n_units, clusters=True)
         if level != "system":
-            return with_interval(value, replicates, n=n, n_units=n_units, clustered=self.several_per_document)
+            return core.stats.with_interval(
+                value, replicates, n=n, n_units=n_units, clustered=self.several_per_document
+            )
         if n_units < FEWEST_SYSTEMS:
-            return Measured(value, n=n, note=f"under {FEWEST_SYSTEMS} systems no interval is worth printing")
+            return core.stats.Measured(value, n=n, note=f"under {FEWEST_SYSTEMS} systems no interval is worth printing")
         # Simulated from ten systems on: that a bootstrap of under 20 units is too narrow does not hold here.
-        found = with_interval(value, replicates, n=n, n_units=max(n_units, FEW_UNITS))
+        found = core.stats.with_interval(value, replicates, n=n, n_units=max(n_units, core.stats.FEW_UNITS))
         of = "documents" if self.clusters is None else "clusters"
         return found._replace(method=f"percentile bootstrap over systems and {of}, {len(replicates)} resamples")
 
@@ -263,7 +266,7 @@ class Panel:
     # The annotators -------------------------------------------------------------------------------------------------
 
     @cached_property
-    def agreement(self) -> Mapping[str, Mapping[str, Measured]]:
+    def agreement(self) -> Mapping[str, Mapping[str, core.stats.Measured]]:
         """Criterion → Krippendorff's alphas, mean Cohen's kappa over pairs, and the ceiling."""
         ceilings = self._ceilings()
         return {
@@ -271,10 +274,13 @@ class Panel:
             for j, criterion in enumerate(self.criteria)
         }
 
-    def _alphas(self, j: int) -> dict[str, Measured]:
+    def _alphas(self, j: int) -> dict[str, core.stats.Measured]:
         ratings = self.ratings[:, j]
         if ratings.shape[1] < 2:
-            return {f"alpha_{a}": Measured(None, note="one annotator only: nothing to agree with") for a in ALPHAS}
+            return {
+                f"alpha_{a}": core.stats.Measured(None, note="one annotator only: nothing to agree with")
+                for a in ALPHAS
+            }
         units = np.repeat(np.arange(len(ratings)), ratings.shape[1])
         resampling = {"seed": self.seed, "n_resamples": self.n_resamples if self.cluster is None else 0}
         found = {
@@ -287,7 +293,7 @@ class Panel:
             for a, (name, alpha) in zip(ALPHAS, found.items(), strict=True)
         }
 
-    def _kappa(self, j: int) -> Measured:
+    def _kappa(self, j: int) -> core.stats.Measured:
         ratings = self.ratings[:, j]
         pairs = [
             core.agreement.cohen_kappa(ratings[:, a], ratings[:, b], seed=self.seed, n_resamples=1)
@@ -295,9 +301,11 @@ class Panel:
         ]
         known = [k for k in pairs if k.value is not None]
         if not known:
-            return Measured(None, note=pairs[0].note if pairs else "one annotator only: nothing to agree with")
+            return core.stats.Measured(
+                None, note=pairs[0].note if pairs else "one annotator only: nothing to agree with"
+            )
         mean = float(np.mean([k.value for k in known]))
-        return Measured(mean, n=sum(k.n for k in known), note=f"mean over {len(known)} pairs, no interval")
+        return core.stats.Measured(mean, n=sum(k.n for k in known), note=f"mean over {len(known)} pairs, no interval")
 
     def one_against_others(self, **options: Any) -> list[core.correlation_table.Correlations]:
         """Each annotator against the mean of the others, by the headline's level and coefficient."""
@@ -309,20 +317,20 @@ class Panel:
             found.append(self.by_headline(self.ratings[:, :, k], means, **options))
         return found
 
-    def _ceilings(self) -> list[Measured]:
+    def _ceilings(self) -> list[core.stats.Measured]:
         """One annotator against the mean of the others, averaged over annotators, criterion by criterion."""
         if len(self.annotators) < 2:
-            return [Measured(None, note="one annotator only: no ceiling")] * len(self.criteria)
+            return [core.stats.Measured(None, note="one annotator only: no ceiling")] * len(self.criteria)
         found = self.one_against_others()
         return [
             self._ceiling(np.array([f.values[j, j] for f in found]), np.array([f.replicates[:, j, j] for f in found]))
             for j in range(len(self.criteria))
         ]
 
-    def _ceiling(self, values: Array, replicates: Array) -> Measured:
+    def _ceiling(self, values: Array, replicates: Array) -> core.stats.Measured:
         known = np.isfinite(values)
         if not known.any():
-            return Measured(None, note="every annotator's score is constant, or their means are")
+            return core.stats.Measured(None, note="every annotator's score is constant, or their means are")
         with np.errstate(all="ignore"):
             mean = replicates[known].mean(axis=0)
         n_units = self.n_systems if self.level == "system" else self.n_documents

@@ -5,17 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evalbench import core, draw
-from evalbench.studies.human_correlation.shown import (
-    INTERVAL,
-    best_metric,
-    cell,
-    first_trusted,
-    headline,
-    level_of,
-    selected,
-    several_annotators,
-)
-from evalbench.studies.human_correlation.summary import NAMES
+from evalbench.studies.human_correlation import shown, summary
 
 # More outputs than so many are drawn as cells: a page of dots would be megabytes.
 _MOST_DOTS = 2000
@@ -23,27 +13,27 @@ _MOST_DOTS = 2000
 
 def picture_heat_map(result: core.Result, level: str = "", coefficient: str = "") -> draw.Drawn | None:
     """Metric × criterion with intervals in the cells; the best metric on top.  None without a metric."""
-    table = selected(result, level, coefficient)
+    table = shown.selected(result, level, coefficient)
     if table is None:
         return None
     agreeing = table["value"].where(table["agreement_is"] == "positive", -table["value"])
     means = agreeing.groupby(table["scorer"]).mean().fillna(-2)
     order = means.sort_values(ascending=False, kind="stable").index
-    wide = [table.pivot(index="scorer", columns="criterion", values=c).loc[order] for c in (*INTERVAL, "n")]
+    wide = [table.pivot(index="scorer", columns="criterion", values=c).loc[order] for c in (*shown.INTERVAL, "n")]
     values, low, _, n = wide
     text = [
-        [cell(*triple, sep="\n") if count == count else "" for *triple, count in zip(*rows, strict=True)]
+        [shown.cell(*triple, sep="\n") if count == count else "" for *triple, count in zip(*rows, strict=True)]
         for rows in zip(*(frame.to_numpy(dtype=float) for frame in wide), strict=True)
     ]
     unit = "correlation" + (", 95 % interval below" if low.notna().to_numpy().any() else "")
     if (values.isna() & n.notna()).to_numpy().any():
         unit += "; a dash: undefined"
-    kind = NAMES[coefficient or result.parameters["coefficient"]]
+    kind = summary.NAMES[coefficient or result.parameters["coefficient"]]
     return draw.pictures.heat_map(
         values.to_numpy(dtype=float),
         list(values.index),
         list(values.columns),
-        title=f"{kind} with the {_human(result)}, {level or level_of(result)} level",
+        title=f"{kind} with the {_human(result)}, {level or shown.level_of(result)} level",
         text=text,
         unit=unit,
         low=0.0,
@@ -53,7 +43,7 @@ def picture_heat_map(result: core.Result, level: str = "", coefficient: str = ""
 
 def _human(result: core.Result) -> str:
     """What the metrics are compared with, in words."""
-    return "annotators' mean" if several_annotators(result) else "human score"
+    return "annotators' mean" if shown.several_annotators(result) else "human score"
 
 
 def picture_criterion(result: core.Result, criterion: str = "") -> draw.Drawn | None:
@@ -63,14 +53,14 @@ def picture_criterion(result: core.Result, criterion: str = "") -> draw.Drawn | 
     """
     if "correlations" not in result.tables:
         return None
-    criterion = criterion or first_trusted(result)
-    rows = [e for e in headline(result) if e.group["criterion"] == criterion]
+    criterion = criterion or shown.first_trusted(result)
+    rows = [e for e in shown.headline(result) if e.group["criterion"] == criterion]
     rows.sort(key=lambda e: (-(e.value if e.value is not None else -9), e.group["scorer"]))
     figure, alt = draw.pictures.estimate_bars(
         [e.group["scorer"] for e in rows],
         rows,
         title=f"{criterion}: how well each metric follows the {_human(result)}",
-        xlabel=f"{NAMES[result.parameters['coefficient']]}, {level_of(result)} level",
+        xlabel=f"{summary.NAMES[result.parameters['coefficient']]}, {shown.level_of(result)} level",
         domain=(min([-0.1, *(e.ci_low for e in rows if e.ci_low is not None)]), 1.0),
     )
     ceiling = result.estimate("ceiling", criterion=criterion)
@@ -107,7 +97,7 @@ def picture_agreement(result: core.Result) -> draw.Drawn | None:
         labels,
         [rows[label] for label in labels],
         title="How far the annotators agree with each other",
-        xlabel=f"Krippendorff's ordinal alpha; {NAMES[result.parameters['coefficient']]} of one against the others",
+        xlabel=f"Krippendorff's ordinal alpha; {summary.NAMES[result.parameters['coefficient']]} of one against the others",
         domain=(min([0.0, *(e.ci_low for e in rows.values() if e.ci_low is not None)]), 1.0),
     )
 
@@ -119,10 +109,10 @@ def picture_scatter(result: core.Result, scorer: str = "", criterion: str = "") 
     """
     if "correlations" not in result.tables:
         return None
-    items, scorer = result.items, scorer or best_metric(result)
-    criterion = criterion or first_trusted(result, scorer)
+    items, scorer = result.items, scorer or shown.best_metric(result)
+    criterion = criterion or shown.first_trusted(result, scorer)
     rows = items[(items["scorer"] == scorer) & (items["criterion"] == criterion)].dropna(subset=["score", "human"])
-    several = several_annotators(result)
+    several = shown.several_annotators(result)
     ratings = rows[[c for c in rows.columns if str(c).startswith("rating_")]].to_numpy(dtype=float)
     figure, ax = draw.pictures.new_figure(7.2, 4.2)
     x, y = rows["score"].to_numpy(dtype=float), rows["human"].to_numpy(dtype=float)
@@ -145,7 +135,7 @@ def picture_scatter(result: core.Result, scorer: str = "", criterion: str = "") 
     spans = " (lines: lowest to highest)" if several and not many else ""
     ax.set(xlabel=f"{scorer}", ylabel=f"{criterion}, {_human(result)}{spans}")
     draw.pictures.title_at_top(figure, f"{scorer} against {criterion}")
-    level, kind = level_of(result), result.parameters["coefficient"]
+    level, kind = shown.level_of(result), result.parameters["coefficient"]
     found = result.estimate(f"{kind}_{level}", scorer=scorer, criterion=criterion)
     value = f"{kind} {found.value:.2f} at {level} level" if found.value is not None else f"no correlation: {found.note}"
     spread = "; the darker, the more outputs" if many else "; lines span the annotators" if several else ""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from evalbench.readers.schema import TRIAL
+from evalbench import readers
 
 _NAMES = {"id": "doc_id", "model": "system", "mark": "score"}
 
@@ -18,7 +18,10 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     Answers with several trials are systems of their own, ``MODEL, trial NAME``.
     """
     own = {name: _named(frame, marks=name != "scores") for name, frame in frames.items()}
-    if any(TRIAL in frame and frame[TRIAL].astype(str).nunique() > 1 for frame in own.values()):
+    if any(
+        readers.schema.TRIAL in frame and frame[readers.schema.TRIAL].astype(str).nunique() > 1
+        for frame in own.values()
+    ):
         own = {name: _apart(frame) for name, frame in own.items()}
     scores, items = own.pop("scores", None), own.get("items")
     if scores is None or items is None or not {"doc_id", "metric", "value"} <= set(scores) or "doc_id" not in items:
@@ -40,12 +43,12 @@ def _named(frame: pd.DataFrame, *, marks: bool) -> pd.DataFrame:
 
 def _apart(frame: pd.DataFrame) -> pd.DataFrame:
     """A table in which each trial of a system is a system."""
-    if TRIAL not in frame:
+    if readers.schema.TRIAL not in frame:
         return frame
-    trial = frame[TRIAL].map(lambda cell: "" if cell is None or cell != cell else str(cell))
+    trial = frame[readers.schema.TRIAL].map(lambda cell: "" if cell is None or cell != cell else str(cell))
     system = frame["system"].astype(str) if "system" in frame else ""
     named = [f"{s}, trial {t}".lstrip(", ") if t else s for s, t in zip(_cells(system, len(frame)), trial, strict=True)]
-    return frame.drop(columns=TRIAL).assign(system=named)
+    return frame.drop(columns=readers.schema.TRIAL).assign(system=named)
 
 
 def _cells(system: Any, n: int) -> Any:

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.human_correlation.panel import KEYS
-from evalbench.studies.human_correlation.summary import agreement_of
+from evalbench.studies.human_correlation import panel, summary
 
 INTERVAL = ("value", "ci_low", "ci_high")
 _PARTIALS = {
@@ -34,7 +33,7 @@ def level_of(result: core.Result) -> str:
 def best_metric(result: core.Result) -> str:
     """The metric of the headline: of the highest mean over trusted criteria, else of the highest correlation."""
     means = [e for e in result.summary.estimates if e.metric == "trusted_mean"]
-    best = max(means or headline(result), key=agreement_of)
+    best = max(means or headline(result), key=summary.agreement_of)
     return str(result.items["scorer"].iloc[0] if best.value is None else best.group["scorer"])
 
 
@@ -169,7 +168,7 @@ def disagreements(result: core.Result, scorer: str = "", criterion: str = "", ro
     if not (both["system"] != "").any():
         del named["system"]
     far = both.assign(**{"places apart": apart, "far": apart.abs()})
-    return kit.cases.worst_cases(far, "far", keys=KEYS, n=rows, highest=["far"], texts=texts, show=named)
+    return kit.cases.worst_cases(far, "far", keys=panel.KEYS, n=rows, highest=["far"], texts=texts, show=named)
 
 
 def best_comparisons(result: core.Result, level: str = "", rows: int = 20) -> pd.DataFrame | None:

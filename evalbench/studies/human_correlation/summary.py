@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench import core, kit
-from evalbench.core.verdict import Bands, Light, Verdict
-from evalbench.errors import BadInput
+from evalbench import core, errors, kit
 from evalbench.studies.human_correlation.panel import (
     COEFFICIENT,
     FEWEST_SYSTEMS,
@@ -67,7 +65,7 @@ def settled(items: pd.DataFrame, options: Mapping[str, Any]) -> tuple[Panel, Ter
     return panel, Terms(*trusted, bands, options["max_ci_width"], options["max_unscored"])
 
 
-def thresholds(green_from: float, yellow_from: float) -> Bands:
+def thresholds(green_from: float, yellow_from: float) -> core.verdict.Bands:
     """The light of an agreement.
 
     Raises
@@ -79,7 +77,7 @@ def thresholds(green_from: float, yellow_from: float) -> Bands:
         kit.rules.rule_of({"green_from": green_from, "yellow_from": yellow_from}, within=(-1, 1))
     )
     if bands is None:
-        raise BadInput("green_from and yellow_from must be numbers, got None")
+        raise errors.BadInput("green_from and yellow_from must be numbers, got None")
     return bands
 
 
@@ -95,7 +93,7 @@ def trusted_of(panel: Panel, named: Sequence[str], trust_from: float) -> tuple[t
     """
     unknown = [name for name in named if name not in panel.criteria]
     if unknown:
-        raise BadInput(f"trusted: {', '.join(unknown)} not among the criteria {', '.join(panel.criteria)}")
+        raise errors.BadInput(f"trusted: {', '.join(unknown)} not among the criteria {', '.join(panel.criteria)}")
     if named:
         return tuple(named), "named beforehand"
     if len(panel.annotators) < 2:
@@ -178,7 +176,9 @@ def _lit(
     )  # fmt: skip
 
 
-def _lights(panel: Panel, terms: Terms, i: int, found: core.stats.Measured, n_units: int) -> tuple[Light, Light]:
+def _lights(
+    panel: Panel, terms: Terms, i: int, found: core.stats.Measured, n_units: int
+) -> tuple[core.verdict.Light, core.verdict.Light]:
     """The light of scorer i, and what it would be where the evidence holds it back."""
     if found.value is None:
         return "grey", "grey"
@@ -207,10 +207,12 @@ def mean_over(panel: Panel, columns: list[int], i: int) -> tuple[float, Array]:
     return float(found.values[i, columns].mean()), found.replicates[:, i, columns].mean(axis=1)
 
 
-def _verdict(panel: Panel, terms: Terms, headline: Sequence[core.Estimate], pairs: Sequence[core.Estimate]) -> Verdict:
+def _verdict(
+    panel: Panel, terms: Terms, headline: Sequence[core.Estimate], pairs: Sequence[core.Estimate]
+) -> core.verdict.Verdict:
     """The light of the best metric over trusted criteria; grey, with the correlations, where none is trusted."""
     if not panel.scorers:
-        return Verdict("unlit", _agreement_sentence(panel))
+        return core.verdict.Verdict("unlit", _agreement_sentence(panel))
     people = "annotators' mean" if len(panel.annotators) > 1 else "human score"
     rule = (
         f"{panel.coefficient} with the {people} at {panel.level} level, averaged over trusted criteria, "
@@ -219,10 +221,10 @@ def _verdict(panel: Panel, terms: Terms, headline: Sequence[core.Estimate], pair
         + (f", or on fewer than {FEWEST_SYSTEMS} systems" if panel.level == "system" else "")
     )
     if not terms.trusted:
-        return Verdict("grey", _untrusted_sentence(panel, terms, pairs), rule)
+        return core.verdict.Verdict("grey", _untrusted_sentence(panel, terms, pairs), rule)
     known = [e for e in headline if e.value is not None]
     if not known:
-        return Verdict("grey", _no_value_sentence(panel, terms, headline[0].note), rule)
+        return core.verdict.Verdict("grey", _no_value_sentence(panel, terms, headline[0].note), rule)
     best = max(known, key=agreement_of)
     at = {e.group["scorer"]: panel.scorers.index(e.group["scorer"]) for e in known}
     i = at[best.group["scorer"]]
@@ -231,11 +233,11 @@ def _verdict(panel: Panel, terms: Terms, headline: Sequence[core.Estimate], pair
     said = _best_sentence(panel, terms, best, known, headline, columns, n_units)
     if best.light == "grey":
         found = core.stats.Measured(best.value, best.ci_low, best.ci_high)
-        return Verdict("grey", said, rule, None, _lights(panel, terms, i, found, n_units)[1], best.place)
+        return core.verdict.Verdict("grey", said, rule, None, _lights(panel, terms, i, found, n_units)[1], best.place)
     # Each resample has a best metric of its own, as the light has that of all documents.
     each = [mean_over(panel, trusted_columns(panel, terms, k), k)[1] * panel.signs[k] for k in at.values()]
     stability = core.stats.light_stability(terms.bands, np.fmax.reduce(each), best.light)
-    return Verdict(best.light, said, rule, stability, None, best.place)
+    return core.verdict.Verdict(best.light, said, rule, stability, None, best.place)
 
 
 def agreement_of(e: core.Estimate) -> float:

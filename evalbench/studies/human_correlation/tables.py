@@ -12,7 +12,6 @@ import pandas as pd
 from scipy.special import stdtr
 
 from evalbench import core
-from evalbench.core.progress import at
 from evalbench.studies.human_correlation.pairs import pairs_table
 from evalbench.studies.human_correlation.panel import UNITS, Panel
 
@@ -62,7 +61,7 @@ def tables_of(
     against : float
         The correlation that labels are planned against.
     """
-    at("comparisons of metrics, agreement, how many labels are needed")
+    core.progress.at("comparisons of metrics, agreement, how many labels are needed")
     of_metrics = {
         "correlations": correlation_frame,
         "comparisons": comparison_table,

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core
+from evalbench.studies.human_correlation import summary
 from evalbench.studies.human_correlation.panel import ALPHAS, COEFFICIENT, LEVEL, Array, Panel, panel_of
-from evalbench.studies.human_correlation.summary import TRUST_FROM, trusted_of
 
 Key = tuple[str, tuple[tuple[str, str], ...]]
 _CELLS_AT_ONCE = 1 << 22
@@ -21,7 +21,7 @@ def weighted(
     items: pd.DataFrame,
     *,
     trusted: Sequence[str] = (),
-    trust_from: float = TRUST_FROM,
+    trust_from: float = summary.TRUST_FROM,
     level: str = LEVEL,
     coefficient: str = COEFFICIENT,
 ) -> Callable[..., dict[Key, Array]]:
@@ -37,7 +37,7 @@ def weighted(
         See :func:`evalbench.studies.human_correlation.evaluate`.
     """
     panel = panel_of(items, level=level, coefficient=coefficient)
-    chosen, _ = trusted_of(panel, [c for c in trusted if c in panel.criteria], trust_from)
+    chosen, _ = summary.trusted_of(panel, [c for c in trusted if c in panel.criteria], trust_from)
     over = {}
     if chosen and panel.scorers:
         values = panel.by_headline(panel.x, panel.y).values

@@ -16,15 +16,13 @@ from typing import Any
 
 from evalbench import core, kit, readers
 from evalbench.studies.contract import offered
+from evalbench.studies.imported import inputs, method, summary
 from evalbench.studies.imported.facts import facts_of
-from evalbench.studies.imported.inputs import SCHEMA, UNIT, Given, given
 from evalbench.studies.imported.items import items_of, reasons_of, texts_of
-from evalbench.studies.imported.method import facts_table, method_of, remarks
-from evalbench.studies.imported.summary import checked_directions, checked_scales, measures, rules_of, summarise
 from evalbench.studies.imported.theirs import theirs_of
 
 QUESTION = "What do the scores of another tool show, with intervals and honest counts?"
-CONTENT_UNIT = UNIT
+CONTENT_UNIT = inputs.UNIT
 _DIRECTION = ": assumed: direction of "  # said with the direction itself in a note of the study
 
 
@@ -80,41 +78,41 @@ def evaluate(
     """
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
-    checked_directions(directions or {}, checks)
-    checked_scales(scales or {}, checks)
+    summary.checked_directions(directions or {}, checks)
+    summary.checked_scales(scales or {}, checks)
     for name, rule in (lights or {}).items():
         checks.that(isinstance(rule, Mapping), f"lights: {name}: thresholds must be a mapping, got {rule!r:.80}")
     checks.refuse("imported")
-    found = given(data, metrics)
+    found = inputs.given(data, metrics)
     names = found.metrics
-    checked_directions(directions or {}, checks, names)
-    checked_scales(scales or {}, checks, names)
+    summary.checked_directions(directions or {}, checks, names)
+    summary.checked_scales(scales or {}, checks, names)
     facts = facts_of(found, data.get("metrics"), directions or {}, scales or {})
-    rules = checks.tried(lambda: rules_of(lights or {}, names, facts.directions, facts.scales)) or {}
+    rules = checks.tried(lambda: summary.rules_of(lights or {}, names, facts.directions, facts.scales)) or {}
     checks.refuse("imported")
     options |= {"metrics": list(names), "directions": facts.directions, "scales": facts.scales, "lights": rules}
     answered = replace(data, tables={**data.tables, "items": found.rows})
-    judged, trials = kit.trials.spread(answered, SCHEMA)
+    judged, trials = kit.trials.spread(answered, inputs.SCHEMA)
     trials = _by_unit(trials, found)
     core.progress.at(f"intervals, {n_resamples} resamples")
     each = items_of(judged["items"], names)
     items, rows = trials.averaged(each.sort_values(["id", "model"], kind="stable", ignore_index=True), "id")
-    items = kit.grouping.carried(items, replace(judged, given={**data.tables, "items": found.rows}), unit=UNIT)
+    items = kit.grouping.carried(items, replace(judged, given={**data.tables, "items": found.rows}), unit=inputs.UNIT)
     if found.originals and not core.clusters.is_clustered(items):
-        items[core.clusters.CLUSTER] = items[UNIT].map(lambda question: found.originals.get(question, question))
+        items[core.clusters.CLUSTER] = items[inputs.UNIT].map(lambda question: found.originals.get(question, question))
     models = sorted(set(items["model"]))
-    listed = measures(**kit.taken(measures, options))
+    listed = summary.measures(**kit.taken(summary.measures, options))
     beside = theirs_of(found, data.get("figures"), facts)
     repeated = bool(trials.groups)
     tables = {
         "scores": found.scores if repeated else found.scores.drop(columns=readers.schema.TRIAL, errors="ignore"),
         "texts": texts_of(judged["items"]),
-        "metrics": facts_table(names, facts),
+        "metrics": method.facts_table(names, facts),
         "reasons": reasons_of(trials.named(each), found.scores, names),
         "theirs": beside,
         "judgements": _verdicts(data, repeated),
         "comparison": kit.comparing.compare_groups(
-            items, listed, "model", units=UNIT, seed=seed, n_resamples=n_resamples
+            items, listed, "model", units=inputs.UNIT, seed=seed, n_resamples=n_resamples
         ),
     }
     used = {c for c in data["items"] if c in names} | ({"answer", "passed"} if "scores" in data.tables else set())
@@ -124,32 +122,32 @@ def evaluate(
         judged=kit.collecting.several("model", models),
         parameters=options,
         data=data.label,
-        id=UNIT if found.hashed else "id",
+        id=inputs.UNIT if found.hashed else "id",
         by=("model",),
         items=items,
-        summary=summarise(items, **kit.taken(summarise, options)),
+        summary=summary.summarise(items, **kit.taken(summary.summarise, options)),
         tables={name: table for name, table in tables.items() if table is not None and len(table)},
         notes=tuple(
             filter(
                 None,
                 [
-                    *remarks(found, facts, beside),
+                    *method.remarks(found, facts, beside),
                     *(n for n in data.notes_beside(used) if _DIRECTION not in n),
                     core.compared.left_out_note(len(models), "models", "each metric"),
                 ],
             )
         ),
-        method=method_of(found, figures=bool(len(beside))),
+        method=method.described(found, figures=bool(len(beside))),
     )
     return trials.reported(result, rows, listed)
 
 
-def _by_unit(trials: kit.trials.Trials, found: Given) -> kit.trials.Trials:
+def _by_unit(trials: kit.trials.Trials, found: inputs.Given) -> kit.trials.Trials:
     """The answers of trials under the column that names an item of the result."""
     if trials.answers is None or not found.hashed:
         return trials
-    units = found.rows.drop_duplicates("id").set_index("id")[UNIT]
-    answers = trials.answers.assign(**{UNIT: trials.answers["id"].map(units)}).drop(columns="id")
+    units = found.rows.drop_duplicates("id").set_index("id")[inputs.UNIT]
+    answers = trials.answers.assign(**{inputs.UNIT: trials.answers["id"].map(units)}).drop(columns="id")
     return replace(trials, answers=answers)
 
 

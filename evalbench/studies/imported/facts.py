@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench.readers.tools.shapes import lower_by_name
-from evalbench.studies.imported.inputs import HIGHER, LOWER, Given
+from evalbench.studies.imported import inputs
 
 
 class Facts(NamedTuple):
@@ -23,7 +23,7 @@ class Facts(NamedTuple):
 
 
 def facts_of(
-    found: Given, described: pd.DataFrame | None, directions: Mapping[str, Any], scales: Mapping[str, Any]
+    found: inputs.Given, described: pd.DataFrame | None, directions: Mapping[str, Any], scales: Mapping[str, Any]
 ) -> Facts:
     """Directions and scales: the option's, else the table's, else assumed.
 
@@ -41,7 +41,9 @@ def facts_of(
     for name in found.metrics:
         row, seen = table.get(name, {}), values.get(name, np.array([]))
         seen = seen[np.isfinite(seen)]
-        direction = directions.get(name) or row.get("direction") or (LOWER if lower_by_name(name) else HIGHER)
+        direction = (
+            directions.get(name) or row.get("direction") or (inputs.LOWER if lower_by_name(name) else inputs.HIGHER)
+        )
         origin = (
             "option"
             if name in directions

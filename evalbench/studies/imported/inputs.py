@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import core, kit, readers
-from evalbench.errors import BadInput
-from evalbench.readers.schema import TRIAL, Column, Table
+from evalbench import core, errors, kit, readers
+from evalbench.readers import Column, Table
 from evalbench.studies.imported.columns import IMPORTED, MOST_METRICS, bounded, melted
 
 UNIT = "question"
@@ -22,7 +21,7 @@ NO_VALUE = "no-value"
 _HASH = "question_hash"
 _COPY, _INSTANCE = "perturbation", "instance_id"
 _SHORT = 16
-_RESERVED = {"id", UNIT, "model", "unscored", "undefined", "n_trials", "n_trials_lost", "cluster", TRIAL}
+_RESERVED = {"id", UNIT, "model", "unscored", "undefined", "n_trials", "n_trials_lost", "cluster", readers.schema.TRIAL}
 _SCORE = " (score)"
 
 SCHEMA: Mapping[str, Table] = {
@@ -45,7 +44,7 @@ SCHEMA: Mapping[str, Table] = {
         (
             Column("id", "id"),
             Column("model", "id", groups=True, required=False, help="as in items"),
-            Column(TRIAL, "id", required=False, empty_ok=True, help="as in items"),
+            Column(readers.schema.TRIAL, "id", required=False, empty_ok=True, help="as in items"),
             Column("metric", "id"),
             Column("value", "float", empty_ok=True, help="empty: unscored"),
             Column("unscored", "text", required=False, empty_ok=True, help="why there is no value"),
@@ -89,7 +88,7 @@ SCHEMA: Mapping[str, Table] = {
         (
             Column("id", "id"),
             Column("model", "id", required=False),
-            Column(TRIAL, "id", required=False, empty_ok=True),
+            Column(readers.schema.TRIAL, "id", required=False, empty_ok=True),
             Column("judge", "id", required=False, empty_ok=True),
             Column("criterion", "id", required=False, empty_ok=True),
             Column("mark", "float", required=False, empty_ok=True),
@@ -143,7 +142,7 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     if "metric" not in names or value is None:
         return frames
     own = {names["metric"], value, *(names[c] for c in ("unscored", "detail") if c in names)}
-    keys = [names[c] for c in ("id", "model", TRIAL) if c in names]
+    keys = [names[c] for c in ("id", "model", readers.schema.TRIAL) if c in names]
     if not keys:
         return frames
     scores = items[[*keys, *(c for c in items.columns if c in own)]].rename(columns={value: "value"})
@@ -216,14 +215,14 @@ def given(data: readers.Dataset, metrics: Sequence[str]) -> Given:
             f"there are {len(names)} metrics; name at most {MOST_METRICS} of them: -p 'metrics=[\"{names[0]}\"]'"
         )
     if faults:
-        raise BadInput.listing(f"imported scores{readers.dataset.counted_as(faults, data.sheets)}:", faults)
+        raise errors.BadInput.listing(f"imported scores{readers.dataset.counted_as(faults, data.sheets)}:", faults)
     scores = bounded(scores[scores["metric"].isin(names)])
     items, scores = _joined(items, scores, faults)
     if faults:
-        raise BadInput.listing(f"imported scores{readers.dataset.counted_as(faults, data.sheets)}:", faults)
+        raise errors.BadInput.listing(f"imported scores{readers.dataset.counted_as(faults, data.sheets)}:", faults)
     items, hashed = _questions(items)
     items, scores, originals, said = _without_copies(items, scores, data.grouping.slices)
-    keys = [c for c in ("id", "model", TRIAL) if c in items]
+    keys = [c for c in ("id", "model", readers.schema.TRIAL) if c in items]
     scores = scores.assign(
         unscored=_why(scores), detail=scores.get("detail", pd.Series("", index=scores.index)).fillna("")
     )
@@ -231,7 +230,16 @@ def given(data: readers.Dataset, metrics: Sequence[str]) -> Given:
     place = where.get_indexer(pd.MultiIndex.from_frame(scores[keys]))
     rows = _wide(items, scores, place, names)
     scores = scores.assign(**{UNIT: items[UNIT].to_numpy()[place]})
-    columns = ["id", UNIT, "model", *([TRIAL] if TRIAL in scores else []), "metric", "value", "unscored", "detail"]
+    columns = [
+        "id",
+        UNIT,
+        "model",
+        *([readers.schema.TRIAL] if readers.schema.TRIAL in scores else []),
+        "metric",
+        "value",
+        "unscored",
+        "detail",
+    ]
     order = scores.assign(_at=scores["metric"].map({m: i for i, m in enumerate(names)}))
     order = order.sort_values(["_at", UNIT, *keys], kind="stable", ignore_index=True)
     return Given(rows, order[columns], names, hashed, (*notes, *said), originals)
@@ -253,17 +261,17 @@ def _without_copies(
         of = items.loc[copy]
         said = f"{n} of other rows: they are in the means over all rows, and drawn together with those that they are copies of."
         return items, scores, dict(zip(of[UNIT], of[_INSTANCE].map(known), strict=True)), [said]
-    keys = [c for c in ("id", "model", TRIAL) if c in items]
+    keys = [c for c in ("id", "model", readers.schema.TRIAL) if c in items]
     said = f'{n} of other rows, and left out, as HELM\'s own figures do; slices=["{_COPY}"] has them.'
     return items[~copy].reset_index(drop=True), scores[~among(scores, items[copy], keys)], {}, [said]
 
 
 def _joined(items: pd.DataFrame, scores: pd.DataFrame, faults: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Answers and scores with the same keys: a model, and a trial where either has one."""
-    if TRIAL in scores and (scores[TRIAL] == "").all():
-        scores = scores.drop(columns=TRIAL)
+    if readers.schema.TRIAL in scores and (scores[readers.schema.TRIAL] == "").all():
+        scores = scores.drop(columns=readers.schema.TRIAL)
     items, scores = _of_all_trials(items, scores)
-    for name, empty in (("model", kit.collecting.UNNAMED), (TRIAL, "1")):
+    for name, empty in (("model", kit.collecting.UNNAMED), (readers.schema.TRIAL, "1")):
         if name in scores and name not in items:
             # Of questions without models or trials of their own each has the answers that are scored.
             shared = [c for c in ("id", "model") if c in items and c in scores]
@@ -281,7 +289,7 @@ def _joined(items: pd.DataFrame, scores: pd.DataFrame, faults: list[str]) -> tup
     scores = scores if "model" in scores else scores.assign(model=kit.collecting.UNNAMED)
     if faults:
         return items, scores
-    keys = [c for c in ("id", "model", TRIAL) if c in items and c in scores]
+    keys = [c for c in ("id", "model", readers.schema.TRIAL) if c in items and c in scores]
     strangers = scores.loc[~among(scores, items, keys), keys].drop_duplicates().sort_values(keys)
     if len(strangers):
         more = f", first {', '.join(map(str, strangers.iloc[0]))}"
@@ -298,15 +306,22 @@ def _joined(items: pd.DataFrame, scores: pd.DataFrame, faults: list[str]) -> tup
 def _of_all_trials(items: pd.DataFrame, scores: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Where several answers have one score together, which names no trial, the first of them stands for all."""
     keys = [c for c in ("id", "model") if c in items and c in scores]
-    if TRIAL not in items or (TRIAL in scores and (scores[TRIAL] != "").all()):
+    if readers.schema.TRIAL not in items or (
+        readers.schema.TRIAL in scores and (scores[readers.schema.TRIAL] != "").all()
+    ):
         return items, scores
-    if TRIAL not in scores:
-        scores = scores.assign(**{TRIAL: ""})
-    together = scores[scores[TRIAL] == ""]
+    if readers.schema.TRIAL not in scores:
+        scores = scores.assign(**{readers.schema.TRIAL: ""})
+    together = scores[scores[readers.schema.TRIAL] == ""]
     first = items.drop_duplicates(keys)
-    trial = together[keys].merge(first[[*keys, TRIAL]], on=keys, how="left")[TRIAL].fillna("").to_numpy()
-    out = scores.assign(**{TRIAL: scores[TRIAL].mask(scores[TRIAL] == "")})
-    out.loc[together.index, TRIAL] = trial
+    trial = (
+        together[keys]
+        .merge(first[[*keys, readers.schema.TRIAL]], on=keys, how="left")[readers.schema.TRIAL]
+        .fillna("")
+        .to_numpy()
+    )
+    out = scores.assign(**{readers.schema.TRIAL: scores[readers.schema.TRIAL].mask(scores[readers.schema.TRIAL] == "")})
+    out.loc[together.index, readers.schema.TRIAL] = trial
     kept = ~items.duplicated(keys) | ~among(items, together, keys)
     return items[kept].reset_index(drop=True), out
 

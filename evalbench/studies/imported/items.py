@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from evalbench.readers.schema import TRIAL
+from evalbench import readers
+from evalbench.studies.imported import inputs
 from evalbench.studies.imported.columns import IMPORTED
-from evalbench.studies.imported.inputs import NOT_APPLICABLE, UNIT, among, column_of
 
 TEXTS = ("prompt", "output", "reference", "context", "error")
 
@@ -24,13 +24,13 @@ def items_of(rows: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
         (:func:`~evalbench.studies.imported.inputs.column_of`), ``COLUMN_unscored`` and ``COLUMN_undefined`` where a value is
         missing; ``unscored`` where no metric that was asked for has a value, or none was asked for; ``undefined`` nowhere.
     """
-    columns = [column_of(name) for name in metrics]
+    columns = [inputs.column_of(name) for name in metrics]
     values = np.stack([rows[c].to_numpy(dtype=float) for c in columns])
     why = np.stack([rows[f"{c}_unscored"].to_numpy(dtype=object) for c in columns])
     reasons = np.array(["; ".join(filter(None, dict.fromkeys(row))) or IMPORTED for row in why.T], dtype=object)
     lost = np.isnan(values).all(axis=0)
     kept = [c for column in columns for c in (column, f"{column}_unscored", f"{column}_undefined")]
-    out = rows[["id", UNIT, "model", *kept]].assign(unscored=np.where(lost, reasons, ""), undefined="")
+    out = rows[["id", inputs.UNIT, "model", *kept]].assign(unscored=np.where(lost, reasons, ""), undefined="")
     # Of an answer that nothing checked every metric is unscored, and none not applicable.
     for c in columns:
         never = lost & (out[f"{c}_undefined"] != "").to_numpy() & (why == "").all(axis=0)
@@ -41,13 +41,15 @@ def items_of(rows: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
 
 def texts_of(rows: pd.DataFrame) -> pd.DataFrame:
     """The texts of every answer."""
-    keys = ["id", "model", *([TRIAL] if TRIAL in rows else [])]
-    return rows[[*keys, UNIT, *(c for c in TEXTS if c in rows)]].sort_values(keys, kind="stable", ignore_index=True)
+    keys = ["id", "model", *([readers.schema.TRIAL] if readers.schema.TRIAL in rows else [])]
+    return rows[[*keys, inputs.UNIT, *(c for c in TEXTS if c in rows)]].sort_values(
+        keys, kind="stable", ignore_index=True
+    )
 
 
 def with_reasons(items: pd.DataFrame, metric: str) -> pd.DataFrame:
     """The items with the reasons of one metric as ``unscored`` and ``undefined``."""
-    column = column_of(metric)
+    column = inputs.column_of(metric)
     return items.assign(**{kind: items.get(f"{column}_{kind}", "") for kind in ("unscored", "undefined")})
 
 
@@ -65,11 +67,11 @@ def reasons_of(items: pd.DataFrame, scores: pd.DataFrame, metrics: Sequence[str]
     lost = scores[scores["unscored"] != ""].assign(kind="unscored", reason=lambda f: f["unscored"])
     found = [lost.groupby(keys, sort=False).size().rename("n").reset_index()]
     for metric in metrics:
-        c = column_of(metric)
-        for kind, reason in (("undefined", NOT_APPLICABLE), ("unscored", IMPORTED)):
+        c = inputs.column_of(metric)
+        for kind, reason in (("undefined", inputs.NOT_APPLICABLE), ("unscored", IMPORTED)):
             own = items[items.get(f"{c}_{kind}", pd.Series("", index=items.index)) != ""]
             if kind == "unscored":
-                own = own[~among(own, scores[scores["metric"] == metric], ["id", "model"])]
+                own = own[~inputs.among(own, scores[scores["metric"] == metric], ["id", "model"])]
             counts = own.groupby("model").size()
             found.append(
                 pd.DataFrame(

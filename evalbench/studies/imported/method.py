@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core
+from evalbench.studies.imported import inputs
 from evalbench.studies.imported.facts import Facts
-from evalbench.studies.imported.inputs import Given
 
 _NAMED = 3
 METHOD = (
@@ -22,12 +22,12 @@ BY_ID = "Some question is not in the table, so that runs are paired by id, and o
 THEIRS = "The tool's figures beside ours: a reason is named where it gives the tool's figure on the rows of the file: failed scores counted as 0 or as the worst, answers of which another score failed left out, all trials pooled; where none does, what is known of the tool is said instead."
 
 
-def method_of(found: Given, *, figures: bool) -> tuple[str, ...]:
+def described(found: inputs.Given, *, figures: bool) -> tuple[str, ...]:
     """The lines of ``Result.method``."""
     return (*METHOD, HASHED if found.hashed else BY_ID, *([THEIRS] if figures else []))
 
 
-def remarks(found: Given, facts: Facts, theirs: pd.DataFrame) -> list[str]:
+def remarks(found: inputs.Given, facts: Facts, theirs: pd.DataFrame) -> list[str]:
     """Notes: how many scores are missing, what was assumed, and which figures of the tool differ."""
     lost = found.scores.loc[found.scores["unscored"] != "", "unscored"]
     n = len(found.scores)

@@ -7,8 +7,7 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core, draw, kit
-from evalbench.kit import comparing
-from evalbench.studies.imported.inputs import LOWER, UNIT, column_of
+from evalbench.studies.imported import inputs
 from evalbench.studies.imported.theirs import SAME
 
 MOST_PANELS = 16
@@ -46,12 +45,12 @@ def _several(result: core.Result) -> bool:
 
 def picture_spread(result: core.Result, metric: str = "") -> draw.Drawn | None:
     """How the scores of a metric are spread over the answers of each model; by default the first that is more than 0 and 1."""
-    graded = [m for m in result.parameters["metrics"] if result.items[column_of(m)].nunique() > 2]
+    graded = [m for m in result.parameters["metrics"] if result.items[inputs.column_of(m)].nunique() > 2]
     name = metric or next(iter(graded), "")
     if not name:
         return None
     models = [str(m) for m in sorted(result.items["model"].unique())][:MOST_SPREADS]
-    groups = {m: result.items.loc[result.items["model"] == m, column_of(name)].to_numpy(float) for m in models}
+    groups = {m: result.items.loc[result.items["model"] == m, inputs.column_of(name)].to_numpy(float) for m in models}
     scale = result.parameters["scales"].get(name)
     repeated = "n_trials" in result.items
     return draw.pictures.distribution(
@@ -64,7 +63,7 @@ def picture_spread(result: core.Result, metric: str = "") -> draw.Drawn | None:
 
 def comparison(result: core.Result) -> pd.DataFrame:
     """Every two models on every metric; empty where there is one model."""
-    return comparing.shown(result.tables.get("comparison"), "model")
+    return kit.comparing.shown(result.tables.get("comparison"), "model")
 
 
 def theirs(result: core.Result) -> pd.DataFrame:
@@ -140,8 +139,8 @@ def assumed(result: core.Result) -> pd.DataFrame:
 def worst(result: core.Result, metric: str = "", rows: int = 10) -> pd.DataFrame:
     """The answers with the worst scores of one metric, by default the first, with texts, verdicts and reasons."""
     name = metric or result.parameters["metrics"][0]
-    column = column_of(name)
-    highest = [column] if result.parameters["directions"].get(name) == LOWER else ()
+    column = inputs.column_of(name)
+    highest = [column] if result.parameters["directions"].get(name) == inputs.LOWER else ()
     found = kit.cases.worst_cases(result.items, column, keys=["id", "model"], n=rows, highest=highest)
     return _cases(result, found, {name: column})
 
@@ -160,7 +159,7 @@ def failed(result: core.Result, rows: int = 10) -> pd.DataFrame:
 
 
 def _cases(result: core.Result, found: pd.DataFrame, figures: dict[str, str]) -> pd.DataFrame:
-    texts = result.tables["texts"].drop(columns=UNIT)
+    texts = result.tables["texts"].drop(columns=inputs.UNIT)
     found = found.merge(texts, on=["id", "model"], how="left")
     heads: dict[str, Any] = {"id": "id", **({"model": "model"} if _several(result) else {}), **figures}
     has = [c for c in ("prompt", "output") if c in texts and texts[c].astype(bool).any()]

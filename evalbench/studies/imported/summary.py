@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.imported.inputs import DIRECTIONS, HIGHER, LOWER, UNIT, column_of, metrics_in
+from evalbench.studies.imported import inputs
 from evalbench.studies.imported.items import with_reasons
 
-_BETTER = {HIGHER: True, LOWER: False}
+_BETTER = {inputs.HIGHER: True, inputs.LOWER: False}
 
 
 def checked_directions(directions: Mapping[str, Any], checks: kit.Checks, metrics: Sequence[str] = ()) -> None:
@@ -20,7 +20,8 @@ def checked_directions(directions: Mapping[str, Any], checks: kit.Checks, metric
     for name, direction in directions.items():
         checks.that(not metrics or name in metrics, f"directions: {name} is not among the metrics")
         checks.that(
-            direction in DIRECTIONS, f"directions: {name} must be one of {', '.join(DIRECTIONS)}; got {direction!r:.80}"
+            direction in inputs.DIRECTIONS,
+            f"directions: {name} must be one of {', '.join(inputs.DIRECTIONS)}; got {direction!r:.80}",
         )
 
 
@@ -58,7 +59,7 @@ def rules_of(
             checks.that(False, f"lights: {name} is not among the metrics")
             continue
         low, high = scales.get(name, (-math.inf, math.inf))
-        better = _BETTER.get(directions.get(name, HIGHER))
+        better = _BETTER.get(directions.get(name, inputs.HIGHER))
         options: dict[str, Any] = {"higher_is_better": better, "within": (low, high), "of": name}
         found[name] = checks.tried(lambda rule=rule, options=options: kit.rules.rule_of(rule, **options)) or {}  # type: ignore[misc]
     checks.refuse("imported")
@@ -75,12 +76,12 @@ def measures(
 
 
 def _measure(name: str, directions: Mapping[str, str], scales: Mapping[str, Sequence[float]]) -> core.Measure:
-    better = _BETTER.get(directions.get(name, HIGHER))
+    better = _BETTER.get(directions.get(name, inputs.HIGHER))
     ends = tuple(map(float, scales.get(name, ())))
     worst = None if better is None or not ends else ends[0] if better else ends[1]
     unit = "" if not ends else f"{ends[0]:g}–{ends[1]:g}"
     return core.mean_of(
-        column_of(name),
+        inputs.column_of(name),
         name,
         unit=unit,
         higher_is_better=better,
@@ -90,7 +91,7 @@ def _measure(name: str, directions: Mapping[str, str], scales: Mapping[str, Sequ
     )
 
 
-@kit.slicing.sliced(UNIT, measures=measures)
+@kit.slicing.sliced(inputs.UNIT, measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
@@ -106,7 +107,7 @@ def summarise(
 
     Without ``metrics``, every metric that has a column.
     """
-    names = list(metrics) or metrics_in(items)
+    names = list(metrics) or inputs.metrics_in(items)
     lights = lights or {}
     known = [m for m in measures(names, directions, scales) if m.sums[0] in items]
     options: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
@@ -114,7 +115,7 @@ def summarise(
         e
         for m in known
         for e in kit.verdicts.by_group(
-            with_reasons(items, m.metric), [kit.verdicts.with_light(m, lights)], "model", units=UNIT, **options
+            with_reasons(items, m.metric), [kit.verdicts.with_light(m, lights)], "model", units=inputs.UNIT, **options
         )
     ]
     return kit.worst_group(
@@ -122,10 +123,10 @@ def summarise(
         known,
         "model",
         lights=lights,
-        over=core.counted(items[UNIT].nunique(), "question"),
+        over=core.counted(items[inputs.UNIT].nunique(), "question"),
         max_unscored=max_unscored,
         remark=_missing(items, found, list(lights) or names[:1]),
-        units=UNIT,
+        units=inputs.UNIT,
         estimates=sorted(found, key=lambda e: e.group.get("model", "")),
         **options,
     )

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, kit
+from evalbench.studies.imported import inputs
 from evalbench.studies.imported.facts import Facts
-from evalbench.studies.imported.inputs import UNIT, Given, among
 
 COLUMNS = ("metric", "model", "part", "tool_figure", "theirs", "ours", "n", "n_lost", "n_theirs", "agrees", "why")
 ALL = "all models"
@@ -23,7 +23,7 @@ UNKNOWN = (
 _CLOSE = 1e-9
 
 
-def theirs_of(found: Given, figures: pd.DataFrame | None, facts: Facts) -> pd.DataFrame:
+def theirs_of(found: inputs.Given, figures: pd.DataFrame | None, facts: Facts) -> pd.DataFrame:
     """Every figure of the tool beside ours over the same rows.
 
     Parameters
@@ -54,7 +54,7 @@ def theirs_of(found: Given, figures: pd.DataFrame | None, facts: Facts) -> pd.Da
         inside = _inside(found.rows, part)
         if inside is not None:
             part_rows = found.rows[inside]
-            own, other = (f[among(f, part_rows, ["id", "model"])] for f in (own, other))
+            own, other = (f[inputs.among(f, part_rows, ["id", "model"])] for f in (own, other))
         out.append(_compared(row, model, part, own, other, facts))
     order = {name: i for i, name in enumerate(found.metrics)}
     out.sort(key=lambda row: (order.get(row[0], len(order)), row[1] == ALL, *map(str, row[:4])))
@@ -99,7 +99,7 @@ def _compared(
     why = _why(row, theirs, ours, own, other, agrees, facts) if row["metric"] else said
     if agrees is False:
         why = why or said or UNKNOWN
-    elif row["metric"] and math.isfinite(n_theirs) and n_theirs > max(n + lost, own[UNIT].nunique()):
+    elif row["metric"] and math.isfinite(n_theirs) and n_theirs > max(n + lost, own[inputs.UNIT].nunique()):
         why = f"the tool's figure rests on {core.wording.count(round(n_theirs))} rows, of which the file has {core.wording.count(n + lost)}"
     of = ", ".join(f"{k} = {v}" if v else f"no {k}" for k, v in part.items())
     return (
@@ -169,7 +169,7 @@ def _ways(own: pd.DataFrame, other: pd.DataFrame, ends: Sequence[float], directi
             yield mean(own, values), "there all trials are pooled; here each question counts once"
         if lost.any():
             yield mean(own, np.where(lost, 0.0, values)), f"{failed} as 0 there{pooled}"
-            part = lost & among(own, other[other["unscored"] == ""], _keys(own))
+            part = lost & inputs.among(own, other[other["unscored"] == ""], _keys(own))
             if part.any() and not (part == lost).all():
                 none = core.counted(int((lost & ~part).sum()), "answer")
                 words = f"{_failed(int(part.sum()))} as 0 there, {none} without any score left out{pooled}"
@@ -193,7 +193,7 @@ def _failed(n: int) -> str:
 
 def _failed_elsewhere(own: pd.DataFrame, other: pd.DataFrame) -> Any:
     """Whether another score of the same answer is missing."""
-    return among(own, other[other["unscored"] != ""], _keys(own))
+    return inputs.among(own, other[other["unscored"] != ""], _keys(own))
 
 
 def _keys(rows: pd.DataFrame) -> list[str]:

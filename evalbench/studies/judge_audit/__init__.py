@@ -16,19 +16,13 @@ from typing import Any
 from evalbench import core, kit, readers
 from evalbench.judge.probe_plan import PROBES
 from evalbench.studies.contract import offered
-from evalbench.studies.judge_audit.figures import DRAWN, GREEN_FROM, YELLOW_FROM, lights_of
+from evalbench.studies.judge_audit import figures, inputs, learnt, live, method, noise, tables
 from evalbench.studies.judge_audit.figures import measures as measures
-from evalbench.studies.judge_audit.inputs import read
 from evalbench.studies.judge_audit.items import items_of
-from evalbench.studies.judge_audit.learnt import files_of
-from evalbench.studies.judge_audit.live import criteria_of, live
-from evalbench.studies.judge_audit.method import method, notes
-from evalbench.studies.judge_audit.noise import noise_of
 from evalbench.studies.judge_audit.summary import EPSILON, summarise
-from evalbench.studies.judge_audit.tables import tables_of
 
 QUESTION = "May this judge be believed, for what may it be used, and for what not?"
-DRAWINGS = (DRAWN, "random", "elsewhere", "probability")
+DRAWINGS = (figures.DRAWN, "random", "elsewhere", "probability")
 
 
 def evaluate(
@@ -48,10 +42,10 @@ def evaluate(
     random_state: int = 0,
     humans: Sequence[str] = (),
     null_model: str = "",
-    labels_drawn: str = DRAWN,
+    labels_drawn: str = figures.DRAWN,
     epsilon: float = EPSILON,
-    green_from: float = GREEN_FROM,
-    yellow_from: float = YELLOW_FROM,
+    green_from: float = figures.GREEN_FROM,
+    yellow_from: float = figures.YELLOW_FROM,
     lights: Mapping[str, Mapping[str, float]] = {},
     max_unscored: float = kit.MAX_UNSCORED,
     seed: int = kit.SEED,
@@ -112,14 +106,14 @@ def evaluate(
     checks = kit.Checks(options)
     checks.choice("labels_drawn", labels_drawn, DRAWINGS)
     checks.share(epsilon=epsilon)
-    asked_by = criteria_of(checks, data, options, judge)
-    checks.tried(lambda: lights_of(green_from, yellow_from, lights))
+    asked_by = live.criteria_of(checks, data, options, judge)
+    checks.tried(lambda: figures.lights_of(green_from, yellow_from, lights))
     checks.refuse("judge_audit")
     with core.judging_time.judging(judged_at):
-        heard = live(data, asked_by, **{**kit.taken(live, options), "judge": judge})
+        heard = live.heard(data, asked_by, **{**kit.taken(live.heard, options), "judge": judge})
     data = heard.data
-    readings = read(data, humans)
-    if labels_drawn == DRAWN:
+    readings = inputs.read(data, humans)
+    if labels_drawn == figures.DRAWN:
         labels_drawn = "probability" if readings.labels["probability"].notna().any() else "random"
     options["labels_drawn"] = labels_drawn
     items, remarks = items_of(readings, null_model=null_model, labels_drawn=labels_drawn)
@@ -137,12 +131,12 @@ def evaluate(
         items=items,
         items_of="answers × judges",
         summary=summary,
-        tables={**tables_of(items, summary, readings, **kit.taken(tables_of, options)), **heard.tables},
-        notes=(*data.notes, *heard.notes, *readings.notes, *remarks, *notes(items, readings, labels_drawn)),
-        method=method(items, options),
+        tables={**tables.tables_of(items, summary, readings, **kit.taken(tables.tables_of, options)), **heard.tables},
+        notes=(*data.notes, *heard.notes, *readings.notes, *remarks, *method.notes(items, readings, labels_drawn)),
+        method=method.described(items, options),
         accounting=heard.accounting,
-        trials=noise_of(items, readings),
-        files=files_of(items, readings, data.label, heard.versions(), judged_at),
+        trials=noise.noise_of(items, readings),
+        files=learnt.files_of(items, readings, data.label, heard.versions(), judged_at),
     )
 
 

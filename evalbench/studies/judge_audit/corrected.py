@@ -10,9 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core
-from evalbench.core.arrays import Floats
-from evalbench.studies.judge_audit.figures import CORRECTED, NAIVE, stratified
-from evalbench.studies.judge_audit.items import ZERO_ONE
+from evalbench.studies.judge_audit import figures, items
 
 Z = 1.959963984540054
 WAYS = {
@@ -27,7 +25,7 @@ def way_of(rows: pd.DataFrame, labels_drawn: str) -> str:
     """Which correction these answers get."""
     if labels_drawn == "probability":
         return "sampled"
-    if rows["scale"].iloc[0] == ZERO_ONE:
+    if rows["scale"].iloc[0] == items.ZERO_ONE:
         return "rogan-gladen" if labels_drawn == "elsewhere" else "stratified"
     return "ppi"
 
@@ -50,7 +48,7 @@ def corrected(rows: pd.DataFrame, labels_drawn: str) -> core.ppi.Corrected:
     return core.ppi.sampled_mean(mark[there], np.where(np.isnan(known), np.nan, human)[there], known[there])
 
 
-def _strata(mark: Floats, human: Floats) -> tuple[Floats, Floats, Floats]:
+def _strata(mark: core.Floats, human: core.Floats) -> tuple[core.Floats, core.Floats, core.Floats]:
     levels = (1.0, 0.5, 0.0)
     labelled = ~np.isnan(human)
     return (
@@ -60,13 +58,13 @@ def _strata(mark: Floats, human: Floats) -> tuple[Floats, Floats, Floats]:
     )
 
 
-def _stratified(mark: Floats, human: Floats) -> core.ppi.Corrected:
+def _stratified(mark: core.Floats, human: core.Floats) -> core.ppi.Corrected:
     q, m, k = _strata(mark, human)
     labels, n = int(m.sum()), int(q.sum())
     naive = float(np.nanmean(mark)) if n else None
     if not labels:
         return core.ppi.Corrected(None, naive=naive, n_unlabelled=n, note="no judged answer has a human label")
-    share, rate = stratified(q, m, k)
+    share, rate = figures.stratified(q, m, k)
     value = float((share * rate).sum())
     half = _half(share, rate, m, n)
     truth = float(human[~np.isnan(human)].mean())
@@ -75,7 +73,7 @@ def _stratified(mark: Floats, human: Floats) -> core.ppi.Corrected:
     )
 
 
-def _half(share: Floats, rate: Floats, m: Floats, n: int) -> float:
+def _half(share: core.Floats, rate: core.Floats, m: core.Floats, n: int) -> float:
     within = float((share**2 * rate * (1 - rate) / (m + 2)).sum())
     between = float((share * rate**2).sum() - (share * rate).sum() ** 2) / n
     return Z * math.sqrt(max(within + between, 0.0))
@@ -94,7 +92,7 @@ def with_twice(rows: pd.DataFrame, labels_drawn: str) -> float | None:
     way = way_of(rows, labels_drawn)
     if way == "stratified":
         q, m, k = _strata(mark, human)
-        share, rate = stratified(q, m, k)
+        share, rate = figures.stratified(q, m, k)
         now, then = (_half(share, rate, times * m, int(q.sum())) for times in (1, 2))
         return 1 - then / now if now else None
     if way != "ppi" or found.trust is None or found.n_labelled < 2:
@@ -118,7 +116,7 @@ def with_twice(rows: pd.DataFrame, labels_drawn: str) -> float | None:
 def with_formula(e: core.Estimate, rows: pd.DataFrame, labels_drawn: str) -> core.Estimate:
     """A corrected figure with the interval of its formula; clusters keep their bootstrap."""
     found = corrected(rows, labels_drawn)
-    e = replace(e, corrects=NAIVE[str(rows["scale"].iloc[0])], n_labels=found.n_labelled)
+    e = replace(e, corrects=figures.NAIVE[str(rows["scale"].iloc[0])], n_labels=found.n_labelled)
     if e.value is None:
         why = found.note or e.note
         return replace(e, note=why)
@@ -137,7 +135,7 @@ def sampled_estimate(rows: pd.DataFrame, group: Any) -> core.Estimate:
     scale = str(rows["scale"].iloc[0])
     n = int(rows["mark"].notna().sum())
     return core.Estimate(
-        metric=CORRECTED[scale],
+        metric=figures.CORRECTED[scale],
         title="corrected by labels",
         value=found.value,
         ci_low=found.ci_low,
@@ -146,9 +144,9 @@ def sampled_estimate(rows: pd.DataFrame, group: Any) -> core.Estimate:
         n=n,
         n_unscored=int((rows["unscored"] != "").sum()),
         n_undefined=len(rows) - n - int((rows["unscored"] != "").sum()),
-        unit="0–1" if scale == ZERO_ONE else "marks",
+        unit="0–1" if scale == items.ZERO_ONE else "marks",
         note=found.note,
         group=group,
-        corrects=NAIVE[scale],
+        corrects=figures.NAIVE[scale],
         n_labels=found.n_labelled,
     )

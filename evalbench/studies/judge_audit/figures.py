@@ -9,18 +9,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench import core, kit
-from evalbench.core.arrays import Floats
-from evalbench.errors import BadInput
-from evalbench.studies.judge_audit.items import AGREE, AMONG, GRADED, OF_RANKS, ORDERED, ZERO_ONE
+from evalbench import core, errors, kit
+from evalbench.studies.judge_audit import items
 
 GREEN_FROM, YELLOW_FROM = 0.6, 0.4
 DRAWN = "auto"
-AGREEMENT = {ZERO_ONE: "kappa", ORDERED: "weighted_kappa", GRADED: "spearman"}
+AGREEMENT = {items.ZERO_ONE: "kappa", items.ORDERED: "weighted_kappa", items.GRADED: "spearman"}
 """The figure of agreement, by the kind of marks."""
-NAIVE = {ZERO_ONE: "passed", ORDERED: "mean_mark", GRADED: "mean_mark"}
-CORRECTED = {ZERO_ONE: "corrected", ORDERED: "corrected_mean", GRADED: "corrected_mean"}
-TOO_KIND = {ZERO_ONE: "too_kind", ORDERED: "too_kind_mean", GRADED: "too_kind_mean"}
+NAIVE = {items.ZERO_ONE: "passed", items.ORDERED: "mean_mark", items.GRADED: "mean_mark"}
+CORRECTED = {items.ZERO_ONE: "corrected", items.ORDERED: "corrected_mean", items.GRADED: "corrected_mean"}
+TOO_KIND = {items.ZERO_ONE: "too_kind", items.ORDERED: "too_kind_mean", items.GRADED: "too_kind_mean"}
 DEFAULT_LIGHTS: Mapping[str, Mapping[str, float]] = {
     "first_slot": {"green_to": 0.05, "yellow_to": 0.1},
     "inconsistent": {"green_to": 0.1, "yellow_to": 0.25},
@@ -64,13 +62,13 @@ def lights_of(
             own = kit.rules.rule_of(
                 rule, higher_is_better=not less, within=within, of=metric if metric in lights else ""
             )
-        except BadInput as error:
+        except errors.BadInput as error:
             faults += error.faults or [str(error)]
             continue
         bands = around(CENTRES[metric], own) if own and metric in CENTRES else kit.verdicts.bands_of(own)
         found |= {} if bands is None else {metric: bands}
     if faults:
-        raise BadInput.listing("thresholds:", list(dict.fromkeys(faults)))
+        raise errors.BadInput.listing("thresholds:", list(dict.fromkeys(faults)))
     return found
 
 
@@ -116,14 +114,14 @@ def measures(
 
 def unlit(labels_drawn: str) -> tuple[core.Measure, ...]:
     """The same without lights."""
-    both = ("#agree_xy", *AGREE)
+    both = ("#agree_xy", *items.AGREE)
     wide: dict[str, Any] = {"unit": "−1–1", "undefined": f"{NO_LABELS}, or {ALIKE}"}
     agreement = [
         core.Measure("kappa", both, _kappa, title="Cohen's kappa with people", **wide),
         core.Measure("weighted_kappa", both, _kappa, title="weighted kappa with people", **wide),
         core.Measure("spearman", both, _spearman, title="Spearman with people", **wide),
         core.Measure(
-            "ceiling", ("#among_xy", *AMONG), _among, title="agreement of people among themselves",
+            "ceiling", ("#among_xy", *items.AMONG), _among, title="agreement of people among themselves",
             unit="−1–1", undefined=f"{NO_TWO}, or {ALIKE}", higher_is_better=None,
         ),
     ]  # fmt: skip
@@ -141,7 +139,7 @@ def unlit(labels_drawn: str) -> tuple[core.Measure, ...]:
         core.mean_of("first_slot", title="share of first-slot wins", higher_is_better=None),
         core.share_of("inconsistent", title="share of pairs whose orders disagree", higher_is_better=False),
         core.Measure(
-            "length_bias", ("#length_mm", "length_m", "length_l", "length_h", *OF_RANKS), _partial,
+            "length_bias", ("#length_mm", "length_m", "length_l", "length_h", *items.OF_RANKS), _partial,
             title="correlation with length, given the label", unit="−1–1", higher_is_better=None,
             undefined=f"no answer has mark, length and label, or {ALIKE}, or lengths are",
         ),
@@ -159,7 +157,7 @@ def unlit(labels_drawn: str) -> tuple[core.Measure, ...]:
 
 def applicable(rows: pd.DataFrame, given: tuple[core.Measure, ...]) -> list[core.Measure]:
     """The figures that this judge's answers have: of agreement and rates those of its kind of marks, of probes those made."""
-    scale = str(rows["scale"].iloc[0]) if len(rows) else ZERO_ONE
+    scale = str(rows["scale"].iloc[0]) if len(rows) else items.ZERO_ONE
     always = {AGREEMENT[scale], NAIVE[scale], CORRECTED[scale], TOO_KIND[scale], "unparsed"}
     made = {
         "first_slot": "first_slot",
@@ -175,11 +173,11 @@ def applicable(rows: pd.DataFrame, given: tuple[core.Measure, ...]) -> list[core
     return [m for m in given if m.metric in always | some]
 
 
-def _moments(n: Floats, *sums: Floats) -> list[Floats]:
+def _moments(n: core.Floats, *sums: core.Floats) -> list[core.Floats]:
     return [core.ratio(s, n) for s in sums]
 
 
-def _kappa(n: Floats, *sums: Floats) -> Floats:
+def _kappa(n: core.Floats, *sums: core.Floats) -> core.Floats:
     """1 − E(x − y)² / E₀(x − y)², of 0 and 1 Cohen's kappa, of numbers that weighted by squared distance."""
     x, xx, y, yy, xy = _moments(n, *sums)
     chance = xx + yy - 2 * x * y
@@ -187,14 +185,14 @@ def _kappa(n: Floats, *sums: Floats) -> Floats:
         return np.where(chance > 1e-12 * (xx + yy), 1 - (xx + yy - 2 * xy) / chance, np.nan)
 
 
-def _spearman(n: Floats, *sums: Floats) -> Floats:
+def _spearman(n: core.Floats, *sums: core.Floats) -> core.Floats:
     x, xx, y, yy, xy = _moments(n, *sums)
     spread = (xx - x * x) * (yy - y * y)
     with np.errstate(all="ignore"):
         return np.where(spread > 1e-18, np.clip((xy - x * y) / np.sqrt(spread), -1, 1), np.nan)
 
 
-def _among(n: Floats, *sums: Floats) -> Floats:
+def _among(n: core.Floats, *sums: core.Floats) -> core.Floats:
     y, yy, xy = _moments(n, *sums)
     spread = yy - y * y
     with np.errstate(all="ignore"):
@@ -207,19 +205,19 @@ _STRATIFIED = (
 )  # fmt: skip
 
 
-def stratified(q: Floats, m: Floats, k: Floats) -> tuple[Floats, Floats]:
+def stratified(q: core.Floats, m: core.Floats, k: core.Floats) -> tuple[core.Floats, core.Floats]:
     """Shares of the strata and of good answers in them, from items, labels and good ones of each: ``(…, strata)``."""
     return core.ratio(q, q.sum(axis=-1, keepdims=True)), (k + 1) / (m + 2)
 
 
-def _stratified_rate(_: Floats, labelled: Floats, *sums: Floats) -> Floats:
+def _stratified_rate(_: core.Floats, labelled: core.Floats, *sums: core.Floats) -> core.Floats:
     q, m, k = (np.stack(sums[i : i + 3], axis=-1) for i in (0, 3, 6))
     share, rate = stratified(q, m, k)
     return np.where(labelled > 0, (share * rate).sum(axis=-1), np.nan)
 
 
 def _post_stratified(none: Mapping[str, Any]) -> list[core.Measure]:
-    def kind(n: Floats, labelled: Floats, *sums: Floats) -> Floats:
+    def kind(n: core.Floats, labelled: core.Floats, *sums: core.Floats) -> core.Floats:
         return core.ratio(sums[0] + sums[1] / 2, n) - _stratified_rate(n, labelled, *sums)
 
     return [
@@ -235,14 +233,22 @@ def _rogan_gladen(none: Mapping[str, Any]) -> list[core.Measure]:
         "undefined": "unlabelled answers, two labels of each class, and a judge that tells them apart are needed",
     }
 
-    def rate(_: Floats, rest: Floats, n: Floats, good: Floats, n_good: Floats, bad: Floats, n_bad: Floats) -> Floats:
+    def rate(
+        _: core.Floats,
+        rest: core.Floats,
+        n: core.Floats,
+        good: core.Floats,
+        n_good: core.Floats,
+        bad: core.Floats,
+        n_bad: core.Floats,
+    ) -> core.Floats:
         q, se, sp = core.ratio(rest, n), core.ratio(good, n_good), core.ratio(bad, n_bad)
         skill = se + sp - 1
         with np.errstate(all="ignore"):
             found = np.clip((q + sp - 1) / skill, 0, 1)
         return np.where((skill >= 0.1) & (n_good > 1) & (n_bad > 1), found, np.nan)
 
-    def kind(*values: Floats) -> Floats:
+    def kind(*values: core.Floats) -> core.Floats:
         return core.ratio(values[1], values[2]) - rate(*values)
 
     return [
@@ -254,7 +260,7 @@ def _rogan_gladen(none: Mapping[str, Any]) -> list[core.Measure]:
 _POWERED = ("#mark", "is_labelled", "mark", "square", "rest", "is_rest", "mean_f", "mean_y", "mean_fy")
 
 
-def _powered_mean(n_all: Floats, n: Floats, *sums: Floats) -> Floats:
+def _powered_mean(n_all: core.Floats, n: core.Floats, *sums: core.Floats) -> core.Floats:
     """The prediction-powered mean with the trust of least variance, :func:`evalbench.core.ppi.corrected_mean`."""
     f, ff, rest, n_rest, fl, yl, fy = sums
     with np.errstate(all="ignore"):
@@ -267,7 +273,7 @@ def _powered_mean(n_all: Floats, n: Floats, *sums: Floats) -> Floats:
 
 
 def _powered(none: Mapping[str, Any]) -> list[core.Measure]:
-    def kind(n_all: Floats, n: Floats, *sums: Floats) -> Floats:
+    def kind(n_all: core.Floats, n: core.Floats, *sums: core.Floats) -> core.Floats:
         return core.ratio(sums[0], n_all) - _powered_mean(n_all, n, *sums)
 
     marks = {**none, "unit": "marks"}
@@ -277,7 +283,7 @@ def _powered(none: Mapping[str, Any]) -> list[core.Measure]:
     ]
 
 
-def _partial(n: Floats, *sums: Floats) -> Floats:
+def _partial(n: core.Floats, *sums: core.Floats) -> core.Floats:
     """Correlation of mark and length with the human label held fixed, all midranks."""
     mark, length, label, mm, ml, mh, ll, lh, hh = _moments(n, *sums)
     vm, vl, vh = mm - mark**2, ll - length**2, hh - label**2
@@ -289,6 +295,6 @@ def _partial(n: Floats, *sums: Floats) -> Floats:
     return np.where((a > 1e-9) & (b > 1e-9) & (n > 2), found, np.nan)
 
 
-def _gap(n: Floats, total: Floats, own: Floats, n_own: Floats) -> Floats:
+def _gap(n: core.Floats, total: core.Floats, own: core.Floats, n_own: core.Floats) -> core.Floats:
     rest = n - n_own
     return np.where((n_own > 0) & (rest > 0), core.ratio(own, n_own) - core.ratio(total - own, rest), np.nan)

@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import core, readers
-from evalbench.errors import BadInput
-from evalbench.readers.schema import Column, Table
-from evalbench.studies.judge_audit.live import ITEMS
+from evalbench import core, errors, readers
+from evalbench.readers import Column, Table
+from evalbench.studies.judge_audit import live
 
 JUDGE_UNNAMED = "judge not named"
 CRITERION = "criterion"
@@ -114,7 +113,7 @@ SCHEMA: Mapping[str, Table] = {
         required=False,
         help="one row per label, as `evalbench label merge` writes it",
     ),
-    "items": ITEMS,
+    "items": live.ITEMS,
 }
 
 _IDS = ("question_id", "item_id", "doc_id", "qid", "sample_id", "task_id", "example_id", "query_id", "instance_id")
@@ -314,7 +313,7 @@ def read(data: readers.Dataset, humans: Sequence[str] = ()) -> Readings:
         faults.append(f"{len(doubled)} labels of one annotator for the same, first {of}; {way}")
     faults += _other_scales(verdicts, labels)
     if faults:
-        raise BadInput.listing("verdicts and labels:", faults)
+        raise errors.BadInput.listing("verdicts and labels:", faults)
     verdicts, lost = _with_reasons(verdicts)
     own = pd.MultiIndex.from_frame(verdicts[[*on]])
     strange = ~pd.MultiIndex.from_frame(labels[[*on]]).isin(own)

@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core
-from evalbench.core.arrays import Floats
 from evalbench.judge.families import related
-from evalbench.studies.judge_audit.inputs import CRITERION, KEYS, Readings
+from evalbench.studies.judge_audit import inputs
 
 ZERO_ONE, ORDERED, GRADED = "0/1", "ordered", "graded"
 MANY_ANNOTATORS = 40
@@ -25,7 +24,7 @@ LENGTHS = ("mark", "length", "human")
 OF_RANKS = tuple(f"length_{a}{b}" for i, a in enumerate(("m", "l", "h")) for b in ("m", "l", "h")[i:])
 
 
-def items_of(readings: Readings, *, null_model: str, labels_drawn: str) -> tuple[pd.DataFrame, list[str]]:
+def items_of(readings: inputs.Readings, *, null_model: str, labels_drawn: str) -> tuple[pd.DataFrame, list[str]]:
     """One row per answer, criterion and judge, and notes.
 
     Parameters
@@ -40,30 +39,42 @@ def items_of(readings: Readings, *, null_model: str, labels_drawn: str) -> tuple
     plain, null = verdicts[(verdicts["probe"] == "") & ~of_null], verdicts[of_null]
     injected = verdicts[~of_null & (verdicts["probe"] == "injected")]
     items = _averaged(pd.concat([plain, null]) if len(plain) else verdicts, null_model)
-    items = items.assign(scale=items[CRITERION].map(_scales(plain, readings)))
+    items = items.assign(scale=items[inputs.CRITERION].map(_scales(plain, readings)))
     items, notes = _with_labels(items, readings)
     items["mark"] = np.where(items["scale"] == ZERO_ONE, _decided(items["mark"]), items["mark"])
     items = _with_raised(items, injected)
     aside = (items["undefined"] != "").to_numpy()
-    outside = plain.loc[(plain["mark"] < 0) | (plain["mark"] > 1), CRITERION].unique()
-    rated = (items["undefined"] == NULL_ANSWER) & ~items[CRITERION].isin(outside) & items["mark"].between(0, 1)
+    outside = plain.loc[(plain["mark"] < 0) | (plain["mark"] > 1), inputs.CRITERION].unique()
+    rated = (items["undefined"] == NULL_ANSWER) & ~items[inputs.CRITERION].isin(outside) & items["mark"].between(0, 1)
     items["null_mark"] = items.pop("effect").where(items["undefined"] == NULL_ANSWER).fillna(items["mark"].where(rated))
     for column in ("mark", "human", "first_slot", "inconsistent", "repeat_equal", "lost", *annotators_of(items)):
         items[column] = items[column].mask(aside)
-    criteria = items[CRITERION].nunique()
-    group = items["judge"] + (": " + items[CRITERION].replace("", "no criterion") if criteria > 1 else "")
+    criteria = items[inputs.CRITERION].nunique()
+    group = items["judge"] + (": " + items[inputs.CRITERION].replace("", "no criterion") if criteria > 1 else "")
     items = items.rename(columns={"judge": "asked"}).assign(judge=group)
-    items = items.sort_values(["judge", *KEYS], ignore_index=True)
+    items = items.sort_values(["judge", *inputs.KEYS], ignore_index=True)
     for parts in (_agreement(items), _correction(items, labels_drawn), _family(items)):
         items = items.assign(**parts)
     items = items.assign(**_lengths(items))
-    first = ["id", "judge", "asked", "model", "trial", CRITERION, "scale", "mark", "human", "unscored", "undefined"]
+    first = [
+        "id",
+        "judge",
+        "asked",
+        "model",
+        "trial",
+        inputs.CRITERION,
+        "scale",
+        "mark",
+        "human",
+        "unscored",
+        "undefined",
+    ]
     return items[[*first, *(c for c in items if c not in first)]], notes
 
 
 def _averaged(verdicts: pd.DataFrame, null_model: str) -> pd.DataFrame:
     """Verdicts of an answer by one judge as one row: mean over orders and repeats, and what these show."""
-    key = ["judge", *KEYS]
+    key = ["judge", *inputs.KEYS]
     given = verdicts.sort_values([*key, "order", "repeat", "mark"], kind="stable", ignore_index=True)
     groups = given.groupby(key, sort=True)
     reason = given.sort_values("unscored", kind="stable").groupby(key)["unscored"].agg("max")
@@ -96,10 +107,10 @@ def _averaged(verdicts: pd.DataFrame, null_model: str) -> pd.DataFrame:
     return items.drop(columns=["n", "marked"]).reset_index()
 
 
-def _length(verdicts: pd.DataFrame) -> Floats:
+def _length(verdicts: pd.DataFrame) -> core.Floats:
     """The answer's length, in pairs less that of the other."""
 
-    def of(length: str, text: str) -> Floats:
+    def of(length: str, text: str) -> core.Floats:
         written = verdicts[text].str.len().where(verdicts[text] != "").to_numpy(dtype=float)
         if length not in verdicts:
             return np.asarray(written)
@@ -110,15 +121,19 @@ def _length(verdicts: pd.DataFrame) -> Floats:
     return np.where(np.isnan(other), own, own - other) if (~np.isnan(other)).any() else own
 
 
-def _scales(plain: pd.DataFrame, readings: Readings) -> dict[str, str]:
+def _scales(plain: pd.DataFrame, readings: inputs.Readings) -> dict[str, str]:
     """What kind of marks each criterion has."""
     found = {}
-    for criterion in readings.verdicts[CRITERION].unique():
-        marks = plain.loc[plain[CRITERION] == criterion, "mark"].dropna().unique()
+    for criterion in readings.verdicts[inputs.CRITERION].unique():
+        marks = plain.loc[plain[inputs.CRITERION] == criterion, "mark"].dropna().unique()
         labels = readings.labels
-        own = labels["mark"] if CRITERION not in readings.on else labels.loc[labels[CRITERION] == criterion, "mark"]
+        own = (
+            labels["mark"]
+            if inputs.CRITERION not in readings.on
+            else labels.loc[labels[inputs.CRITERION] == criterion, "mark"]
+        )
         levels = np.union1d(marks, own.unique())
-        paired = bool((plain.loc[plain[CRITERION] == criterion, "order"] != "").any())
+        paired = bool((plain.loc[plain[inputs.CRITERION] == criterion, "order"] != "").any())
         if np.isin(levels, (0.0, 0.5, 1.0) if paired else (0.0, 1.0)).all():
             found[criterion] = ZERO_ONE
         elif len(levels) <= MOST_LEVELS and (levels * 2 == np.round(levels * 2)).all():
@@ -128,13 +143,13 @@ def _scales(plain: pd.DataFrame, readings: Readings) -> dict[str, str]:
     return found
 
 
-def _decided(mark: pd.Series) -> Floats:
+def _decided(mark: pd.Series) -> core.Floats:
     """The side of ½ that most of several 0/1 verdicts are on; ½ for as many."""
     x = mark.to_numpy(dtype=float)
     return np.where(np.isnan(x), np.nan, (np.sign(x - 0.5) + 1) / 2)
 
 
-def _with_labels(items: pd.DataFrame, readings: Readings) -> tuple[pd.DataFrame, list[str]]:
+def _with_labels(items: pd.DataFrame, readings: inputs.Readings) -> tuple[pd.DataFrame, list[str]]:
     """A column for each annotator, and what they say together."""
     labels, on, notes = readings.labels, list(readings.on), []
     if labels["annotator"].nunique() > MANY_ANNOTATORS:
@@ -155,14 +170,14 @@ def _with_labels(items: pd.DataFrame, readings: Readings) -> tuple[pd.DataFrame,
     zero_one = (items["scale"] == ZERO_ONE).to_numpy()
     tied = int((zero_one & (n > 0) & np.isnan(most) & (items["undefined"] == "").to_numpy()).sum())
     if tied:
-        of = items.loc[zero_one & (n > 0) & np.isnan(most), list(KEYS)].drop_duplicates()
+        of = items.loc[zero_one & (n > 0) & np.isnan(most), list(inputs.KEYS)].drop_duplicates()
         notes.append(f"{len(of)} answers on which as many annotators say one as the other have no truth of a majority.")
     return items.assign(human=np.where(zero_one, most, mean), n_labels=n), notes
 
 
 def _with_raised(items: pd.DataFrame, injected: pd.DataFrame) -> pd.DataFrame:
     """By how much an order to the judge, written into the answer, raises its mark, as a share of the scale."""
-    key = ["judge", *KEYS]
+    key = ["judge", *inputs.KEYS]
     given = injected.assign(effect=injected.get("effect", np.nan))
     with_order = given.groupby(key)[["mark", "effect"]].mean().add_suffix("_injected").reset_index()
     out = items.merge(with_order, on=key, how="left", validate="one_to_one")
@@ -173,18 +188,19 @@ def _with_raised(items: pd.DataFrame, injected: pd.DataFrame) -> pd.DataFrame:
 def _spans(items: pd.DataFrame) -> pd.Series:
     """Of each criterion the span of the marks that judges and people gave."""
     marks = items[["mark", *(c for c in items if str(c).startswith(LABEL))]]
-    span = (marks.max(axis=1).groupby(items[CRITERION]).max() - marks.min(axis=1).groupby(items[CRITERION]).min()).clip(
-        lower=0
-    )
-    span = span.where((items["scale"] != ZERO_ONE).groupby(items[CRITERION]).any(), 1.0)
-    return items[CRITERION].map(span.where(span > 0))
+    span = (
+        marks.max(axis=1).groupby(items[inputs.CRITERION]).max()
+        - marks.min(axis=1).groupby(items[inputs.CRITERION]).min()
+    ).clip(lower=0)
+    span = span.where((items["scale"] != ZERO_ONE).groupby(items[inputs.CRITERION]).any(), 1.0)
+    return items[inputs.CRITERION].map(span.where(span > 0))
 
 
 def _per_group(items: pd.DataFrame, column: str) -> dict[str, np.ndarray[Any, Any]]:
     return {str(name): np.asarray(index) for name, index in items.groupby(column, sort=True).indices.items()}
 
 
-def _agreement(items: pd.DataFrame) -> dict[str, Floats]:
+def _agreement(items: pd.DataFrame) -> dict[str, core.Floats]:
     """What kappa and Spearman's coefficient sum: an answer's pairs of the judge's mark with each label, and of two labels."""
     labels = items[[*annotators_of(items)]].to_numpy(dtype=float).reshape(len(items), -1)
     mark = items["mark"].to_numpy(dtype=float).copy()
@@ -206,7 +222,7 @@ def _agreement(items: pd.DataFrame) -> dict[str, Floats]:
     }
 
 
-def _standard(values: Floats) -> Floats:
+def _standard(values: core.Floats) -> core.Floats:
     """Midranks of the values that are there, about 0 and of size 1."""
     out, there = np.full(values.shape, np.nan), ~np.isnan(values)
     if there.any():
@@ -216,7 +232,7 @@ def _standard(values: Floats) -> Floats:
     return out
 
 
-def _correction(items: pd.DataFrame, labels_drawn: str) -> dict[str, Floats]:
+def _correction(items: pd.DataFrame, labels_drawn: str) -> dict[str, core.Floats]:
     """What corrected rates and means sum."""
     mark, human = items["mark"].to_numpy(dtype=float), items["human"].to_numpy(dtype=float)
     zero_one = (items["scale"] == ZERO_ONE).to_numpy()
@@ -224,10 +240,10 @@ def _correction(items: pd.DataFrame, labels_drawn: str) -> dict[str, Floats]:
 
     human = np.where(labelled, human, 0.0)
 
-    def of_marked(value: Floats, also: bool = True) -> Floats:
+    def of_marked(value: core.Floats, also: bool = True) -> core.Floats:
         return np.where(known & (zero_one | also), value, np.nan)
 
-    out: dict[str, Floats] = {"is_labelled": of_marked(labelled.astype(float)), "square": of_marked(mark**2)}
+    out: dict[str, core.Floats] = {"is_labelled": of_marked(labelled.astype(float)), "square": of_marked(mark**2)}
     for name, level in (("passed", 1.0), ("tied", 0.5), ("failed", 0.0)):
         here = (mark == level).astype(float)
         out[f"n_{name}"] = of_marked(here, also=False)
@@ -245,7 +261,7 @@ def _correction(items: pd.DataFrame, labels_drawn: str) -> dict[str, Floats]:
     return out
 
 
-def _family(items: pd.DataFrame) -> dict[str, Floats]:
+def _family(items: pd.DataFrame) -> dict[str, core.Floats]:
     """The judge's mark less the human one, of answers by its own family and by others."""
     pairs = {
         (str(j), str(m)): bool(related(str(j), str(m)))
@@ -261,7 +277,7 @@ def _family(items: pd.DataFrame) -> dict[str, Floats]:
     }
 
 
-def _lengths(items: pd.DataFrame) -> dict[str, Floats]:
+def _lengths(items: pd.DataFrame) -> dict[str, core.Floats]:
     """Products of midranks of mark, length and human label, by judge, for the partial correlation."""
     columns = items[[*LENGTHS]].to_numpy(dtype=float)
     columns[np.isnan(columns).any(axis=1)] = np.nan

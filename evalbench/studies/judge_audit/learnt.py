@@ -9,17 +9,15 @@ from collections.abc import Mapping
 import pandas as pd
 
 from evalbench import core, readers
-from evalbench.readers import anchors
-from evalbench.studies.judge_audit.inputs import CRITERION, Readings
+from evalbench.studies.judge_audit import inputs, summary
 from evalbench.studies.judge_audit.items import ZERO_ONE, annotators_of
-from evalbench.studies.judge_audit.summary import LEAST
 
 FILE = "correction.json"
 
 
 def files_of(
     items: pd.DataFrame,
-    readings: Readings,
+    readings: inputs.Readings,
     data: core.result.DataLabel,
     versions: Mapping[str, str] | None = None,
     judged_at: str = "",
@@ -39,18 +37,20 @@ def files_of(
     return {**_corrections(items, readings, data), **_anchors(items, readings, versions or {}, judged_at)}
 
 
-def _anchors(items: pd.DataFrame, readings: Readings, versions: Mapping[str, str], judged_at: str) -> dict[str, bytes]:
+def _anchors(
+    items: pd.DataFrame, readings: inputs.Readings, versions: Mapping[str, str], judged_at: str
+) -> dict[str, bytes]:
     """Every labelled answer with the mark that each judge gave it, and how this judge was asked."""
-    key = ["judge", *anchors.KEYS]
+    key = ["judge", *readers.anchors.KEYS]
     plain = readings.verdicts[readings.verdicts["probe"] == ""]
     texts = plain[key].assign(**plain[["prompt", "output"]].astype(object).fillna("").astype(str))
     asked = texts.groupby(key).max().reset_index().rename(columns={"judge": "asked"})
-    labelled = items[items["human"].notna()].sort_values(["asked", *anchors.KEYS], kind="stable")
-    columns = ["asked", *anchors.KEYS, "human", "mark"]
+    labelled = items[items["human"].notna()].sort_values(["asked", *readers.anchors.KEYS], kind="stable")
+    columns = ["asked", *readers.anchors.KEYS, "human", "mark"]
     found = labelled[columns].merge(asked, on=columns[:-2], how="left").fillna({"prompt": "", "output": ""})
     rows = [
         {
-            **{name: str(row[name]) for name in anchors.KEYS},
+            **{name: str(row[name]) for name in readers.anchors.KEYS},
             "label": float(row["human"]),
             "mark": None if math.isnan(row["mark"]) else float(row["mark"]),
             "judge": str(row["asked"]),
@@ -61,13 +61,13 @@ def _anchors(items: pd.DataFrame, readings: Readings, versions: Mapping[str, str
         }
         for row in found.to_dict("records")
     ]
-    return {anchors.FILE: anchors.written(rows)} if rows else {}
+    return {readers.anchors.FILE: readers.anchors.written(rows)} if rows else {}
 
 
-def _corrections(items: pd.DataFrame, readings: Readings, data: core.result.DataLabel) -> dict[str, bytes]:
+def _corrections(items: pd.DataFrame, readings: inputs.Readings, data: core.result.DataLabel) -> dict[str, bytes]:
     """The file, bound to judge, prompts and population; none where under :data:`LEAST` answers have both a mark and a label."""
     verdicts, found = readings.verdicts, []
-    for criterion, of in items.groupby(CRITERION, sort=True):
+    for criterion, of in items.groupby(inputs.CRITERION, sort=True):
         known = of[["mark", "human"]].to_numpy(dtype=float)
         known = known[known == known]
         ends = (
@@ -77,9 +77,9 @@ def _corrections(items: pd.DataFrame, readings: Readings, data: core.result.Data
         )
         for asked, rows in of.groupby("asked", sort=True):
             both = rows[rows["mark"].notna() & rows["human"].notna()].sort_values(["id", "model", "trial"])
-            if len(both) < LEAST or not ends[0] < ends[1]:
+            if len(both) < summary.LEAST or not ends[0] < ends[1]:
                 continue
-            prompts = verdicts.loc[(verdicts["judge"] == asked) & (verdicts[CRITERION] == criterion), "prompt"]
+            prompts = verdicts.loc[(verdicts["judge"] == asked) & (verdicts[inputs.CRITERION] == criterion), "prompt"]
             models = sorted({str(m) for m in rows.loc[rows["mark"].notna(), "model"].unique() if m})
             found.append(
                 readers.corrections.Learnt(

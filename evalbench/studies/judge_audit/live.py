@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import core, kit, readers
-from evalbench.errors import BadInput
+from evalbench import core, errors, kit, readers
+from evalbench.judge import probe_plan
 from evalbench.judge.criteria import Criterion, read_criteria
-from evalbench.judge.probe_plan import PAIR, PROBES
 from evalbench.judge.probes import COLUMNS, probe
 from evalbench.judge.verdicts import judge_name
 from evalbench.models.accounting import merged
-from evalbench.readers.schema import Column, Table
+from evalbench.readers import Column, Table
 
 Judge = str | Callable[[dict[str, Any]], object]
 MOST_RAISED = 0.05
@@ -88,8 +87,8 @@ def criteria_of(
     """The criteria that a judge is asked by; what is wrong with the options, or missing for them, goes to the checks."""
     asked, file = bool(judge), options["criteria_file"]
     checks.at_least(1, repeats=options["repeats"])
-    strangers = [str(name) for name in options["probes"] if name not in PROBES]
-    checks.that(not strangers, f"probes: {', '.join(strangers)} unknown; there are {', '.join(PROBES)}")
+    strangers = [str(name) for name in options["probes"] if name not in probe_plan.PROBES]
+    checks.that(not strangers, f"probes: {', '.join(strangers)} unknown; there are {', '.join(probe_plan.PROBES)}")
     blank = [n for n, text in enumerate(options["null_texts"], start=1) if not (isinstance(text, str) and text.strip())]
     checks.that(not blank, f"null_texts: text {', '.join(map(str, blank))} is empty")
     there = _answers(data) is not None
@@ -108,12 +107,12 @@ def criteria_of(
     return (checks.tried(lambda: read_criteria(file)) or ()) if asked and file else ()
 
 
-def live(
+def heard(
     data: readers.Dataset,
     by: Sequence[Criterion],
     *,
     judge: Judge = "",
-    probes: Sequence[str] = PROBES,
+    probes: Sequence[str] = probe_plan.PROBES,
     repeats: int = 2,
     null_texts: Sequence[str] = (),
     judge_prompt: str = "",
@@ -135,16 +134,18 @@ def live(
         return Live(data, pd.DataFrame(columns=list(COLUMNS)), {}, {}, ())
     answers, recorded, name = _answers(data), data.get("verdicts"), judge_name(judge)
     if answers is None:
-        raise BadInput("judge: there are no answers to ask about")
+        raise errors.BadInput("judge: there are no answers to ask about")
     if recorded is not None and "judge" in recorded and name in set(recorded["judge"]):
-        raise BadInput(f"judge: the table verdicts has verdicts of {name} already; rename them, or leave judge out")
+        raise errors.BadInput(
+            f"judge: the table verdicts has verdicts of {name} already; rename them, or leave judge out"
+        )
     rows = kit.sampling.sampled(answers, sample_method, n_samples, random_state)
     lost = pd.Series(kit.answers.why_unscored(rows["output"]), rows.index)
     asked = [_item(row) for row in rows[lost == ""].to_dict("records")]
     for criterion in by:
         if criterion.needs_basis != "none" and not all("basis" in item for item in asked):
             column = "give every row of the table items one, in a column basis"
-            raise BadInput(f"criterion {criterion.name} needs a basis (needs_basis): {column}")
+            raise errors.BadInput(f"criterion {criterion.name} needs a basis (needs_basis): {column}")
     settings: dict[str, Any] = {
         "null_texts": {f"own {n}": text for n, text in enumerate(null_texts, start=1)},
         "temperature": judge_temperature,
@@ -153,7 +154,7 @@ def live(
         "seed": seed,
     }
     # Single answers and pairs are asked in different words.
-    kinds = ([item for item in asked if (PAIR in item) == pairs] for pairs in (False, True))
+    kinds = ([item for item in asked if (probe_plan.PAIR in item) == pairs] for pairs in (False, True))
     parts = [
         probe(items, by=judge, criteria=by, probes=probes, repeats=repeats, **settings) for items in kinds if items
     ]
@@ -182,13 +183,17 @@ def _answers(data: readers.Dataset) -> pd.DataFrame | None:
     columns = [c for c in ("id", "model", "question", "output", "output_other", "lang") if c in verdicts]
     plain = verdicts[(verdicts["output"] != "") & (verdicts["probe"] == "" if "probe" in verdicts else True)]
     once = plain[columns].drop_duplicates(["id", *(c for c in ("model",) if c in columns)])
-    return once.assign(**{PAIR: once[PAIR].where(once[PAIR] != "", None)}) if PAIR in once else once
+    return (
+        once.assign(**{probe_plan.PAIR: once[probe_plan.PAIR].where(once[probe_plan.PAIR] != "", None)})
+        if probe_plan.PAIR in once
+        else once
+    )
 
 
 def _item(row: Mapping[Any, Any]) -> dict[str, Any]:
     """What a judge is shown of a row; one without another answer is not a pair."""
     item = {name: str(row[name]) for name in _TEXTS if isinstance(row.get(name), str) and row[name]}
-    other = {PAIR: row[PAIR]} if isinstance(row.get(PAIR), str) else {}
+    other = {probe_plan.PAIR: row[probe_plan.PAIR]} if isinstance(row.get(probe_plan.PAIR), str) else {}
     return {**item, "id": str(row["id"]), "output": row["output"], **other}
 
 
@@ -268,7 +273,7 @@ def tried_of(verdicts: pd.DataFrame, *, seed: int, n_resamples: int) -> pd.DataF
                 else words.get(said, "not clear"),
             }
         )
-    order = {name: place for place, name in enumerate(("padded", *PROBES))}
+    order = {name: place for place, name in enumerate(("padded", *probe_plan.PROBES))}
     rows.sort(key=lambda row: (row["judge"], row["criterion"], order.get(str(row["probe"]), len(order))))
     return pd.DataFrame(rows, columns=columns)
 

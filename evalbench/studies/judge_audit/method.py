@@ -9,7 +9,7 @@ import pandas as pd
 
 from evalbench import core, kit
 from evalbench.judge.families import related
-from evalbench.studies.judge_audit.inputs import Readings
+from evalbench.studies.judge_audit import inputs
 from evalbench.studies.judge_audit.items import GRADED, NULL_ANSWER, ORDERED, ZERO_ONE, annotators_of
 
 _KINDS = {
@@ -27,7 +27,7 @@ _RATES = {
 }
 
 
-def notes(items: pd.DataFrame, readings: Readings, labels_drawn: str) -> list[str]:
+def notes(items: pd.DataFrame, readings: inputs.Readings, labels_drawn: str) -> list[str]:
     """What is odd about verdicts and labels."""
     out = []
     labelled = items[annotators_of(items)].notna()
@@ -69,7 +69,7 @@ def _families(items: pd.DataFrame) -> list[str]:
     return out
 
 
-def method(items: pd.DataFrame, options: Mapping[str, Any]) -> tuple[str, ...]:
+def described(items: pd.DataFrame, options: Mapping[str, Any]) -> tuple[str, ...]:
     """How the figures were computed, a line each."""
     kinds = [f"Agreement: {_KINDS[k]}." for k in (ZERO_ONE, ORDERED, GRADED) if (items["scale"] == k).any()]
     return (

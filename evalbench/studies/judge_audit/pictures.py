@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench import core, draw
-from evalbench.kit.cases import Show, in_turn, shown, worst_cases
-from evalbench.studies.judge_audit.inputs import CRITERION
+from evalbench import core, draw, kit
+from evalbench.studies.judge_audit import inputs
 from evalbench.studies.judge_audit.items import annotators_of
 
 NOTHING = draw.Html('<span class="eb-none">–</span>')
-KEYS = ("id", "judge", "model", "trial", CRITERION)
+KEYS = ("id", "judge", "model", "trial", inputs.CRITERION)
 
 
 def picture_agreement(result: core.Result) -> draw.Drawn | None:
@@ -24,12 +23,12 @@ def picture_agreement(result: core.Result) -> draw.Drawn | None:
     if rows.empty:
         return None
     labels, values = [], []
-    for criterion, of in rows.groupby(CRITERION, sort=True):
+    for criterion, of in rows.groupby(inputs.CRITERION, sort=True):
         labels += [str(j) for j in of["judge"]]
         values += list(of[["agreement", "agreement_low", "agreement_high"]].itertuples(index=False, name=None))
         most = of.sort_values("n", ascending=False, kind="stable").iloc[0]
         if most["ceiling"] == most["ceiling"]:
-            labels.append(f"people: {criterion}" if rows[CRITERION].nunique() > 1 else "people among themselves")
+            labels.append(f"people: {criterion}" if rows[inputs.CRITERION].nunique() > 1 else "people among themselves")
             values.append((most["ceiling"], most["ceiling_low"], most["ceiling_high"]))
     figures = ", ".join(sorted(rows["figure"].str.removesuffix(" with people").unique()))
     return draw.pictures.interval_bars(
@@ -130,12 +129,12 @@ def criteria(result: core.Result) -> pd.DataFrame:
     """Of every judge and criterion: the method, agreement beside that of people, what the author says of it."""
     rows = result.tables["agreement"]
     domain = (-1.0, 1.0) if (rows[["agreement", "agreement_low"]] < 0).any(axis=None) else (0.0, 1.0)
-    show: Show = {
+    show: kit.cases.Show = {
         "judge": "asked",
-        "criterion": lambda row: row[CRITERION] or NOTHING,
+        "criterion": lambda row: row[inputs.CRITERION] or NOTHING,
         "method": lambda row: row["method"] or NOTHING,
     }
-    if not (rows[CRITERION] != "").any():
+    if not (rows[inputs.CRITERION] != "").any():
         show = {k: v for k, v in show.items() if k != "criterion"}
     if not (rows["method"] != "").any():
         show = {k: v for k, v in show.items() if k != "method"}
@@ -148,7 +147,7 @@ def criteria(result: core.Result) -> pd.DataFrame:
     }
     if not (rows["comment"] != "").any():
         show = {k: v for k, v in show.items() if k != "comment"}
-    return shown(rows.sort_values([CRITERION, "judge"], kind="stable"), show)
+    return kit.cases.shown(rows.sort_values([inputs.CRITERION, "judge"], kind="stable"), show)
 
 
 def _of_agreement(row: Mapping[Any, Any], domain: tuple[float, float]) -> draw.Html:
@@ -167,8 +166,12 @@ def _of_agreement(row: Mapping[Any, Any], domain: tuple[float, float]) -> draw.H
 
 def uses(result: core.Result) -> pd.DataFrame:
     """Of every judge what it may be used for and what not, and what was found."""
-    show: Show = {"judge": "judge", "for what, and for what not": "use", "found": lambda row: row["found"] or NOTHING}
-    return shown(result.tables["agreement"], show)
+    show: kit.cases.Show = {
+        "judge": "judge",
+        "for what, and for what not": "use",
+        "found": lambda row: row["found"] or NOTHING,
+    }
+    return kit.cases.shown(result.tables["agreement"], show)
 
 
 def rates(result: core.Result) -> pd.DataFrame:
@@ -178,13 +181,13 @@ def rates(result: core.Result) -> pd.DataFrame:
     ends = rows.loc[rows["unit"] != "0–1", sides].to_numpy(dtype=float)
     known = ends[ends == ends].tolist()
     domain = (min([0.0, *known]), max([1.0, *known]))
-    show: Show = {
+    show: kit.cases.Show = {
         "judge": "judge",
         "says → corrected": lambda row: _both_bars(row, domain),
         "which means": lambda row: ". ".join(filter(None, [row["sentence"], row["more"]])) or NOTHING,
         "by": "way",
     }
-    return shown(rows, show)
+    return kit.cases.shown(rows, show)
 
 
 def _both_bars(row: Mapping[Any, Any], of_marks: tuple[float, float]) -> draw.Html:
@@ -199,14 +202,14 @@ def _both_bars(row: Mapping[Any, Any], of_marks: tuple[float, float]) -> draw.Ht
 
 def replacing(result: core.Result) -> pd.DataFrame:
     """May each judge replace an annotator: the alternative annotator test."""
-    show: Show = {
+    show: kit.cases.Show = {
         "judge": "judge",
         "verdict": "may_replace",
         "ω, share of annotators it is as good as": "winning_rate",
         "ρ, chance of being as good on an answer": "advantage",
         "remark": lambda row: row["left_out"] or NOTHING,
     }
-    return shown(result.tables["agreement"], show)
+    return kit.cases.shown(result.tables["agreement"], show)
 
 
 def by_annotator(result: core.Result) -> pd.DataFrame:
@@ -214,7 +217,7 @@ def by_annotator(result: core.Result) -> pd.DataFrame:
     rows = result.tables["replacing"]
     if rows.empty:
         return _note("No annotators: the test needs three.")
-    show: Show = {
+    show: kit.cases.Show = {
         "judge": "judge",
         "annotator": "annotator",
         "answers": "n",
@@ -226,19 +229,19 @@ def by_annotator(result: core.Result) -> pd.DataFrame:
         ),
         "as good": lambda row: "not tested" if row["p"] != row["p"] else "yes" if row["rejected"] else "not shown",
     }
-    return shown(rows, show)
+    return kit.cases.shown(rows, show)
 
 
 def probes(result: core.Result) -> pd.DataFrame:
     """Every probe of every judge: figure, light and name of what was found, or why there is none."""
-    show: Show = {
+    show: kit.cases.Show = {
         "judge": "judge",
         "probe": "probe",
         "found": lambda row: _found(row),
         "figure": lambda row: _probe(row),
         "remark": lambda row: row["why"] or NOTHING,
     }
-    return shown(result.tables["probes"], show)
+    return kit.cases.shown(result.tables["probes"], show)
 
 
 def _found(row: Mapping[Any, Any]) -> Any:
@@ -264,16 +267,16 @@ def tried(result: core.Result) -> pd.DataFrame | None:
     rows = result.tables["tried"]
     if rows.empty:
         return None
-    show: Show = {
+    show: kit.cases.Show = {
         "judge": "judge",
-        "criterion": lambda row: row[CRITERION],
+        "criterion": lambda row: row[inputs.CRITERION],
         "tried": _tried,
         "added or earned, share of the scale": _effect,
         "verdicts": "n",
         "found": lambda row: _named(row["finding"]),
     }
-    several = {"judge": rows["judge"].nunique() > 1, "criterion": rows[CRITERION].nunique() > 1}
-    return shown(rows, {k: v for k, v in show.items() if several.get(k, True)})
+    several = {"judge": rows["judge"].nunique() > 1, "criterion": rows[inputs.CRITERION].nunique() > 1}
+    return kit.cases.shown(rows, {k: v for k, v in show.items() if several.get(k, True)})
 
 
 def _tried(row: Mapping[Any, Any]) -> draw.Html:
@@ -299,16 +302,16 @@ def panel(result: core.Result) -> pd.DataFrame:
     rows = result.tables["panel"]
     if rows.empty:
         return _note("A panel needs two judges that gave the same answers 0/1 or ordered marks.")
-    show: Show = {
-        "criterion": lambda row: row[CRITERION] or NOTHING,
+    show: kit.cases.Show = {
+        "criterion": lambda row: row[inputs.CRITERION] or NOTHING,
         "panel": "words",
         "interval of its worth": lambda row: _ends(row["effective_low"], row["effective_high"]),
         "mean correlation of errors": "correlation",
         "answers": "items",
         "left out, without errors": lambda row: row["left_out"] or NOTHING,
     }
-    kept = {k: v for k, v in show.items() if k != "criterion" or (rows[CRITERION] != "").any()}
-    return shown(rows, kept)
+    kept = {k: v for k, v in show.items() if k != "criterion" or (rows[inputs.CRITERION] != "").any()}
+    return kit.cases.shown(rows, kept)
 
 
 def alike(result: core.Result) -> pd.DataFrame:
@@ -316,12 +319,12 @@ def alike(result: core.Result) -> pd.DataFrame:
     rows = result.tables["alike"]
     if rows.empty:
         return _note("No two judges gave the same answers marks.")
-    show: Show = {
-        **({"criterion": CRITERION} if (rows[CRITERION] != "").any() else {}),
+    show: kit.cases.Show = {
+        **({"criterion": inputs.CRITERION} if (rows[inputs.CRITERION] != "").any() else {}),
         "judge": "judge", "and": "other", "errors correlate": "errors_correlate", "equal verdicts": "equal",
         "labelled": "items", "which means": lambda row: row["words"] or NOTHING,
     }  # fmt: skip
-    return shown(rows.sort_values("errors_correlate", ascending=False, kind="stable"), show)
+    return kit.cases.shown(rows.sort_values("errors_correlate", ascending=False, kind="stable"), show)
 
 
 def costs(result: core.Result) -> pd.DataFrame:
@@ -329,12 +332,12 @@ def costs(result: core.Result) -> pd.DataFrame:
     rows = result.tables["costs"]
     if rows.empty:
         return _note("The table has no tokens, seconds or cost.")
-    show: Show = {
+    show: kit.cases.Show = {
         "judge": "judge", "figure": "figure",
         "per answer": lambda row: _written(row["mean"], _known(row["low"]), _known(row["high"])),
         "answers": "items", "in all": "total",
     }  # fmt: skip
-    return shown(rows, show)
+    return kit.cases.shown(rows, show)
 
 
 def unparsed(result: core.Result) -> pd.DataFrame:
@@ -351,12 +354,16 @@ def disagreements(result: core.Result, rows: int = 12) -> pd.DataFrame:
         return _note("On no labelled answer does a judge differ from people.")
     texts = result.tables["texts"]
     reasons = result.tables["reasons"]
-    cases = worst_cases(far, "gap", keys=KEYS, n=None, highest=["gap"])
-    cases = in_turn(cases, "judge", rows).merge(texts, on=["id", "model", "trial"], how="left", validate="many_to_one")
-    cases = cases.merge(reasons, on=["asked", "id", "model", "trial", CRITERION], how="left", validate="many_to_one")
+    cases = kit.cases.worst_cases(far, "gap", keys=KEYS, n=None, highest=["gap"])
+    cases = kit.cases.in_turn(cases, "judge", rows).merge(
+        texts, on=["id", "model", "trial"], how="left", validate="many_to_one"
+    )
+    cases = cases.merge(
+        reasons, on=["asked", "id", "model", "trial", inputs.CRITERION], how="left", validate="many_to_one"
+    )
     cases = cases.assign(reason=cases["reason"].fillna(""))
     annotators = annotators_of(cases)
-    show: Show = {
+    show: kit.cases.Show = {
         "id": "id",
         "judge": "judge",
         "mark": "mark",
@@ -368,7 +375,7 @@ def disagreements(result: core.Result, rows: int = 12) -> pd.DataFrame:
         show = {k: v for k, v in show.items() if k != "the judge's reason"}
     if not {"question", "output"} & set(cases):
         show = {k: v for k, v in show.items() if k != "the answer"}
-    return shown(cases, show)
+    return kit.cases.shown(cases, show)
 
 
 def _answer(row: Mapping[Any, Any]) -> draw.Html:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.judge_audit.corrected import sampled_estimate, with_formula
+from evalbench.studies.judge_audit import corrected
 from evalbench.studies.judge_audit.figures import (
     AGREEMENT,
     CORRECTED,
@@ -53,8 +53,8 @@ def summarise(
         made = core.measures.estimate(
             rows, own, units=rows["id"], seed=seed, group=group, n_resamples=n_resamples
         ).estimates
-        found += [with_formula(e, rows, labels_drawn) if e.metric == CORRECTED[scale] else e for e in made]
-        found += [sampled_estimate(rows, group)] if labels_drawn == "probability" else []
+        found += [corrected.with_formula(e, rows, labels_drawn) if e.metric == CORRECTED[scale] else e for e in made]
+        found += [corrected.sampled_estimate(rows, group)] if labels_drawn == "probability" else []
     summary = kit.worst_group(
         items,
         [m for m in every if m.metric in {e.metric for e in found}],

@@ -11,11 +11,9 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core
+from evalbench.studies.judge_audit import figures, inputs, live
 from evalbench.studies.judge_audit.corrected import WAYS, way_of, with_twice
-from evalbench.studies.judge_audit.figures import AGREEMENT, CORRECTED, NAIVE, TOO_KIND
-from evalbench.studies.judge_audit.inputs import CRITERION, KEYS, Readings
 from evalbench.studies.judge_audit.items import GRADED, NULL_ANSWER, ZERO_ONE, annotators_of
-from evalbench.studies.judge_audit.live import tried_of
 from evalbench.studies.judge_audit.summary import (
     LEAST,
     alternative,
@@ -54,7 +52,7 @@ PASSED: Mapping[str, str] = {
 def tables_of(
     items: pd.DataFrame,
     summary: core.Summary,
-    readings: Readings,
+    readings: inputs.Readings,
     *,
     epsilon: float,
     labels_drawn: str,
@@ -80,7 +78,7 @@ def tables_of(
         "probes": pd.DataFrame(probes),
         "panel": pd.DataFrame(panel, columns=PANEL),
         "alike": pd.DataFrame(alike, columns=ALIKE),
-        "tried": tried_of(readings.verdicts, **resampling),
+        "tried": live.tried_of(readings.verdicts, **resampling),
         "costs": pd.DataFrame(_costs(items, resampling), columns=COSTS),
         "unparsed": _unparsed(readings.verdicts),
         "texts": _texts(readings.verdicts),
@@ -97,12 +95,12 @@ def _number(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def _agreement(rows: pd.DataFrame, own: Mapping[str, core.Estimate], readings: Readings) -> dict[str, Any]:
+def _agreement(rows: pd.DataFrame, own: Mapping[str, core.Estimate], readings: inputs.Readings) -> dict[str, Any]:
     scale, name = str(rows["scale"].iloc[0]), str(rows["judge"].iloc[0])
-    asked, criterion = str(rows["asked"].iloc[0]), str(rows[CRITERION].iloc[0])
-    e = own[AGREEMENT[scale]]
+    asked, criterion = str(rows["asked"].iloc[0]), str(rows[inputs.CRITERION].iloc[0])
+    e = own[figures.AGREEMENT[scale]]
     verdicts = readings.verdicts
-    mine = verdicts[(verdicts["judge"] == asked) & (verdicts[CRITERION] == criterion)]
+    mine = verdicts[(verdicts["judge"] == asked) & (verdicts[inputs.CRITERION] == criterion)]
     both = rows[rows["mark"].notna() & rows["human"].notna()]
     kappa, equal = math.nan, math.nan
     if scale == ZERO_ONE and len(both):
@@ -115,7 +113,7 @@ def _agreement(rows: pd.DataFrame, own: Mapping[str, core.Estimate], readings: R
     return {
         "judge": name,
         "asked": asked,
-        CRITERION: criterion,
+        inputs.CRITERION: criterion,
         "method": _said(mine["method"]),
         "figure": e.title,
         **_interval("agreement", e),
@@ -148,7 +146,7 @@ def _replaces(test: Any) -> dict[str, Any]:
 
 def _rates(rows: pd.DataFrame, own: Mapping[str, core.Estimate], labels_drawn: str) -> dict[str, Any]:
     scale = str(rows["scale"].iloc[0])
-    naive, corrected, kind = (own.get(of[scale]) for of in (NAIVE, CORRECTED, TOO_KIND))
+    naive, corrected, kind = (own.get(of[scale]) for of in (figures.NAIVE, figures.CORRECTED, figures.TOO_KIND))
     narrower = with_twice(rows, labels_drawn)
     sentence = ""
     if kind is not None and kind.value is not None and kind.ci_low is not None and kind.ci_high is not None:
@@ -240,16 +238,16 @@ def _without_labels(rows: pd.DataFrame, resampling: Mapping[str, int]) -> str:
 
 
 PANEL = [
-    CRITERION, "judges", "items", "effective", "effective_low", "effective_high", "correlation", "best", "best_equal",
+    inputs.CRITERION, "judges", "items", "effective", "effective_low", "effective_high", "correlation", "best", "best_equal",
     "panel_equal", "left_out", "words",
 ]  # fmt: skip
-ALIKE = [CRITERION, "judge", "other", "errors_correlate", "equal", "items", "words"]
+ALIKE = [inputs.CRITERION, "judge", "other", "errors_correlate", "equal", "items", "words"]
 
 
 def _panels(items: pd.DataFrame, resampling: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     panels: list[dict[str, Any]] = []
     alike: list[dict[str, Any]] = []
-    for criterion, rows in items[items["undefined"] == ""].groupby(CRITERION, sort=True):
+    for criterion, rows in items[items["undefined"] == ""].groupby(inputs.CRITERION, sort=True):
         if rows["asked"].nunique() < 2 or rows["scale"].iloc[0] == GRADED:
             continue
         table = rows.pivot(index=["id", "model", "trial"], columns="asked", values="mark")
@@ -268,7 +266,7 @@ def _panels(items: pd.DataFrame, resampling: Mapping[str, Any]) -> tuple[list[di
 
 def _panel(criterion: str, names: Sequence[str], found: Any, marks: Any, truth: Any) -> dict[str, Any]:
     row: dict[str, Any] = {
-        CRITERION: criterion, "judges": len(names), "items": found.n_items, "effective": _number(found.effective.value),
+        inputs.CRITERION: criterion, "judges": len(names), "items": found.n_items, "effective": _number(found.effective.value),
         "effective_low": _number(found.effective.ci_low), "effective_high": _number(found.effective.ci_high),
         "correlation": _number(found.correlation), "best": "", "best_equal": math.nan, "panel_equal": math.nan,
         "left_out": ", ".join(found.left_out), "words": f"no effective number: {found.effective.note}",
@@ -299,7 +297,7 @@ def _pair(criterion: str, one: str, other: str, marks: Any, truth: Any) -> dict[
     near = used.sum() >= LEAST and r >= NEARLY
     words = f"{other} and {one} are nearly the same judge: they err together" if near else ""
     return {
-        CRITERION: criterion, "judge": one, "other": other, "errors_correlate": r, "equal": equal, "items": int(used.sum()),
+        inputs.CRITERION: criterion, "judge": one, "other": other, "errors_correlate": r, "equal": equal, "items": int(used.sum()),
         "words": words,
     }  # fmt: skip
 
@@ -347,7 +345,7 @@ def _texts(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 def _reasons(verdicts: pd.DataFrame) -> pd.DataFrame:
     """What judges gave as their reasons, the first of an answer."""
-    keys = ["judge", *KEYS]
+    keys = ["judge", *inputs.KEYS]
     given = verdicts if "reason" in verdicts else verdicts.assign(reason="")
     given = given[given["reason"] != ""].sort_values([*keys, "reason"], kind="stable")
     return given.drop_duplicates(keys)[[*keys, "reason"]].rename(columns={"judge": "asked"}).reset_index(drop=True)

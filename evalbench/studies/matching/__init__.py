@@ -17,13 +17,12 @@ import pandas as pd
 
 from evalbench import core, kit, readers
 from evalbench.metrics.matching import Thresholds
-from evalbench.readers.schema import Column, Table
+from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
-from evalbench.studies.matching.forms import violations_of
-from evalbench.studies.matching.inputs import CONTEXT_THRESHOLD, prepare, read_weights
+from evalbench.studies.matching import forms, inputs, method, summary
 from evalbench.studies.matching.inputs import Violations as Violations
+from evalbench.studies.matching.inputs import prepare as prepare
 from evalbench.studies.matching.items import checker_table, items_of, pair_table, split_table, violation_table
-from evalbench.studies.matching.method import calibrated, method, remarks
 from evalbench.studies.matching.pairs import (
     ASSIGNMENT,
     DEFAULTS,
@@ -39,7 +38,6 @@ from evalbench.studies.matching.pairs import (
 )
 from evalbench.studies.matching.pairs import Matching as Matching
 from evalbench.studies.matching.pairs import Pairs as Pairs
-from evalbench.studies.matching.summary import LIGHT_ON, measures, rules_of, summarise
 
 QUESTION = "How good are the violations that a checker found, against the ground truth?"
 
@@ -100,7 +98,7 @@ SCHEMA: Mapping[str, Table] = {
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """Rows of texts that list violations, one table of both sides, others' names of columns: as the tables of the schema."""
-    return violations_of(frames)
+    return forms.violations_of(frames)
 
 
 def check(data: readers.Dataset) -> None:
@@ -128,8 +126,8 @@ def evaluate(
     assignment: str = ASSIGNMENT,
     filter: str = FILTER,
     missing: str = MISSING,
-    context_threshold: float = CONTEXT_THRESHOLD,
-    light_on: str = LIGHT_ON,
+    context_threshold: float = inputs.CONTEXT_THRESHOLD,
+    light_on: str = summary.LIGHT_ON,
     green_from: float | None = None,
     yellow_from: float | None = None,
     lights: Mapping[str, Mapping[str, float]] = {},
@@ -182,7 +180,7 @@ def evaluate(
         For faults of the tables or the options, all at once.
     """
     options = kit.stated(evaluate, locals())
-    calibration = read_weights(options.pop("weights_file"))
+    calibration = inputs.read_weights(options.pop("weights_file"))
     options |= calibration.get("parameters", {})
     limits = {name: options[f"{name}_threshold"] for name in Thresholds._fields}
     weights = {name: options[name] for name in ("std_weights", "ha_weights")}
@@ -195,7 +193,7 @@ def evaluate(
         else:
             checks.choice("ha_thresholds", name, limits)
     check_options(checks, weights, **how)
-    checks.tried(lambda: rules_of(**kit.taken(rules_of, options)))
+    checks.tried(lambda: summary.rules_of(**kit.taken(summary.rules_of, options)))
     checks.refuse("matching")
     of_std, of_ha = Thresholds(**limits), Thresholds(**{**limits, **options["ha_thresholds"]})
     described = data.get("checkers")
@@ -209,7 +207,7 @@ def evaluate(
     checkers = trials.names(violations.checkers)
     compared = kit.comparing.compare_groups(
         items,
-        [m for m in measures() if m.metric in {"f1", "match_score", light_on}],
+        [m for m in summary.measures() if m.metric in {"f1", "match_score", light_on}],
         "checker",
         units="sample_id",
         rank_by=light_on,
@@ -233,19 +231,19 @@ def evaluate(
         id="sample_id",
         by=("checker",),
         items=items,
-        summary=summarise(items, **kit.taken(summarise, options)),
+        summary=summary.summarise(items, **kit.taken(summary.summarise, options)),
         tables=tables | {name: table for name, table in some.items() if len(table)},
         notes=(
             *kit.comparing.in_words(compared, "checker", light_on, len(checkers)),
             *violations.notes,
             *pairs.warnings,
-            *remarks(items, len(violations.faults)),
-            *calibrated(calibration, options),
+            *method.remarks(items, len(violations.faults)),
+            *method.calibrated(calibration, options),
         ),
-        method=method(options, of_std, of_ha, violations.placed),
+        method=method.described(options, of_std, of_ha, violations.placed),
         accounting={**pairs.accounting, "models": {"embed": embed}},
     )
-    return trials.reported(result, of_trials, measures())
+    return trials.reported(result, of_trials, summary.measures())
 
 
 globals().update(offered(__name__))

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench import core, readers
-from evalbench.errors import BadInput
-from evalbench.readers.schema import SYSTEMS
+from evalbench import core, errors, readers
 from evalbench.studies.matching.listed import unfolded
 from evalbench.studies.matching.names import (
     FOUND_LISTS,
@@ -113,12 +111,12 @@ def _unfold_both(out: dict[str, pd.DataFrame], true: str, found: str, notes: dic
     once = frame[~frame.assign(_=frame[true].map(repr)).duplicated(["sample_id", "_"])] if checker else frame
     if checker and once["sample_id"].duplicated().any():
         wrong = sorted(once.loc[once["sample_id"].duplicated(), "sample_id"].astype(str).unique())
-        raise BadInput.listing(
+        raise errors.BadInput.listing(
             "truth: texts with other true violations in the rows of another checker:", [f"sample {i}" for i in wrong]
         )
     out["truth"] = unfolded(once, true, "truth", "", said)
     out["predictions"] = predictions
-    out["predictions"].attrs[SYSTEMS] = systems
+    out["predictions"].attrs[readers.schema.SYSTEMS] = systems
     notes["truth"] += said
     _documents(out, frame)
 
@@ -129,7 +127,7 @@ def _unfold(out: dict[str, pd.DataFrame], table: str, column: str, notes: dict[s
     said = [f"read as one row per text: its violations are those of {column}"]
     out[table] = unfolded(frame, column, table, checker, said)
     if table == "predictions":
-        out[table].attrs[SYSTEMS] = _systems(out[table], frame, checker)
+        out[table].attrs[readers.schema.SYSTEMS] = _systems(out[table], frame, checker)
     notes[table] += said
     _documents(out, frame)
 
@@ -137,7 +135,7 @@ def _unfold(out: dict[str, pd.DataFrame], table: str, column: str, notes: dict[s
 def _systems(predictions: pd.DataFrame, texts: pd.DataFrame, checker: str) -> tuple[str, ...]:
     """All checkers, also those that list nothing in any text."""
     listed = predictions["checker"].dropna() if "checker" in predictions else ()
-    named = [*(texts[checker] if checker else ()), *predictions.attrs.get(SYSTEMS, ()), *listed]
+    named = [*(texts[checker] if checker else ()), *predictions.attrs.get(readers.schema.SYSTEMS, ()), *listed]
     return tuple(dict.fromkeys(str(name) for name in named)) or (NOT_NAMED,)
 
 
@@ -189,7 +187,7 @@ def _parted(out: dict[str, pd.DataFrame], notes: dict[str, list[str]]) -> None:
         return
     if len(telling) > 1:
         options = " or ".join(f"--map '{c}={SIDE}'" for c in telling)
-        raise BadInput(
+        raise errors.BadInput(
             f"truth: columns {' and '.join(telling)} each tell truth from predictions: which does? ({options})"
         )
     column = telling[0]
@@ -215,7 +213,7 @@ def _parted(out: dict[str, pd.DataFrame], notes: dict[str, list[str]]) -> None:
         out["documents"] = _distinct_texts([frame])
     if "documents" in out and "text" in truth and "sample_id" in truth:
         truth, predictions = _without_clean(truth, notes["truth"]), _without_clean(predictions, notes["truth"])
-    predictions.attrs[SYSTEMS] = systems
+    predictions.attrs[readers.schema.SYSTEMS] = systems
     out |= {"truth": truth, "predictions": predictions}
 
 
@@ -272,13 +270,13 @@ def _texts_and_samples(out: dict[str, pd.DataFrame], notes: dict[str, list[str]]
         out["documents"] = _distinct_texts([out[name] for name in sides])
     if "documents" in out:
         for name in sides:
-            systems = out[name].attrs.get(SYSTEMS) or (
+            systems = out[name].attrs.get(readers.schema.SYSTEMS) or (
                 tuple(out[name]["checker"].astype(str).unique())
                 if name == "predictions" and "checker" in out[name]
                 else ()
             )
             out[name] = _without_clean(out[name], notes.setdefault(name, [])).drop(columns="text", errors="ignore")
-            out[name].attrs |= {SYSTEMS: systems} if systems else {}
+            out[name].attrs |= {readers.schema.SYSTEMS: systems} if systems else {}
 
 
 def _distinct_texts(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:

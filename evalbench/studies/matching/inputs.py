@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench import readers
-from evalbench.errors import BadInput
+from evalbench import errors, readers
 from evalbench.metrics.matching import Spans, assemble_spans
 from evalbench.studies.matching.names import NOT_NAMED
 from evalbench.text.locate import locate
@@ -96,7 +95,7 @@ def prepare(data: readers.Dataset, *, context_threshold: float = CONTEXT_THRESHO
         sorted({*predictions["checker"], *data["predictions"].attrs.get(readers.schema.SYSTEMS, ())} - {""})
     )
     if faults:
-        raise BadInput.listing(f"{data.label}: {len(faults)} fault{'s' * (len(faults) != 1)}:", faults)
+        raise errors.BadInput.listing(f"{data.label}: {len(faults)} fault{'s' * (len(faults) != 1)}:", faults)
     notes = [*([] if placed else [NOWHERE]), *data.notes, *_unversioned(checkers)]
     for name, frame in (("truth", truth), ("predictions", predictions)):
         for how in ("white space", "fuzzy"):
@@ -158,7 +157,7 @@ def _documents(data: readers.Dataset) -> tuple[pd.DataFrame, list[str]]:
     documents = data.get("documents")
     if documents is None:
         if "text" not in data["truth"]:
-            raise BadInput(
+            raise errors.BadInput(
                 f"{data.label}: the truth has no column text and there is no table documents (sample_id, text)"
             )
         documents = data["truth"][["sample_id", "text"]].drop_duplicates()
@@ -234,10 +233,12 @@ def read_weights(path: str) -> dict[str, Any]:
     try:
         content = readers.files.parsed_json(Path(path).expanduser().read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise BadInput(f"weights_file {path}: {error}") from error
+        raise errors.BadInput(f"weights_file {path}: {error}") from error
     if not isinstance(content, dict) or not isinstance(content.get("parameters"), dict):
-        raise BadInput(f'weights_file {path}: expected an object with a key "parameters"')
+        raise errors.BadInput(f'weights_file {path}: expected an object with a key "parameters"')
     unknown = sorted(set(content["parameters"]) - known)
     if unknown:
-        raise BadInput(f"weights_file {path}: unknown {', '.join(unknown)}; it may state {', '.join(sorted(known))}")
+        raise errors.BadInput(
+            f"weights_file {path}: unknown {', '.join(unknown)}; it may state {', '.join(sorted(known))}"
+        )
     return content

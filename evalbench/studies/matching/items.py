@@ -10,7 +10,7 @@ import pandas as pd
 
 from evalbench import core
 from evalbench.metrics.matching import COMPONENTS, Spans
-from evalbench.studies.matching.inputs import Violations, parts_of
+from evalbench.studies.matching import inputs
 from evalbench.studies.matching.pairs import Matching, Pairs
 
 LOW_OVERLAP = 0.1
@@ -87,7 +87,7 @@ def violation_table(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
     return pd.concat([truth, predicted], ignore_index=True)[first]
 
 
-def split_table(violations: Violations, card: Mapping[str, str]) -> pd.DataFrame:
+def split_table(violations: inputs.Violations, card: Mapping[str, str]) -> pd.DataFrame:
     """What was judged, ``about, value``: counts of texts and violations, languages, then what the data's card says."""
     texts, truth = violations.documents, violations.truth
     clean = int((~texts["sample_id"].isin(truth["sample_id"])).sum())
@@ -118,7 +118,7 @@ def split_table(violations: Violations, card: Mapping[str, str]) -> pd.DataFrame
 def checker_table(checkers: Sequence[str], predictions: pd.DataFrame, described: pd.DataFrame | None) -> pd.DataFrame:
     """Every checker with the parts of its name, the number of its predictions and, where there is one, its description."""
     names = pd.Series(checkers, dtype=object)
-    parts = pd.DataFrame([parts_of(name) for name in names], columns=["name", "version", "model"]).replace(
+    parts = pd.DataFrame([inputs.parts_of(name) for name in names], columns=["name", "version", "model"]).replace(
         "", "not stated"
     )
     counts = predictions["checker"].value_counts()

@@ -11,8 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from evalbench import core, readers
-from evalbench.errors import BadInput
+from evalbench import core, errors, readers
 from evalbench.studies.matching.names import FORMS, WITHIN, known
 
 _BETWEEN = re.compile(r"\s*[;\n|]\s*")
@@ -78,9 +77,9 @@ def unfolded(frame: pd.DataFrame, column: str, table: str, checker: str, notes: 
                 rows.append({**own, **fields})
                 places.append(place)
     if faults:
-        raise BadInput.listing(f"{table}: column {column}:", faults)
+        raise errors.BadInput.listing(f"{table}: column {column}:", faults)
     if plain and sum(plain) * 2 > len(plain):
-        raise BadInput.listing(
+        raise errors.BadInput.listing(
             f"{table}: column {column} lists passages of the texts ({sum(plain)} of {len(plain)} are in their text), and no rule is named "
             "with them; what is read:",
             FORMS,

@@ -10,7 +10,7 @@ import pandas as pd
 from evalbench.metrics.matching import COMPONENTS, Thresholds
 
 
-def method(options: Mapping[str, Any], std: Thresholds, ha: Thresholds, placed: bool = True) -> tuple[str, ...]:
+def described(options: Mapping[str, Any], std: Thresholds, ha: Thresholds, placed: bool = True) -> tuple[str, ...]:
     """How the figures were computed, a line each."""
 
     def formula(weights: Mapping[str, float]) -> str:

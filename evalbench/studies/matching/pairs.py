@@ -13,21 +13,11 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
-from evalbench.kit.options import Checks
-from evalbench.metrics.matching import (
-    COMPONENTS,
-    Missing,
-    Thresholds,
-    admissible,
-    greedy,
-    optimal,
-    text_overlap,
-    unmatched_reason,
-    weighted_score,
-)
+from evalbench import kit
+from evalbench.metrics import matching
 from evalbench.models.accounting import embeddings_counted, merged
 from evalbench.models.similarity.embed import embedder, indexed_similarities, language_warning
-from evalbench.studies.matching.inputs import Violations
+from evalbench.studies.matching import inputs
 
 STD_WEIGHTS: Mapping[str, float] = {"text_overlap": 0.5, "rule_similarity": 0.5}
 HA_WEIGHTS: Mapping[str, float] = {
@@ -37,7 +27,7 @@ HA_WEIGHTS: Mapping[str, float] = {
     "explanation_similarity": 0.2,
     "correction_similarity": 0.1,
 }
-DEFAULTS = Thresholds()
+DEFAULTS = matching.Thresholds()
 TEXT_COMPONENTS = {
     "rule_similarity": "rule",
     "explanation_similarity": "explanation",
@@ -45,12 +35,12 @@ TEXT_COMPONENTS = {
 }
 Assignment = Literal["greedy", "optimal"]
 Filter = Literal["before", "after"]
-CHOICES = {"assignment": get_args(Assignment), "filter": get_args(Filter), "missing": get_args(Missing)}
+CHOICES = {"assignment": get_args(Assignment), "filter": get_args(Filter), "missing": get_args(matching.Missing)}
 EMBED = "use-multilingual"
 ASSIGNMENT: Assignment = "greedy"
 FILTER: Filter = "before"
 DTYPE = "float32"
-MISSING: Missing = "renormalise"
+MISSING: matching.Missing = "renormalise"
 
 
 class Codes(NamedTuple):
@@ -65,7 +55,7 @@ class Codes(NamedTuple):
     side: np.ndarray
 
 
-def pair_codes(violations: Violations) -> Codes:
+def pair_codes(violations: inputs.Violations) -> Codes:
     """Every predicted × every true violation of one sample, never across samples."""
     samples = pd.Index(violations.documents["sample_id"])
     t = samples.get_indexer(violations.truth["sample_id"])
@@ -97,7 +87,7 @@ class Pairs:
         What an endpoint's embeddings cost; empty for any other backend.
     """
 
-    violations: Violations
+    violations: inputs.Violations
     codes: Codes
     components: Mapping[str, np.ndarray]
     embed: str
@@ -121,7 +111,7 @@ class Pairs:
         )
 
 
-def score_pairs(violations: Violations, *, embed: str = EMBED, dtype: str = DTYPE) -> Pairs:
+def score_pairs(violations: inputs.Violations, *, embed: str = EMBED, dtype: str = DTYPE) -> Pairs:
     """The components of every pair; each distinct string is embedded once.
 
     Parameters
@@ -143,7 +133,9 @@ def score_pairs(violations: Violations, *, embed: str = EMBED, dtype: str = DTYP
     codes = pair_codes(violations)
     truth, predictions = violations.truth, violations.predictions
     components: dict[str, Any] = {
-        "text_overlap": text_overlap(violations.truth_spans, violations.predicted_spans, codes.truth, codes.predicted)
+        "text_overlap": matching.text_overlap(
+            violations.truth_spans, violations.predicted_spans, codes.truth, codes.predicted
+        )
         if violations.placed
         else np.full(len(codes.truth), np.nan)
     }
@@ -165,7 +157,7 @@ def score_pairs(violations: Violations, *, embed: str = EMBED, dtype: str = DTYP
     return Pairs(
         violations,
         codes,
-        {name: components[name] for name in COMPONENTS},
+        {name: components[name] for name in matching.COMPONENTS},
         embed,
         (warning,) if warning else (),
         merged(spent),
@@ -208,10 +200,10 @@ def match(
     pairs: Pairs,
     *,
     weights: Mapping[str, float] = STD_WEIGHTS,
-    thresholds: Thresholds = DEFAULTS,
+    thresholds: matching.Thresholds = DEFAULTS,
     assignment: Assignment = ASSIGNMENT,
     filter: Filter = FILTER,
-    missing: Missing = MISSING,
+    missing: matching.Missing = MISSING,
 ) -> Matching:
     """Assign predictions to truths one to one on the weighted score.
 
@@ -236,38 +228,38 @@ def match(
     BadInput
         For weights that are negative, do not sum to 1 or name no component, and for unknown options.
     """
-    checks = Checks()
+    checks = kit.Checks()
     check_options(checks, {"weights": weights}, assignment=assignment, filter=filter, missing=missing)
     checks.refuse("matching")
     codes, components = pairs.codes, pairs.components
-    score = weighted_score(components, weights, missing)
+    score = matching.weighted_score(components, weights, missing)
     overlap, rule = components["text_overlap"], np.nan_to_num(components["rule_similarity"])
-    good = admissible(overlap, rule, score, thresholds)
+    good = matching.admissible(overlap, rule, score, thresholds)
     some = np.flatnonzero(good)
     by_greedy, by_optimal = np.zeros((2, len(score)), dtype=bool)
     if filter == "after":
-        by_greedy = greedy(score, overlap, codes.side, codes.predicted) & good
+        by_greedy = matching.greedy(score, overlap, codes.side, codes.predicted) & good
     else:
-        by_greedy[some] = greedy(score[some], overlap[some], codes.side[some], codes.predicted[some])
-    by_optimal[some] = optimal(score[some], codes.group[some], codes.side[some], codes.predicted[some])
+        by_greedy[some] = matching.greedy(score[some], overlap[some], codes.side[some], codes.predicted[some])
+    by_optimal[some] = matching.optimal(score[some], codes.group[some], codes.side[some], codes.predicted[some])
     matched = by_optimal if assignment == "optimal" else by_greedy
     v, n_checkers = pairs.violations, len(pairs.violations.checkers)
     differs = np.zeros(len(v.documents) * n_checkers, dtype=bool)
     differs[codes.group[by_greedy != by_optimal]] = True
 
     def why(side: np.ndarray, size: int) -> np.ndarray:
-        return unmatched_reason(side, size, overlap, rule, score, matched, thresholds)
+        return matching.unmatched_reason(side, size, overlap, rule, score, matched, thresholds)
 
     of_truth = why(codes.side, len(v.truth) * n_checkers).reshape(-1, n_checkers)
     why_truth = {checker: of_truth[:, k] for k, checker in enumerate(v.checkers)}
     return Matching(score, matched, why_truth, why(codes.predicted, len(v.predictions)), differs)
 
 
-def check_options(checks: Checks, weights: Mapping[str, Mapping[str, float]], **choices: str) -> None:
+def check_options(checks: kit.Checks, weights: Mapping[str, Mapping[str, float]], **choices: str) -> None:
     """Check weights, each under its option's name, and the choices of :func:`match`."""
     for name, own in weights.items():
-        known = ", ".join(COMPONENTS)
-        faults = [f"{name}: unknown component {c!r}; there are {known}" for c in own if c not in COMPONENTS]
+        known = ", ".join(matching.COMPONENTS)
+        faults = [f"{name}: unknown component {c!r}; there are {known}" for c in own if c not in matching.COMPONENTS]
         checks.faults += faults
         before = len(checks.faults)
         for component, weight in own.items():

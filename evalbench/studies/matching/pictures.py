@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, draw, kit
-from evalbench.draw import spans as draw_spans
 from evalbench.metrics.matching import Thresholds, admissible, greedy
-from evalbench.studies.matching.summary import LIGHT_ON
+from evalbench.studies.matching import summary
 
 
-def picture_checkers(result: core.Result, metric: str = LIGHT_ON) -> draw.Drawn:
+def picture_checkers(result: core.Result, metric: str = summary.LIGHT_ON) -> draw.Drawn:
     """The headline figure of every checker with its interval."""
     rows = [e for e in result.summary.estimates if e.metric == metric and e.group]
     name = rows[0].title if rows else metric
@@ -205,7 +204,7 @@ def documents(result: core.Result, checker: str = "", rows: int = 6) -> draw.Htm
     chosen = kit.cases.in_turn(worst[worst["checker"] == checker] if checker else worst, "checker", rows)
     texts = result.tables["documents"].set_index("sample_id")["text"]
     of = dict(tuple(result.tables["violations"].groupby(["sample_id", "checker"])))
-    return draw_spans.documents(
+    return draw.spans.documents(
         [_document(s, texts[s], of[s, c], c) for s, c in zip(chosen["sample_id"], chosen["checker"], strict=True)]
     )
 
@@ -216,17 +215,17 @@ def _rules(rows: pd.DataFrame, number: Mapping[str, int]) -> str:
     return "; ".join(f"{rule} [{n}]" if n else str(rule) for rule, n in zip(rows["rule"], pairs, strict=True))
 
 
-def _document(sample: str, text: str, rows: pd.DataFrame, checker: str) -> draw_spans.Document:
+def _document(sample: str, text: str, rows: pd.DataFrame, checker: str) -> draw.spans.Document:
     truth = rows[rows["side"] == "truth"]
     number = {tid: i for i, tid in enumerate(truth.loc[truth["std_partner"] != "", "violation_id"], start=1)}
     marks = []
     for row in rows.to_dict("records"):
         pair = number.get(row["violation_id" if row["side"] == "truth" else "std_partner"])
         words = " — ".join(filter(None, [row["rule"], row["std_why_unmatched"]]))
-        marks += [draw_spans.Span(start, end, row["side"], words, pair) for start, end in json.loads(row["spans"])]
+        marks += [draw.spans.Span(start, end, row["side"], words, pair) for start, end in json.loads(row["spans"])]
     lost = rows[rows["located"] == "not found"]
     note = f"{len(lost)} predicted contexts are not in this text." if len(lost) else ""
     if (rows["located"] == "").all():
         sides = {"True": truth, "Predicted": rows[rows["side"] == "prediction"]}
         note = " ".join(f"{side}: {_rules(own, number) or 'none'}." for side, own in sides.items())
-    return draw_spans.Document(f"{sample}, {checker}", text, marks, note)
+    return draw.spans.Document(f"{sample}, {checker}", text, marks, note)

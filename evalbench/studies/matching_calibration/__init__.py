@@ -20,25 +20,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from evalbench import core, kit, readers
-from evalbench.errors import BadInput
+from evalbench import core, errors, kit, readers
 from evalbench.metrics.matching import Thresholds
 from evalbench.studies import matching
 from evalbench.studies.contract import offered
 from evalbench.studies.matching.inputs import CONTEXT_THRESHOLD, prepare
 from evalbench.studies.matching.pairs import CHOICES, DTYPE, EMBED, MISSING, score_pairs
-from evalbench.studies.matching_calibration.inputs import (
-    CONSENSUS,
-    MAJORITY,
-    PAIR,
-    UNIT,
-    enough_texts,
-    judged_pairs,
-    training,
-)
+from evalbench.studies.matching_calibration import inputs, method, search
 from evalbench.studies.matching_calibration.items import described, fits_table, items_of, sensitivity_table
-from evalbench.studies.matching_calibration.method import WEIGHTS, method, remarks, weights_file, weights_of, worth
-from evalbench.studies.matching_calibration.search import F1, OBJECTIVES, SEARCHED, Setting, folds, search
 from evalbench.studies.matching_calibration.summary import summarise
 
 QUESTION = "Which weights and thresholds agree best with human verdicts on pairs, and do they beat the defaults on unseen texts?"
@@ -47,11 +36,11 @@ SCHEMA: Mapping[str, readers.Table] = {
     "predictions": matching.SCHEMA["predictions"].without_trials("people judged single predictions, which are not averaged"),
     "pair_verdicts": readers.Table(
         (
-            *(readers.Column(name, "id") for name in PAIR),
+            *(readers.Column(name, "id") for name in inputs.PAIR),
             readers.Column("is_match", "float", empty_ok=True, low=0, high=1, help="0 no, 1 yes, or a score between; empty: no verdict"),
             readers.Column("annotator", "id", required=False, help="who judged; needed where a pair has several verdicts"),
         ),
-        unique=(*PAIR, "annotator"),
+        unique=(*inputs.PAIR, "annotator"),
         help="one row per judged pair and annotator; the ids are violation_id of truth and predictions",
     ),
     "documents": matching.SCHEMA["documents"],
@@ -69,7 +58,7 @@ def check(data: readers.Dataset) -> None:
     BadInput
     """
     if not prepare(data).placed:
-        raise BadInput(
+        raise errors.BadInput(
             "no violation has a place in its text (start and end, spans, or context), so that overlap cannot be weighed"
         )
 
@@ -78,10 +67,10 @@ def evaluate(
     data: readers.Dataset,
     *,
     score: str = "ha",
-    objective: str = F1,
-    consensus: str = MAJORITY,
+    objective: str = search.F1,
+    consensus: str = inputs.MAJORITY,
     weights: bool = True,
-    thresholds: Sequence[str] = SEARCHED,
+    thresholds: Sequence[str] = search.SEARCHED,
     n_folds: int = 5,
     embed: str = EMBED,
     dtype: str = DTYPE,
@@ -126,32 +115,32 @@ def evaluate(
     """
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
-    checks.choice("score", score, WEIGHTS)
-    checks.choice("objective", objective, OBJECTIVES)
-    checks.choice("consensus", consensus, CONSENSUS)
+    checks.choice("score", score, method.WEIGHTS)
+    checks.choice("objective", objective, search.OBJECTIVES)
+    checks.choice("consensus", consensus, inputs.CONSENSUS)
     checks.choice("missing", missing, CHOICES["missing"])
     for threshold in thresholds:
-        checks.choice("thresholds", threshold, SEARCHED)
+        checks.choice("thresholds", threshold, search.SEARCHED)
     checks.share(context_threshold=context_threshold)
     checks.at_least(2, n_folds=n_folds)
     checks.refuse("matching_calibration")
     pairs = score_pairs(prepare(data, context_threshold=context_threshold), embed=embed, dtype=dtype)
-    judged = judged_pairs(pairs.frame(), data["pair_verdicts"], consensus)
-    n_texts = judged[UNIT].nunique()
-    checks.that(*enough_texts(n_folds, n_texts))
+    judged = inputs.judged_pairs(pairs.frame(), data["pair_verdicts"], consensus)
+    n_texts = judged[inputs.UNIT].nunique()
+    checks.that(*inputs.enough_texts(n_folds, n_texts))
     checks.refuse("matching_calibration")
-    components = list(WEIGHTS[score])
-    arrays = training(judged, components, missing)
-    default = Setting(tuple(WEIGHTS[score].values()), Thresholds())
-    fold = folds(judged[UNIT], n_folds, core.seeds.rng(seed, "folds"))
+    components = list(method.WEIGHTS[score])
+    arrays = inputs.training(judged, components, missing)
+    default = search.Setting(tuple(method.WEIGHTS[score].values()), Thresholds())
+    fold = search.folds(judged[inputs.UNIT], n_folds, core.seeds.rng(seed, "folds"))
     known = ~np.isnan(arrays.human)
     learn = {k: arrays.of(known & (fold != k)) for k in range(n_folds)}
-    fitted = {k: search(data_k, default, objective, thresholds, weights=weights) for k, data_k in learn.items()}
-    bounds = {k: search(data_k, default, objective, thresholds, weights=False) for k, data_k in learn.items()}
-    final = search(arrays.of(known), default, objective, thresholds, weights=weights)
-    items = kit.grouping.carried(items_of(judged, arrays, default, fold, fitted, bounds), data, unit=UNIT)
+    fitted = {k: search.fitted(data_k, default, objective, thresholds, weights=weights) for k, data_k in learn.items()}
+    bounds = {k: search.fitted(data_k, default, objective, thresholds, weights=False) for k, data_k in learn.items()}
+    final = search.fitted(arrays.of(known), default, objective, thresholds, weights=weights)
+    items = kit.grouping.carried(items_of(judged, arrays, default, fold, fitted, bounds), data, unit=inputs.UNIT)
     summary = summarise(items, **kit.taken(summarise, options))
-    found = weights_of(score, final)
+    found = method.weights_of(score, final)
     return core.Result(
         study="matching_calibration",
         question=QUESTION,
@@ -167,10 +156,15 @@ def evaluate(
             "sensitivity": sensitivity_table(arrays.of(known), components, final, default),
             "pairs": described(judged, pairs, arrays, default, final),
         },
-        notes=(*remarks(judged, score, found), *worth(summary, objective), *pairs.violations.notes, *pairs.warnings),
-        method=method(options),
+        notes=(
+            *method.remarks(judged, score, found),
+            *method.worth(summary, objective),
+            *pairs.violations.notes,
+            *pairs.warnings,
+        ),
+        method=method.described(options),
         accounting={**pairs.accounting, "models": {"embed": embed}},
-        files={"weights.json": weights_file(found, data.label, options, summary)},
+        files={"weights.json": method.weights_file(found, data.label, options, summary)},
     )
 
 

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench import core, kit, readers
-from evalbench.errors import BadInput
+from evalbench import core, errors, kit, readers
 from evalbench.metrics.matching import COMPONENTS
-from evalbench.studies.matching_calibration.search import Training
+from evalbench.studies.matching_calibration import search
 
 PAIR = ("sample_id", "checker", "truth_id", "prediction_id")
 CONSENSUS = MAJORITY, MEAN = ("majority", "mean")
@@ -82,7 +81,7 @@ def enough_texts(n_folds: int, n_texts: int) -> tuple[bool, str]:
 
 def _refuse_strangers(strangers: pd.DataFrame) -> None:
     if len(strangers):
-        raise BadInput.listing(
+        raise errors.BadInput.listing(
             f"pair_verdicts: {len(strangers)} verdicts on pairs that do not exist (a true and a predicted violation of one sample):",
             [", ".join(f"{c} {row[c]}" for c in PAIR) for row in strangers.to_dict("records")],
         )
@@ -95,15 +94,15 @@ def _together(mean: core.arrays.Floats, consensus: str) -> core.arrays.Floats:
         human = np.where((human == 0.5) | np.isnan(human), np.nan, (human > 0.5).astype(float))
     known = human[~np.isnan(human)]
     if not len(known) or known.min() == known.max():
-        raise BadInput(
+        raise errors.BadInput(
             f"pair_verdicts: nothing to learn from {len(human)} judged pairs: the humans must call some of them a match and some not"
         )
     return human
 
 
-def training(judged: pd.DataFrame, components: Sequence[str], missing: Any) -> Training:
+def training(judged: pd.DataFrame, components: Sequence[str], missing: Any) -> search.Training:
     """Judged pairs as arrays; a pair on which the annotators are split keeps its NaN."""
-    return Training(
+    return search.Training(
         judged[list(components)].to_numpy(dtype=float),
         judged["text_overlap"].to_numpy(dtype=float),
         np.nan_to_num(judged["rule_similarity"].to_numpy(dtype=float)),

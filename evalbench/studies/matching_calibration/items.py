@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from evalbench.kit.answers import NO_REFERENCE
+from evalbench import kit
 from evalbench.studies.matching import Pairs
-from evalbench.studies.matching_calibration.inputs import NO_VERDICTS, PAIR
-from evalbench.studies.matching_calibration.search import Setting, Training, calls, f1_surface
+from evalbench.studies.matching_calibration import inputs, search
 
 DEFAULTS, BOUNDS = "defaults", "thresholds alone, held out"
 HELD_OUT, TRAINED = "calibrated, held out", "calibrated, in training"
@@ -20,24 +19,24 @@ SPLIT = "the annotators are split"
 
 def items_of(
     judged: pd.DataFrame,
-    data: Training,
-    default: Setting,
+    data: search.Training,
+    default: search.Setting,
     fold: np.ndarray,
-    fitted: Mapping[int, Setting],
-    bounds: Mapping[int, Setting],
+    fitted: Mapping[int, search.Setting],
+    bounds: Mapping[int, search.Setting],
 ) -> pd.DataFrame:
     """One row per judged pair and settings.
 
     The settings: the defaults; thresholds alone, and weights and thresholds, as found on the folds without the
     pair; the latter as found on folds with it, where ``predicted`` is the share of these fits that call it a match.
     """
-    called = {k: calls(data, setting) for k, setting in fitted.items()}
+    called = {k: search.calls(data, setting) for k, setting in fitted.items()}
     trained = [
         np.nanmean([np.where(fold == k, np.nan, found[part]) for k, found in called.items()], axis=0) for part in (0, 1)
     ]
     columns = {
-        DEFAULTS: calls(data, default),
-        BOUNDS: _held_out({k: calls(data, setting) for k, setting in bounds.items()}, fold),
+        DEFAULTS: search.calls(data, default),
+        BOUNDS: _held_out({k: search.calls(data, setting) for k, setting in bounds.items()}, fold),
         HELD_OUT: _held_out(called, fold),
         TRAINED: trained,
     }
@@ -56,7 +55,7 @@ def _held_out(called: Mapping[int, tuple[np.ndarray, np.ndarray]], fold: np.ndar
 
 def _rows(judged: pd.DataFrame, settings: str, score: np.ndarray, predicted: np.ndarray) -> pd.DataFrame:
     human = judged["human"].to_numpy(dtype=float)
-    return judged[["pair_id", *PAIR, "human", "verdicts"]].assign(
+    return judged[["pair_id", *inputs.PAIR, "human", "verdicts"]].assign(
         settings=settings,
         score=score,
         predicted=predicted,
@@ -65,16 +64,18 @@ def _rows(judged: pd.DataFrame, settings: str, score: np.ndarray, predicted: np.
         fn=human * (1 - predicted),
         agreement=1 - np.abs(human - predicted),
         unscored="",
-        undefined=np.where(~np.isnan(human), "", np.where(judged["verdicts"] == NO_VERDICTS, NO_REFERENCE, SPLIT)),
+        undefined=np.where(
+            ~np.isnan(human), "", np.where(judged["verdicts"] == inputs.NO_VERDICTS, kit.answers.NO_REFERENCE, SPLIT)
+        ),
     )
 
 
 def fits_table(
-    data: Training,
+    data: search.Training,
     components: Sequence[str],
-    default: Setting,
-    fitted: Mapping[int, Setting],
-    final: Setting,
+    default: search.Setting,
+    fitted: Mapping[int, search.Setting],
+    final: search.Setting,
     fold: np.ndarray,
 ) -> pd.DataFrame:
     """The defaults, the setting of every fold and that of all texts, with F1 on the pairs in training and held out."""
@@ -97,13 +98,15 @@ def fits_table(
     return pd.DataFrame(rows)
 
 
-def _f1(data: Training, setting: Setting) -> float:
-    called = calls(data, setting)[1]
+def _f1(data: search.Training, setting: search.Setting) -> float:
+    called = search.calls(data, setting)[1]
     total = called.sum() + data.human.sum()
     return float(2 * (called * data.human).sum() / total) if total else float("nan")
 
 
-def sensitivity_table(data: Training, components: Sequence[str], final: Setting, default: Setting) -> pd.DataFrame:
+def sensitivity_table(
+    data: search.Training, components: Sequence[str], final: search.Setting, default: search.Setting
+) -> pd.DataFrame:
     """F1 on all judged pairs as one weight and the score threshold move; the other weights keep their proportions."""
     levels, grid = np.round(np.linspace(0, 1, 11), 2), np.round(np.arange(0.2, 0.81, 0.05), 2)
     parts = []
@@ -112,7 +115,7 @@ def sensitivity_table(data: Training, components: Sequence[str], final: Setting,
         others = others if others.sum() > 0 else np.delete(np.array(default.weights), j)
         rest = np.outer(1 - levels, others / others.sum())
         weights = np.insert(rest, j, levels, axis=1)
-        surface = f1_surface(data, weights, final.thresholds.overlap, final.thresholds.rule, grid.tolist())
+        surface = search.f1_surface(data, weights, final.thresholds.overlap, final.thresholds.rule, grid.tolist())
         w, t = np.meshgrid(levels, grid, indexing="ij")
         parts.append(
             pd.DataFrame(
@@ -122,12 +125,14 @@ def sensitivity_table(data: Training, components: Sequence[str], final: Setting,
     return pd.concat(parts, ignore_index=True)
 
 
-def described(judged: pd.DataFrame, pairs: Pairs, data: Training, default: Setting, final: Setting) -> pd.DataFrame:
+def described(
+    judged: pd.DataFrame, pairs: Pairs, data: search.Training, default: search.Setting, final: search.Setting
+) -> pd.DataFrame:
     """Judged pairs with their rules, and what the defaults and the weights from all texts call them."""
     out = judged.copy()
     for side, frame in (("truth", pairs.violations.truth), ("prediction", pairs.violations.predictions)):
         rules = frame.drop_duplicates(["sample_id", "violation_id"]).set_index(["sample_id", "violation_id"])["rule"]
         out[f"{side}_rule"] = rules.loc[list(zip(out["sample_id"], out[f"{side}_id"], strict=True))].to_numpy()
     for name, setting in (("default", default), ("calibrated", final)):
-        out[f"{name}_score"], out[f"{name}_match"] = calls(data, setting)
+        out[f"{name}_score"], out[f"{name}_match"] = search.calls(data, setting)
     return out

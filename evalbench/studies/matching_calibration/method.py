@@ -11,13 +11,12 @@ import pandas as pd
 from evalbench import core
 from evalbench.metrics.matching import Thresholds
 from evalbench.studies.matching.pairs import HA_WEIGHTS, STD_WEIGHTS
-from evalbench.studies.matching_calibration.inputs import MAJORITY, MEAN, NO_VERDICTS
-from evalbench.studies.matching_calibration.search import SEARCHED, Setting
+from evalbench.studies.matching_calibration import inputs, search
 
 WEIGHTS = {"std": STD_WEIGHTS, "ha": HA_WEIGHTS}
 
 
-def weights_of(score: str, setting: Setting) -> dict[str, Any]:
+def weights_of(score: str, setting: search.Setting) -> dict[str, Any]:
     """A setting as parameters of ``matching``: only the calibrated score changes, the other keeps the defaults."""
     weights = dict(zip(WEIGHTS[score], setting.weights, strict=True))
     if score == "ha":
@@ -48,7 +47,7 @@ def weights_file(
 def remarks(judged: pd.DataFrame, score: str, found: Mapping[str, Any]) -> list[str]:
     """How many verdicts there are, and what was found."""
     counts = judged["verdicts"].str.count(",") + 1
-    silent = judged["verdicts"] == NO_VERDICTS
+    silent = judged["verdicts"] == inputs.NO_VERDICTS
     split = int((judged["human"].isna() & ~silent).sum())
     out = [
         f"{len(judged)} judged pairs, {int((counts > 1).sum())} of them by several annotators"
@@ -56,7 +55,7 @@ def remarks(judged: pd.DataFrame, score: str, found: Mapping[str, Any]) -> list[
         + (f"; {int(silent.sum())} have no verdict and are left out." if silent.any() else ".")
     ]
     weights = ", ".join(f"{k} {v:g}" for k, v in found[f"{score}_weights"].items())
-    limits = found["ha_thresholds"] if score == "ha" else {k: found[f"{k}_threshold"] for k in SEARCHED}
+    limits = found["ha_thresholds"] if score == "ha" else {k: found[f"{k}_threshold"] for k in search.SEARCHED}
     bounds = ", ".join(f"{k} > {v:g}" for k, v in limits.items())
     other = "std" if score == "ha" else "ha"
     out.append(
@@ -78,15 +77,15 @@ def worth(summary: core.Summary, objective: str) -> list[str]:
     ]
 
 
-def method(options: Mapping[str, Any]) -> tuple[str, ...]:
+def described(options: Mapping[str, Any]) -> tuple[str, ...]:
     """How the figures were computed, a line each."""
     what = {
         "f1": "F1 = 2tp / (2tp + fp + fn) of calls against verdicts",
         "spearman": "Spearman's ρ of score and verdict",
     }
     verdict = {
-        MAJORITY: "the verdict of most annotators, ties left out",
-        MEAN: "the share of annotators who say yes, which counts in part for tp, fp and fn",
+        inputs.MAJORITY: "the verdict of most annotators, ties left out",
+        inputs.MEAN: "the share of annotators who say yes, which counts in part for tp, fp and fn",
     }
     return (
         f"Searched: weights of the {options['score']} score (non-negative, sum 1, steps of 0.01) and the thresholds of "

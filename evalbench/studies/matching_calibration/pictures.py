@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, draw, kit
+from evalbench.studies.matching_calibration import summary
 from evalbench.studies.matching_calibration.items import DEFAULTS, HELD_OUT
-from evalbench.studies.matching_calibration.summary import NAMES
 
 
 def _words(component: str) -> str:
@@ -27,8 +27,8 @@ def picture_settings(result: core.Result) -> draw.Drawn:
     return draw.pictures.estimate_bars(
         [e.group["settings"] for e in rows],
         rows,
-        title=f"{NAMES[metric]} against the humans, with and without calibration",
-        xlabel=f"{NAMES[metric]} ({'0–1' if metric == 'f1' else '−1–1'})",
+        title=f"{summary.NAMES[metric]} against the humans, with and without calibration",
+        xlabel=f"{summary.NAMES[metric]} ({'0–1' if metric == 'f1' else '−1–1'})",
         domain=(0, 1) if metric == "f1" else None,
     )
 

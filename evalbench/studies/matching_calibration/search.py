@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evalbench.core.arrays import Floats
+from evalbench import core
 from evalbench.metrics.matching import Missing, Thresholds
 
 OBJECTIVES = F1, SPEARMAN = ("f1", "spearman")
@@ -40,10 +40,10 @@ class Training(NamedTuple):
     missing : {"renormalise", "zero"}
     """
 
-    parts: Floats
-    overlap: Floats
-    rule: Floats
-    human: Floats
+    parts: core.Floats
+    overlap: core.Floats
+    rule: core.Floats
+    human: core.Floats
     missing: Missing
 
     def of(self, rows: npt.NDArray[np.bool_]) -> Training:
@@ -58,7 +58,7 @@ class Setting(NamedTuple):
     thresholds: Thresholds
 
 
-def simplex(k: int) -> Floats:
+def simplex(k: int) -> core.Floats:
     """All weight vectors of ``k`` non-negative components with sum 1 on a lattice; ``(c, k)``.
 
     Steps of 0.01 for two components, of 0.1 for more.
@@ -74,7 +74,7 @@ def simplex(k: int) -> Floats:
     return (np.diff(edges, axis=1) - 1) / steps
 
 
-def scores(parts: Floats, weights: Floats, missing: Missing) -> Floats:
+def scores(parts: core.Floats, weights: core.Floats, missing: Missing) -> core.Floats:
     """Weighted scores of all pairs under many weight vectors: ``(n, k), (c, k) → (c, n)``."""
     there = ~np.isnan(parts)
     total = weights @ np.where(there, parts, 0.0).T
@@ -84,7 +84,9 @@ def scores(parts: Floats, weights: Floats, missing: Missing) -> Floats:
     return np.where(full > 0, total / np.where(full > 0, full, 1.0), 0.0)
 
 
-def f1_surface(data: Training, weights: Floats, overlap: float, rule: float, grid: Sequence[float] = SCORES) -> Floats:
+def f1_surface(
+    data: Training, weights: core.Floats, overlap: float, rule: float, grid: Sequence[float] = SCORES
+) -> core.Floats:
     """F1 against the humans for every weight vector and score threshold; ``(c, t)``, NaN where undefined.
 
     F1 = 2 Σ h m / (Σ m + Σ h) with h the human share and m = 1 for pairs called a match: for 0/1 verdicts the usual F1.
@@ -102,11 +104,11 @@ def f1_surface(data: Training, weights: Floats, overlap: float, rule: float, gri
             passing = np.cumsum(bins.reshape(len(chunk), -1)[:, ::-1], axis=1)[:, ::-1]
             out[begin : begin + step] = passing[:, 1:]
     with np.errstate(all="ignore"):
-        f1: Floats = 2 * hits / (called + data.human.sum())
+        f1: core.Floats = 2 * hits / (called + data.human.sum())
     return f1
 
 
-def spearman_of(data: Training, weights: Floats) -> Floats:
+def spearman_of(data: Training, weights: core.Floats) -> core.Floats:
     """Spearman's correlation of the score with the human share for every weight vector; NaN where constant."""
     from scipy.stats import rankdata
 
@@ -122,7 +124,7 @@ def spearman_of(data: Training, weights: Floats) -> Floats:
     return out
 
 
-def search(
+def fitted(
     data: Training, start: Setting, objective: str = F1, searched: Sequence[str] = SEARCHED, *, weights: bool = True
 ) -> Setting:
     """The weights and thresholds that agree best with the humans on these pairs.
@@ -155,14 +157,14 @@ def search(
     rules = RULES if "rule" in searched else (start.thresholds.rule,)
     lattice = np.vstack([start.weights, *([simplex(len(start.weights))] if weights else [])])
 
-    def near(setting: Setting) -> Floats:
+    def near(setting: Setting) -> core.Floats:
         return _moved(np.array(setting.weights)) if weights else np.array([setting.weights])
 
-    def by_rank(tried: Floats) -> _Found:
+    def by_rank(tried: core.Floats) -> _Found:
         o, r, s = start.thresholds
         return _best(spearman_of(data, tried)[:, None], tried, o, r, (s,), start)
 
-    def by_f1(tried: Floats, overlap: float, rule: float) -> _Found:
+    def by_f1(tried: core.Floats, overlap: float, rule: float) -> _Found:
         return _best(f1_surface(data, tried, overlap, rule, grid), tried, overlap, rule, grid, start)
 
     def neighbours(setting: Setting) -> list[_Found]:
@@ -197,7 +199,7 @@ def _climb(best: _Found, neighbours: Callable[[Setting], list[_Found]]) -> Setti
 
 
 def _best(
-    values: Floats, weights: Floats, overlap: float, rule: float, grid: Sequence[float], start: Setting
+    values: core.Floats, weights: core.Floats, overlap: float, rule: float, grid: Sequence[float], start: Setting
 ) -> _Found:
     """The best of the values ``(weights, grid)``; of those as good the nearest to the start."""
     values = np.nan_to_num(values, nan=-2.0)
@@ -213,7 +215,7 @@ def _best(
     return _Found(float(values[i, j]), float(distance[i, j]), setting)
 
 
-def _moved(weights: Floats) -> Floats:
+def _moved(weights: core.Floats) -> core.Floats:
     """Weight vectors with some weight moved from one component to another; the vector itself first."""
     moves = [weights]
     for step in _STEPS:
@@ -239,10 +241,10 @@ def folds(samples: npt.ArrayLike, n_folds: int, generator: np.random.Generator) 
     return dealt[index]
 
 
-def calls(data: Training, setting: Setting) -> tuple[Floats, npt.NDArray[np.bool_]]:
+def calls(data: Training, setting: Setting) -> tuple[core.Floats, npt.NDArray[np.bool_]]:
     """Score of each pair and whether it is called a match, exactly as ``matching`` computes them."""
     from evalbench.metrics.matching import admissible, weighted_score
 
-    parts: Mapping[str, Floats] = {str(j): data.parts[:, j] for j in range(data.parts.shape[1])}
+    parts: Mapping[str, core.Floats] = {str(j): data.parts[:, j] for j in range(data.parts.shape[1])}
     score = weighted_score(parts, {str(j): w for j, w in enumerate(setting.weights)}, data.missing)
     return score, admissible(data.overlap, data.rule, score, setting.thresholds)

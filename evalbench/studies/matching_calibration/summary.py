@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.matching_calibration.inputs import UNIT
+from evalbench.studies.matching_calibration import inputs, search
 from evalbench.studies.matching_calibration.items import BOUNDS, DEFAULTS, HELD_OUT, SETTINGS, TRAINED
-from evalbench.studies.matching_calibration.search import F1, SPEARMAN
 
 Correlations = dict[str, tuple[core.stats.Measured, core.arrays.Floats]]
 
@@ -33,7 +32,7 @@ RULE = core.verdict.Rules(
 _COUNTS = ("tp", "fp", "fn")
 _f1 = core.measures.f1_of(*_COUNTS).value
 CORRELATION: dict[str, Any] = {"unit": "−1–1", "higher_is_better": True}
-NAMES = {F1: "F1", SPEARMAN: "Spearman's ρ"}
+NAMES = {search.F1: "F1", search.SPEARMAN: "Spearman's ρ"}
 _DIFFERENCES = {"gain": (HELD_OUT, DEFAULTS), "gain_of_weights": (HELD_OUT, BOUNDS), "overfit": (TRAINED, HELD_OUT)}
 
 
@@ -41,7 +40,7 @@ def measures() -> tuple[core.Measure, ...]:
     """Agreement of a setting's calls with the humans, over judged pairs."""
     return (
         core.measures.f1_of(
-            *_COUNTS, title=NAMES[F1], undefined="neither the humans nor the settings call any pair a match"
+            *_COUNTS, title=NAMES[search.F1], undefined="neither the humans nor the settings call any pair a match"
         ),
         core.measures.precision_of("tp", "fp", undefined="no pair is called a match"),
         core.measures.recall_of("tp", "fn", undefined="the humans call no pair a match"),
@@ -49,9 +48,9 @@ def measures() -> tuple[core.Measure, ...]:
     )
 
 
-@kit.slicing.sliced(UNIT, measures=measures)
+@kit.slicing.sliced(inputs.UNIT, measures=measures)
 def summarise(
-    items: pd.DataFrame, *, objective: str = F1, seed: int = kit.SEED, n_resamples: int = kit.N_RESAMPLES
+    items: pd.DataFrame, *, objective: str = search.F1, seed: int = kit.SEED, n_resamples: int = kit.N_RESAMPLES
 ) -> core.Summary:
     """Headline figures per settings, the gain of calibration on held-out folds, and the verdict; options as of ``evaluate``.
 
@@ -64,12 +63,16 @@ def summarise(
     gains, replicates = _gains(known, correlations, objective, **drawn)
     by_rank = [
         core.Estimate(
-            metric=SPEARMAN, title=NAMES[SPEARMAN], group={"settings": name}, **CORRELATION, **found._asdict()
+            metric=search.SPEARMAN,
+            title=NAMES[search.SPEARMAN],
+            group={"settings": name},
+            **CORRELATION,
+            **found._asdict(),
         )
         for name, (found, _) in correlations.items()
         if name in SETTINGS
     ]
-    rows = [*kit.verdicts.by_group(known, measures(), "settings", units=UNIT, **drawn), *by_rank, *gains]
+    rows = [*kit.verdicts.by_group(known, measures(), "settings", units=inputs.UNIT, **drawn), *by_rank, *gains]
     split = int(items["pair_id"].nunique() - known["pair_id"].nunique())
     rows = [*(replace(e, n_undefined=split) for e in rows), _alpha(items, **drawn)]
     verdict = _verdict(rows, known, objective, seed, replicates)
@@ -87,7 +90,7 @@ def _correlations(known: pd.DataFrame, seed: int, n_resamples: int) -> Correlati
         return {}
     first = known.drop_duplicates("pair_id").set_index("pair_id").loc[wide.index]
     units, human = (
-        core.clusters.drawn_together(first, first[UNIT].to_numpy(dtype=str)),
+        core.clusters.drawn_together(first, first[inputs.UNIT].to_numpy(dtype=str)),
         first["human"].to_numpy(dtype=float),
     )
     names = [n for n in SETTINGS if n in wide]
@@ -130,10 +133,11 @@ def _gains(
         }
         for name in _DIFFERENCES
     }
-    if objective == SPEARMAN:
+    if objective == search.SPEARMAN:
         there = {name: correlations[name] for name in _DIFFERENCES if name in correlations}
         gains = [
-            core.Estimate(metric=f"{k}_{SPEARMAN}", **better[k], **found._asdict()) for k, (found, _) in there.items()
+            core.Estimate(metric=f"{k}_{search.SPEARMAN}", **better[k], **found._asdict())
+            for k, (found, _) in there.items()
         ]
         return gains, there["gain"][1] if "gain" in there else np.empty(0)
     if not set(SETTINGS) <= set(known["settings"]):
@@ -142,7 +146,7 @@ def _gains(
     sums = {f"{c} {name}": wide[c, name].to_numpy(dtype=float) for c in _COUNTS for name in SETTINGS}
     listed = [
         core.Measure(
-            f"{label}_{F1}",
+            f"{label}_{search.F1}",
             tuple(f"{c} {name}" for name in pair for c in _COUNTS),
             lambda *sums: _f1(*sums[:3]) - _f1(*sums[3:]),
             undefined="one of the two has no F1",
@@ -153,8 +157,8 @@ def _gains(
     first = known.drop_duplicates("pair_id").set_index("pair_id").loc[wide.index]
     if core.clusters.is_clustered(first):
         sums[core.clusters.CLUSTER] = first[core.clusters.CLUSTER].to_numpy()
-    done = core.measures.estimate(sums, listed, units=first[UNIT], seed=seed, n_resamples=n_resamples)
-    return list(done.estimates), done.replicates[f"gain_{F1}"]
+    done = core.measures.estimate(sums, listed, units=first[inputs.UNIT], seed=seed, n_resamples=n_resamples)
+    return list(done.estimates), done.replicates[f"gain_{search.F1}"]
 
 
 def _alpha(items: pd.DataFrame, seed: int, n_resamples: int) -> core.Estimate:
@@ -187,7 +191,7 @@ def _verdict(
     name = NAMES[objective]
     at = {(e.metric, e.group.get("settings", "")): e for e in rows}
     gain = at.get((f"gain_{objective}", ""))
-    over = f"{known['pair_id'].nunique()} judged pairs of {known[UNIT].nunique()} texts"
+    over = f"{known['pair_id'].nunique()} judged pairs of {known[inputs.UNIT].nunique()} texts"
     if gain is None or gain.value is None or gain.ci_low is None or gain.ci_high is None:
         why = gain.note if gain is not None else "some settings have no pairs"
         return core.verdict.Verdict("grey", f"The gain of calibration is undefined: {why}; {over}.", str(RULE))
@@ -195,9 +199,9 @@ def _verdict(
     # How the light would fall if the gain came out otherwise, with an interval as wide as this one.
     shifted = {"gain_low": replicates - gain.value + gain.ci_low, "gain_high": replicates - gain.value + gain.ci_high}
     word = {"green": "a gain of", "red": "a loss:", "yellow": "no difference shown:"}[light]
-    p = _p_value(known, seed, shown=light != "yellow") if objective == F1 else ""
+    p = _p_value(known, seed, shown=light != "yellow") if objective == search.F1 else ""
     defaults, bounds, held, trained = (at[objective, s] for s in SETTINGS)
-    alone = f"thresholds alone {core.wording.value_text(bounds, rows)}, " if objective == F1 else ""
+    alone = f"thresholds alone {core.wording.value_text(bounds, rows)}, " if objective == search.F1 else ""
     sentence = (
         f"Held-out texts: calibrated {name} {core.wording.estimate_text(held, rows)}, default {core.wording.estimate_text(defaults, rows)}, "
         f"{word} {core.wording.estimate_text(gain)}{p}; {alone}in training {core.wording.value_text(trained, rows)}. {over}."
@@ -211,7 +215,13 @@ def _p_value(known: pd.DataFrame, seed: int, *, shown: bool) -> str:
     """The test beside the interval, which decides: where the two do not agree, the sentence says so."""
     held, defaults = (known[known["settings"] == s] for s in (HELD_OUT, DEFAULTS))
     found = core.comparison.compare_measures(
-        held, defaults, measures()[:1], units_a=held[UNIT], units_b=defaults[UNIT], seed=seed, n_resamples=1
+        held,
+        defaults,
+        measures()[:1],
+        units_a=held[inputs.UNIT],
+        units_b=defaults[inputs.UNIT],
+        seed=seed,
+        n_resamples=1,
     ).comparisons[0]
     if found.p is None:
         return ""

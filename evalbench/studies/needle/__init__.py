@@ -15,14 +15,11 @@ from typing import Any
 
 from evalbench import core, kit, readers
 from evalbench.metrics.needle import FUZZY_FROM
-from evalbench.readers.schema import Column, Table
+from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
+from evalbench.studies.needle import haystack, inputs, method, summary
 from evalbench.studies.needle.grid import cells, falls_of
-from evalbench.studies.needle.haystack import DEPTHS, KINDS, LENGTHS, WORDS, counter
-from evalbench.studies.needle.inputs import asked_of, planned, recorded
 from evalbench.studies.needle.items import JUDGE, SCORERS, items_of
-from evalbench.studies.needle.method import method, notes
-from evalbench.studies.needle.summary import SCORER, judged_measures, measures, rules_of, summarise
 
 QUESTION = "Does the model find a fact in a long context, wherever it is?"
 UNIT = "needle"
@@ -32,7 +29,7 @@ SCHEMA: Mapping[str, Table] = {
             Column("id", "id", help="the reply's question, in its context"),
             Column("model", "id", required=False, groups=True, help="whose reply it is"),
             Column("needle", "id", required=False, empty_ok=True, help="the fact; replies about one are drawn together"),
-            Column("haystack", "id", required=False, empty_ok=True, choices=KINDS, help="vanilla: nothing to do with the question"),
+            Column("haystack", "id", required=False, empty_ok=True, choices=haystack.KINDS, help="vanilla: nothing to do with the question"),
             Column("length", "float", required=False, empty_ok=True, low=0, help="tokens of the context"),
             Column("depth", "float", required=False, empty_ok=True, low=0, high=100, help="where the fact is, 0–1 or percent"),
             Column("question", "text", required=False, empty_ok=True),
@@ -60,7 +57,7 @@ SCHEMA: Mapping[str, Table] = {
     "haystacks": Table(
         (
             Column("id", "id"),
-            Column("kind", "id", choices=KINDS, help="vanilla: nothing to do with the questions; or related"),
+            Column("kind", "id", choices=haystack.KINDS, help="vanilla: nothing to do with the questions; or related"),
             Column("text", "text", help="texts of one kind and language are joined in order of their ids"),
             Column("lang", "id", required=False, empty_ok=True, help="ISO 639-1"),
         ),
@@ -76,9 +73,9 @@ def needs(
     *,
     model: str = "",
     kinds: Sequence[str] = (),
-    lengths: Sequence[int] = LENGTHS,
+    lengths: Sequence[int] = haystack.LENGTHS,
     needles_per_context: int = 1,
-    tokenizer: str = WORDS,
+    tokenizer: str = haystack.WORDS,
     sample_method: str = "first",
     n_samples: int = 0,
     random_state: int = 0,
@@ -86,10 +83,10 @@ def needs(
     """Refuse data without replies where no model is asked, and grids that cannot be made."""
     sample = {"sample_method": sample_method, "n_samples": n_samples, "random_state": random_state}
     if not model:
-        recorded(data, **sample)
+        inputs.recorded(data, **sample)
         return
     grid_of = {"kinds": kinds, "lengths": lengths, "needles_per_context": needles_per_context}
-    planned(data, **grid_of, tokenizer=tokenizer, **sample)  # type: ignore[arg-type]
+    inputs.planned(data, **grid_of, tokenizer=tokenizer, **sample)  # type: ignore[arg-type]
 
 
 def evaluate(
@@ -99,15 +96,15 @@ def evaluate(
     prompt: str = "",
     temperature: float = 0.0,
     max_tokens: int = 64,
-    lengths: Sequence[int] = LENGTHS,
-    depths: Sequence[float] = DEPTHS,
+    lengths: Sequence[int] = haystack.LENGTHS,
+    depths: Sequence[float] = haystack.DEPTHS,
     kinds: Sequence[str] = (),
     needles_per_context: int = 1,
-    tokenizer: str = WORDS,
+    tokenizer: str = haystack.WORDS,
     sample_method: str = "first",
     n_samples: int = 0,
     random_state: int = 0,
-    scorer: str = SCORER,
+    scorer: str = summary.SCORER,
     fuzzy_from: float = FUZZY_FROM,
     judge: str | Callable[[dict[str, Any]], object] = "",
     judge_prompt: str = "",
@@ -191,16 +188,16 @@ def evaluate(
         depths and all(_is_number(d) and 0 <= d <= 1 for d in depths), f"depths must be between 0 and 1, got {depths!r}"
     )
     for kind in kinds:
-        checks.choice("kinds", kind, KINDS)
-    checks.tried(lambda: rules_of(**kit.taken(rules_of, options)))
+        checks.choice("kinds", kind, haystack.KINDS)
+    checks.tried(lambda: summary.rules_of(**kit.taken(summary.rules_of, options)))
     if model:
-        checks.tried(lambda: counter(tokenizer))
+        checks.tried(lambda: haystack.counter(tokenizer))
     checks.refuse("needle")
-    humans = kit.labelled.given(judged_measures(scorer, judge), **kit.taken(kit.labelled.given, options))
+    humans = kit.labelled.given(summary.judged_measures(scorer, judge), **kit.taken(kit.labelled.given, options))
     data, trials = kit.trials.spread(data, SCHEMA)
     if model:
-        plan = planned(data, **kit.taken(planned, options))
-        found = asked_of(
+        plan = inputs.planned(data, **kit.taken(inputs.planned, options))
+        found = inputs.asked_of(
             data,
             model,
             depths,
@@ -209,7 +206,7 @@ def evaluate(
             **{k: v for k, v in kit.taken(kit.collecting.asked, options).items() if k != "model"},
         )
     else:
-        found = recorded(data, sample_method=sample_method, n_samples=n_samples, random_state=random_state)
+        found = inputs.recorded(data, sample_method=sample_method, n_samples=n_samples, random_state=random_state)
     docket = kit.judging.Docket(judge, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens) if judge else None
     each, replies, gathered = items_of(found.rows, scorer, fuzzy_from, docket)
     items, of_trials = trials.averaged(each, "id")
@@ -217,7 +214,13 @@ def evaluate(
     heard = [docket.heard()] if docket else []
     items, fit, of_labels = humans.on(items, *heard, seed=seed, n_resamples=n_resamples)
     compared = kit.comparing.compare_groups(
-        items, measures(scorer)[:1], "model", units="needle", rank_by="recall", seed=seed, n_resamples=n_resamples
+        items,
+        summary.measures(scorer)[:1],
+        "model",
+        units="needle",
+        rank_by="recall",
+        seed=seed,
+        n_resamples=n_resamples,
     )
     fallen = falls_of(items, least_fall, seed, n_resamples)
     # A model's replies are not the table's.
@@ -234,16 +237,16 @@ def evaluate(
         id="id",
         by=("model",),
         items=items,
-        summary=summarise(items, **kit.taken(summarise, options | fit)),
+        summary=summary.summarise(items, **kit.taken(summary.summarise, options | fit)),
         tables=tables | {name: table for name, table in some.items() if len(table)} | kit.collecting.calls_of(found.calls, heard),
         notes=(
             *kit.comparing.in_words(compared, "model", "recall", len(models)), *said, *found.notes, *gathered,
-            *notes(items, replies, fallen, scorer), *of_labels,
+            *method.notes(items, replies, fallen, scorer), *of_labels,
         ),
-        method=method(options),
+        method=method.described(options),
         accounting=kit.collecting.accounting_of(found.calls, heard),
     )  # fmt: skip
-    return trials.reported(result, of_trials, measures(scorer))
+    return trials.reported(result, of_trials, summary.measures(scorer))
 
 
 def _is_number(value: object) -> bool:

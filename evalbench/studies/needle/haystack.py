@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench.errors import BadInput
+from evalbench import errors
 from evalbench.metrics.needle import normal
 from evalbench.text.sentences import sentences
 from evalbench.text.words import words
@@ -79,17 +79,17 @@ def counter(tokenizer: str) -> Counter:
     path = Path(tokenizer).expanduser()
     file = path / "tokenizer.json" if path.is_dir() else path
     if not file.is_file():
-        raise BadInput(
+        raise errors.BadInput(
             f"tokenizer must be words, characters, or a file tokenizer.json or a folder with one; got {tokenizer!r}"
         )
     try:
         from transformers import PreTrainedTokenizerFast
     except ImportError as error:
-        raise BadInput("a tokenizer needs the package transformers: pip install 'evalbench[embed]'") from error
+        raise errors.BadInput("a tokenizer needs the package transformers: pip install 'evalbench[embed]'") from error
     try:
         read = PreTrainedTokenizerFast(tokenizer_file=str(file))
     except Exception as error:  # whatever the library raises for a file that is not one
-        raise BadInput(f"tokenizer {file} cannot be read: {error}") from error
+        raise errors.BadInput(f"tokenizer {file} cannot be read: {error}") from error
     return lambda text: len(read.encode(text, add_special_tokens=False))
 
 
@@ -150,7 +150,7 @@ def plan_of(
         )
     faults += _too_short(found, groups, lengths, count) + _answered(found, rows)
     if faults:
-        raise BadInput.listing("contexts cannot be made:", faults)
+        raise errors.BadInput.listing("contexts cannot be made:", faults)
     return Plan(found, groups, count)
 
 

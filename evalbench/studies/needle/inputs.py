@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import core, kit, readers
-from evalbench.errors import BadInput
+from evalbench import core, errors, kit, readers
 from evalbench.models.exchange import Reply
-from evalbench.studies.needle.haystack import Plan, cells_of, plan_of
+from evalbench.studies.needle import haystack
 
 MOST_LENGTHS, MOST_DEPTHS = 10, 11
 """More distinct lengths or depths are gathered into so many groups."""
@@ -35,7 +34,7 @@ def planned(
     sample_method: str = "first",
     n_samples: int = 0,
     random_state: int = 0,
-) -> Plan:
+) -> haystack.Plan:
     """What a model would be asked.
 
     Raises
@@ -46,16 +45,25 @@ def planned(
     needles, texts = data.get("needles"), data.get("haystacks")
     missing = [name for name, table in (("needles", needles), ("haystacks", texts)) if table is None or table.empty]
     if needles is None or texts is None or missing:
-        raise BadInput(f"to ask a model, the data need the tables needles and haystacks; missing: {', '.join(missing)}")
+        raise errors.BadInput(
+            f"to ask a model, the data need the tables needles and haystacks; missing: {', '.join(missing)}"
+        )
     chosen = kit.sampling.sampled(needles, sample_method, n_samples, random_state)
-    return plan_of(chosen, texts, kinds=kinds, lengths=lengths, per_context=needles_per_context, tokenizer=tokenizer)
+    return haystack.plan_of(
+        chosen, texts, kinds=kinds, lengths=lengths, per_context=needles_per_context, tokenizer=tokenizer
+    )
 
 
 def asked_of(
-    data: readers.Dataset, model: str, depths: Sequence[float], plan: Plan, lengths: Sequence[int], **settings: Any
+    data: readers.Dataset,
+    model: str,
+    depths: Sequence[float],
+    plan: haystack.Plan,
+    lengths: Sequence[int],
+    **settings: Any,
 ) -> Replies:
     """A model's replies to every cell of the grid; those that are kept already are not asked for again."""
-    cells = pd.DataFrame(cells_of(plan, lengths, depths))
+    cells = pd.DataFrame(haystack.cells_of(plan, lengths, depths))
     rows, replies = kit.collecting.collected(
         cells,
         "reply",
@@ -77,7 +85,7 @@ def recorded(data: readers.Dataset, **sample: Any) -> Replies:
     """
     table = data.get("items")
     if table is None:
-        raise BadInput(
+        raise errors.BadInput(
             "there is no table items (id, length, depth, expected, reply); give one, or a model to ask (--model)"
         )
     rows, _ = kit.collecting.collected(

@@ -9,8 +9,7 @@ import pandas as pd
 
 from evalbench import core, kit
 from evalbench.metrics import needle as metrics
-from evalbench.studies.needle.haystack import KINDS
-from evalbench.studies.needle.inputs import MOST_DEPTHS, MOST_LENGTHS, gathered
+from evalbench.studies.needle import haystack, inputs
 
 KEYS = ("id", "model")
 JUDGE = "judge"
@@ -54,9 +53,9 @@ def items_of(
     items["needle"] = rows["needle"].where(rows["needle"] != "", rows["id"]) if "needle" in rows else rows["id"]
     items["haystack"] = rows.get("haystack", "")
     notes = []
-    for name, most in (("length", MOST_LENGTHS), ("depth", MOST_DEPTHS)):
+    for name, most in (("length", inputs.MOST_LENGTHS), ("depth", inputs.MOST_DEPTHS)):
         values = rows[name].astype(float) if name in rows else pd.Series(np.nan, rows.index)
-        items[name], groups = gathered(values, most)
+        items[name], groups = inputs.gathered(values, most)
         if groups:
             notes.append(
                 f"The {core.counted(values.nunique(), name)} are gathered into {groups} groups, each named by its median."
@@ -73,7 +72,7 @@ def items_of(
     items["recall"] = items[COLUMNS[scorer]]
     unscored_now = (unscored != "").to_numpy()
     items.loc[unscored_now, "recall"] = np.nan
-    for kind in KINDS:
+    for kind in haystack.KINDS:
         items[f"recall_{kind}"] = items["recall"].where(items["haystack"] == kind)
     items["unscored"] = unscored
     items["undefined"] = np.select(

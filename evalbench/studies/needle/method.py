@@ -61,7 +61,7 @@ def interval(row: Mapping[Any, Any]) -> str:
     return f"{row['depth']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
 
 
-def method(options: Mapping[str, Any]) -> tuple[str, ...]:
+def described(options: Mapping[str, Any]) -> tuple[str, ...]:
     """The scorers, the grid and their sources."""
     lines = [
         f"Recall = share of replies that hold the expected answer, by the scorer {options['scorer']}; of several expected texts "

@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, draw, kit
-from evalbench.kit import comparing
+from evalbench.studies.needle import method
 from evalbench.studies.needle.grid import shares
 from evalbench.studies.needle.items import COLUMNS, KEYS, SCORERS
-from evalbench.studies.needle.method import place
 
 MOST_MODELS = 4
 
@@ -108,7 +107,7 @@ def where_recall_falls(result: core.Result) -> pd.DataFrame:
     for row in table.sort_values("p_holm", kind="stable").to_dict("records"):
         rows.append(
             {
-                "where": place(row),
+                "where": method.place(row),
                 "recall falls at depth": f"{row['depth']:.2f}" if row["shown"] else "no fall is shown",
                 "95 % interval": f"[{row['low']:.2f}, {row['high']:.2f}]"
                 if row["shown"] and row["low"] == row["low"]
@@ -124,7 +123,7 @@ def where_recall_falls(result: core.Result) -> pd.DataFrame:
 
 def comparisons(result: core.Result) -> pd.DataFrame:
     """Every pair of models; empty for one model."""
-    return comparing.shown(result.tables.get("comparisons"), "model")
+    return kit.comparing.shown(result.tables.get("comparisons"), "model")
 
 
 @kit.trials.each_trial

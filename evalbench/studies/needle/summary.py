@@ -11,7 +11,7 @@ import pandas as pd
 
 from evalbench import core, kit
 from evalbench.judge.entail import holds_back
-from evalbench.studies.needle.haystack import KINDS
+from evalbench.studies.needle import haystack
 from evalbench.studies.needle.items import JUDGE, SCORERS
 
 SCORER = "contains"
@@ -23,7 +23,7 @@ def _figures(scorer: str, judge: str) -> tuple[core.Measure, ...]:
         core.share_of(
             f"recall_{kind}", title=f"recall, {kind} haystack", undefined=f"no reply is about a {kind} haystack"
         )
-        for kind in KINDS
+        for kind in haystack.KINDS
     ]
     none = dict.fromkeys(SCORERS, WITHOUT) | {"first_number": "no reply has one number as its expected answer"}
     scorers = [core.share_of(name, title=f"by {name.replace('_', ' ')}", undefined=none[name]) for name in SCORERS]
@@ -106,8 +106,8 @@ def summarise(
     n_resamples: int = kit.N_RESAMPLES,
 ) -> core.Summary:
     """The figures of every model and the verdict; options as of ``evaluate``."""
-    kinds = [kind for kind in KINDS if (items["haystack"] == kind).any()]
-    left_out = {f"recall_{kind}" for kind in KINDS if kind not in kinds or len(kinds) < 2}
+    kinds = [kind for kind in haystack.KINDS if (items["haystack"] == kind).any()]
+    left_out = {f"recall_{kind}" for kind in haystack.KINDS if kind not in kinds or len(kinds) < 2}
     lit = {name for name, rule in rules_of(scorer, judge, green_from, yellow_from, lights).items() if rule}
     own = [m for m in measures(scorer, judge, green_from, yellow_from, lights) if m.metric not in left_out - lit]
     found = kit.worst_group(

@@ -15,11 +15,10 @@ from collections.abc import Mapping
 import pandas as pd
 
 from evalbench import core, kit, readers
-from evalbench.readers.schema import Column, Table
+from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
-from evalbench.studies.ner_conflicts.inputs import prepare, texts_of
+from evalbench.studies.ner_conflicts import inputs, summary
 from evalbench.studies.ner_conflicts.items import items_of
-from evalbench.studies.ner_conflicts.summary import SHARE, measures, method, notes, rules_of, summarise
 
 QUESTION = "Where are predicted entities in conflict with their text, so that their places cannot be told?"
 SCHEMA: Mapping[str, Table] = {
@@ -48,7 +47,7 @@ SCHEMA: Mapping[str, Table] = {
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """Predictions that carry their text in a column as the tables of the schema; others as they are."""
-    return texts_of(frames)
+    return inputs.texts_of(frames)
 
 
 def check(data: readers.Dataset) -> None:
@@ -58,7 +57,7 @@ def check(data: readers.Dataset) -> None:
     ------
     BadInput
     """
-    prepare(data)
+    inputs.prepare(data)
 
 
 def evaluate(
@@ -103,20 +102,20 @@ def evaluate(
     """
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
-    checks.tried(lambda: rules_of(**kit.taken(rules_of, options)))
+    checks.tried(lambda: summary.rules_of(**kit.taken(summary.rules_of, options)))
     checks.refuse("ner_conflicts")
     data, trials = kit.trials.spread(data, SCHEMA)
-    known = prepare(data)
+    known = inputs.prepare(data)
     each, conflicts = items_of(known, whole_words=whole_words, case_sensitive=case_sensitive, count_nested=count_nested)
     items, of_trials = trials.averaged(each, "text_id")
     items = kit.grouping.carried(items, data, unit="text_id")
     models = trials.names(known.models)
     compared = kit.comparing.compare_groups(
         items,
-        [m for m in measures() if m.metric == SHARE],
+        [m for m in summary.measures() if m.metric == summary.SHARE],
         "model",
         units="text_id",
-        rank_by=SHARE,
+        rank_by=summary.SHARE,
         seed=seed,
         n_resamples=n_resamples,
     )
@@ -130,12 +129,16 @@ def evaluate(
         by=("model",),
         items=items,
         items_of="texts × models" if len(models) > 1 else "texts",
-        summary=summarise(items, **kit.taken(summarise, options)),
+        summary=summary.summarise(items, **kit.taken(summary.summarise, options)),
         tables={"conflicts": conflicts, "texts": known.texts, **({"comparisons": compared} if len(compared) else {})},
-        notes=(*kit.comparing.in_words(compared, "model", SHARE, len(models)), *data.notes, *notes(items, conflicts)),
-        method=method(options),
+        notes=(
+            *kit.comparing.in_words(compared, "model", summary.SHARE, len(models)),
+            *data.notes,
+            *summary.notes(items, conflicts),
+        ),
+        method=summary.method(options),
     )
-    return trials.reported(result, of_trials, measures())
+    return trials.reported(result, of_trials, summary.measures())
 
 
 globals().update(offered(__name__))

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import core, kit, readers
-from evalbench.errors import BadInput
+from evalbench import core, errors, kit, readers
 
 
 class Predictions(NamedTuple):
@@ -46,7 +45,7 @@ def texts_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     doubled = named.duplicated() & ~texts.map(str).duplicated()
     if doubled.any():
         faults = [f"text_id {name}" for name in dict.fromkeys(named[doubled])]
-        raise BadInput.listing("column text of the predictions: these ids come with several texts:", faults)
+        raise errors.BadInput.listing("column text of the predictions: these ids come with several texts:", faults)
     return {**frames, "predictions": rows.drop(columns=["text", *lang]), "texts": texts[~named.duplicated()]}
 
 
@@ -60,7 +59,7 @@ def prepare(data: readers.Dataset) -> Predictions:
     """
     rows, texts = data["predictions"], data["texts"].sort_values("text_id", ignore_index=True)
     if {"start", "end"} <= set(rows.columns) and (rows[["start", "end"]] != "").all(axis=1).any():
-        raise BadInput(
+        raise errors.BadInput(
             "the predictions have places (columns start, end), so there is nothing to be told: judge them with the study "
             "ner_quality, against true entities; without these columns they are judged as strings"
         )
@@ -73,7 +72,7 @@ def prepare(data: readers.Dataset) -> Predictions:
             shown = ", ".join(rows["text_id"][blank].unique()[:5])
             faults.append(f"column {column}: {core.counted(int(blank.sum()), 'blank cell')} (text_id {shown})")
     if faults:
-        raise BadInput.listing("predictions and texts:", faults)
+        raise errors.BadInput.listing("predictions and texts:", faults)
     named = rows["model"] if "model" in rows else pd.Series(kit.collecting.UNNAMED, rows.index)
     columns = [_coded(column) for column in (named, rows["entity_class"], rows["entity"])]
     (models, model), (classes, kind), (entities, entity) = columns

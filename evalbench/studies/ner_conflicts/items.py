@@ -7,17 +7,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench.core.arrays import Bools, Indices, Ints
-from evalbench.core.measures import ratio
+from evalbench import core
 from evalbench.metrics.mentions import CLASS, TEXT, nested
-from evalbench.studies.ner_conflicts.inputs import Predictions
+from evalbench.studies.ner_conflicts import inputs
 from evalbench.text.occurrences import comparable, places
 
 ONCE, NOTHING = "every predicted string occurs once", "nothing was predicted"
 
 
 def items_of(
-    known: Predictions, *, whole_words: bool, case_sensitive: bool, count_nested: bool
+    known: inputs.Predictions, *, whole_words: bool, case_sensitive: bool, count_nested: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """One row per text and model with what the figures sum, and one row per conflict."""
     n_texts, n_models = len(known.texts), len(known.models)
@@ -50,7 +49,7 @@ def items_of(
     conflicting = np.unique(np.concatenate([spelled[rows[own]], strings[over]]))
     at = np.searchsorted(strings, conflicting)
 
-    def summed(of: Indices, weights: Ints | None = None) -> Ints:
+    def summed(of: core.Indices, weights: core.Ints | None = None) -> core.Ints:
         return np.bincount(of, weights=weights, minlength=size).astype(np.int64)
 
     out: dict[str, Any] = {
@@ -81,14 +80,16 @@ def items_of(
     frame = pd.DataFrame(out).assign(
         any_conflict=found,
         conflict=np.where(once | nothing, np.nan, found),
-        over_share=np.where(found > 0, ratio(out["text_string"].astype(float), out["strings"].astype(float)), np.nan),
+        over_share=np.where(
+            found > 0, core.ratio(out["text_string"].astype(float), out["strings"].astype(float)), np.nan
+        ),
         unscored="",
         undefined=np.select([nothing, once], [NOTHING, ONCE], default=""),
     )
     return frame, _table(known, rows, n[fewer], has, explained, first[over], total[over], occurs[over])
 
 
-def _placed(distinct: Indices, whole: list[str], folded: Any, whole_words: bool) -> dict[int, list[int]]:
+def _placed(distinct: core.Indices, whole: list[str], folded: Any, whole_words: bool) -> dict[int, list[int]]:
     """Where each string of each text begins, by the code of both."""
     texts, strings = np.divmod(distinct, len(folded))
     names = folded.tolist()
@@ -99,15 +100,15 @@ def _placed(distinct: Indices, whole: list[str], folded: Any, whole_words: bool)
 
 
 def _nested(
-    rows: Indices,
-    spelled: Indices,
-    item: Indices,
-    place: Indices,
-    strings: Indices,
+    rows: core.Indices,
+    spelled: core.Indices,
+    item: core.Indices,
+    place: core.Indices,
+    strings: core.Indices,
     where: dict[int, list[int]],
     folded: Any,
     n_models: int,
-) -> Ints:
+) -> core.Ints:
     """How many occurrences of the string of each row lie inside another string that was predicted for the same item."""
     ends = np.searchsorted(strings, np.stack([item[rows], item[rows] + 1]) * len(folded))
     out = np.zeros(len(rows), dtype=np.int64)
@@ -124,7 +125,14 @@ def _nested(
 
 
 def _table(
-    known: Predictions, rows: Indices, n: Ints, has: Ints, explained: Bools, over: Indices, total: Ints, occurs: Ints
+    known: inputs.Predictions,
+    rows: core.Indices,
+    n: core.Ints,
+    has: core.Ints,
+    explained: core.Bools,
+    over: core.Indices,
+    total: core.Ints,
+    occurs: core.Ints,
 ) -> pd.DataFrame:
     """One row per conflict, by text, model, string and class."""
     every = np.concatenate([rows, over])

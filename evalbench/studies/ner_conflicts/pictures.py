@@ -9,7 +9,7 @@ import pandas as pd
 
 from evalbench import core, draw, kit
 from evalbench.metrics.mentions import CLASS, TEXT
-from evalbench.studies.ner_conflicts.summary import SHARE
+from evalbench.studies.ner_conflicts import summary
 from evalbench.text.occurrences import comparable, places
 
 LONGEST = 600
@@ -18,7 +18,7 @@ KEYS = ("text_id", "model")
 
 def picture_shares(result: core.Result) -> draw.Drawn:
     """The share of texts with conflicts of every model."""
-    rows = [e for e in result.summary.estimates if e.metric == SHARE]
+    rows = [e for e in result.summary.estimates if e.metric == summary.SHARE]
     return draw.pictures.estimate_bars(
         [e.group["model"] for e in rows],
         rows,

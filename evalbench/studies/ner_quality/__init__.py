@@ -15,13 +15,10 @@ from collections.abc import Mapping
 import pandas as pd
 
 from evalbench import core, kit, readers
-from evalbench.readers.schema import Column, Table
+from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
-from evalbench.studies.ner_quality.forms import spans_of
-from evalbench.studies.ner_quality.inputs import prepare
+from evalbench.studies.ner_quality import forms, inputs, method, summary
 from evalbench.studies.ner_quality.items import items_of
-from evalbench.studies.ner_quality.method import method
-from evalbench.studies.ner_quality.summary import STRICT, measures, resampled_rows, rules_of, summarise
 from evalbench.studies.ner_quality.tables import figures
 
 QUESTION = "Which named entities does a model find, and which classes does it take for others?"
@@ -60,7 +57,7 @@ SCHEMA: Mapping[str, Table] = {
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """Tokens with tags, documents of brat and lists of entities as the tables of the schema."""
-    return spans_of(frames)
+    return forms.spans_of(frames)
 
 
 def check(data: readers.Dataset) -> None:
@@ -70,7 +67,7 @@ def check(data: readers.Dataset) -> None:
     ------
     BadInput
     """
-    prepare(data)
+    inputs.prepare(data)
 
 
 def evaluate(
@@ -108,10 +105,10 @@ def evaluate(
     """
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
-    checks.tried(lambda: rules_of(**kit.taken(rules_of, options)))
+    checks.tried(lambda: summary.rules_of(**kit.taken(summary.rules_of, options)))
     checks.refuse("ner_quality")
     data, trials = kit.trials.spread(data, SCHEMA)
-    known = prepare(data)
+    known = inputs.prepare(data)
     each, tables = items_of(known)
     items, of_trials = trials.averaged(each, "text_id")
     items = kit.grouping.carried(items, data, unit="text_id")
@@ -119,11 +116,11 @@ def evaluate(
     counts = trials.summed(tables["counts"])
     resampling: dict[str, int] = {"seed": seed, "n_resamples": n_resamples}
     compared = kit.comparing.compare_groups(
-        resampled_rows(items),
-        [m for m in measures() if m.metric.endswith("f1")],
+        summary.resampled_rows(items),
+        [m for m in summary.measures() if m.metric.endswith("f1")],
         "model",
         units="_unit",
-        rank_by=STRICT,
+        rank_by=summary.STRICT,
         seed=seed,
         n_resamples=n_resamples,
     )
@@ -137,17 +134,17 @@ def evaluate(
         by=("model",),
         items=items,
         items_of="texts × models" if len(models) > 1 else "texts",
-        summary=summarise(items, **kit.taken(summarise, options)),
+        summary=summary.summarise(items, **kit.taken(summary.summarise, options)),
         tables={
             **{name: tables[name] for name in ("spans", "confusions")},
             **figures(items, counts, **resampling),
             "texts": known.texts,
             **({"comparisons": compared} if len(compared) else {}),
         },
-        notes=(*kit.comparing.in_words(compared, "model", STRICT, len(models)), *data.notes, *known.notes),
-        method=method(options, len(known.texts)),
+        notes=(*kit.comparing.in_words(compared, "model", summary.STRICT, len(models)), *data.notes, *known.notes),
+        method=method.described(options, len(known.texts)),
     )
-    return trials.reported(result, of_trials, measures())
+    return trials.reported(result, of_trials, summary.measures())
 
 
 globals().update(offered(__name__))

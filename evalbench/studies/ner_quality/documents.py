@@ -7,8 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from evalbench.errors import BadInput
-from evalbench.readers.tagged import TAG, TOKEN
+from evalbench import errors, readers
 
 TOKENS = "tokens"
 TRUE_TAGS = ("ner_tags", "gold_tags", "tags", "labels")
@@ -40,7 +39,7 @@ def refused(frame: pd.DataFrame, table: str) -> None:
     nested = [str(c) for c in frame if frame[c].map(lambda v: isinstance(v, (list, dict))).any()]
     if nested and not {"start", "end"} & set(frame.columns):
         head = f"{table}: no entities are found in the lists or objects of {', '.join(nested)}; what is read:"
-        raise BadInput.listing(head, FORMS)
+        raise errors.BadInput.listing(head, FORMS)
 
 
 def named(frame: pd.DataFrame) -> list[str]:
@@ -67,7 +66,7 @@ def first_of_each(frame: pd.DataFrame, ids: Sequence[str], column: str) -> pd.Da
     first = cells.groupby(key).transform("first")
     if (cells != first).any():
         wrong = frame.index[cells != first]
-        raise BadInput.listing(
+        raise errors.BadInput.listing(
             f"gold: column {column}: other true entities than in the first row of the same text:",
             [f"row {row}" for row in wrong],
         )
@@ -88,7 +87,7 @@ def token_rows(frame: pd.DataFrame, table: str) -> pd.DataFrame | None:
     true = list_column(frame, [c for c in TRUE_TAGS if c != predicted])
     columns = {GOLD_TAG: true, PREDICTED_TAG: predicted}
     if not (true and predicted):
-        columns = {TAG: true or predicted}
+        columns = {readers.tagged.TAG: true or predicted}
     if not any(columns.values()):
         refused(frame, table)
     faults = []
@@ -106,8 +105,8 @@ def token_rows(frame: pd.DataFrame, table: str) -> pd.DataFrame | None:
                 f'dataset.features["{next(iter(columns.values()))}"].feature.names'
             )
     if faults:
-        raise BadInput.listing(f"{table}: tokens and tags:", faults)
+        raise errors.BadInput.listing(f"{table}: tokens and tags:", faults)
     more = {"model": frame["model"]} if "model" in frame else {}
-    cells = {TOKEN: frame[TOKENS], **{c: frame[old] for c, old in columns.items()}}
+    cells = {readers.tagged.TOKEN: frame[TOKENS], **{c: frame[old] for c, old in columns.items()}}
     long = pd.DataFrame({"text_id": named(frame), **cells, **more}, index=frame.index)
-    return long[long[TOKEN].map(len) > 0].explode([TOKEN, *columns])
+    return long[long[readers.tagged.TOKEN].map(len) > 0].explode([readers.tagged.TOKEN, *columns])

@@ -8,18 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench import core, readers
-from evalbench.errors import BadInput
-from evalbench.studies.ner_quality.documents import (
-    GOLD_TAG,
-    PREDICTED,
-    PREDICTED_TAG,
-    first_of_each,
-    list_column,
-    named,
-    refused,
-    token_rows,
-)
+from evalbench import core, errors, readers
+from evalbench.studies.ner_quality import documents
 
 LISTS = (readers.brat.ANNOTATIONS, "entities", "spans", "labels", "label")
 _KINDS = ("entity_class", "label", "type", "entity_group", "class")
@@ -38,12 +28,12 @@ def spans_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     if gold is None:
         return out
     for name in [name for name in out if name in ("gold", "predictions")]:
-        if (rows := token_rows(out[name], name)) is not None:
+        if (rows := documents.token_rows(out[name], name)) is not None:
             out[name] = rows
     if readers.tagged.TOKEN in (gold := out["gold"]):
         return out | _of_tokens(gold, out.get("predictions"), out.get("texts"))
     sides = {name: (out[name], _listed(out[name], name)) for name in ("gold", "predictions") if name in out}
-    true, found = sides["gold"][1], list_column(gold, PREDICTED)
+    true, found = sides["gold"][1], documents.list_column(gold, documents.PREDICTED)
     if true and found and "predictions" not in out:
         null = [
             f"row {i}: {c} is null; write [] where there are no entities"
@@ -51,16 +41,16 @@ def spans_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
             for i in gold.index[gold[c].isna()]
         ]
         if null:
-            raise BadInput.listing("gold: true and predicted entities:", null)
-        gold = gold.assign(text_id=named(gold))
-        once = first_of_each(gold, gold["text_id"].tolist(), true) if "model" in gold else gold
+            raise errors.BadInput.listing("gold: true and predicted entities:", null)
+        gold = gold.assign(text_id=documents.named(gold))
+        once = documents.first_of_each(gold, gold["text_id"].tolist(), true) if "model" in gold else gold
         sides = {
             "gold": (once.drop(columns="model", errors="ignore"), true),
             "predictions": (gold.drop(columns="text", errors="ignore"), found),
         }
     for name, (frame, column) in sides.items():
         if not column:
-            refused(frame, name)
+            documents.refused(frame, name)
             continue
         spans, texts = _exploded(frame, column, name)
         out[name] = spans
@@ -79,26 +69,26 @@ def _of_tokens(
 ) -> dict[str, pd.DataFrame]:
     alone = predictions is None
     if predictions is None:
-        pair = [c for c in (GOLD_TAG, readers.tagged.BEFORE, readers.tagged.TAG) if c in gold][:1] + [
-            c for c in (PREDICTED_TAG, readers.tagged.TAG) if c in gold
+        pair = [c for c in (documents.GOLD_TAG, readers.tagged.BEFORE, readers.tagged.TAG) if c in gold][:1] + [
+            c for c in (documents.PREDICTED_TAG, readers.tagged.TAG) if c in gold
         ][:1]
         if len(set(pair)) < 2:
-            raise BadInput(
+            raise errors.BadInput(
                 "gold: the tokens have one column of tags; give the predicted ones too, in a file of their own "
-                f"(-p predictions=FILE) or as columns {GOLD_TAG} and {PREDICTED_TAG}"
+                f"(-p predictions=FILE) or as columns {documents.GOLD_TAG} and {documents.PREDICTED_TAG}"
             )
         of_gold, of_predictions = pair
         predictions = gold
         if "model" in gold:
             gold = gold[gold["model"] == gold["model"].iloc[0]]
     elif readers.tagged.TOKEN not in predictions:
-        raise BadInput("gold: tokens with tags, but the predictions are none; give both in one form")
+        raise errors.BadInput("gold: tokens with tags, but the predictions are none; give both in one form")
     else:
-        of_gold = next((c for c in (GOLD_TAG, readers.tagged.TAG) if c in gold), "")
-        of_predictions = next((c for c in (PREDICTED_TAG, readers.tagged.TAG) if c in predictions), "")
+        of_gold = next((c for c in (documents.GOLD_TAG, readers.tagged.TAG) if c in gold), "")
+        of_predictions = next((c for c in (documents.PREDICTED_TAG, readers.tagged.TAG) if c in predictions), "")
         missing = [name for name, column in (("gold", of_gold), ("predictions", of_predictions)) if not column]
         if missing:
-            raise BadInput(f"{' and '.join(missing)}: the tokens have no column of tags ({readers.tagged.TAG})")
+            raise errors.BadInput(f"{' and '.join(missing)}: the tokens have no column of tags ({readers.tagged.TAG})")
     true = readers.tagged.tokens_of(gold)
     found, notes = _spans(gold[of_gold], true, true, {})
     gold_notes = [f"tags of the columns {of_gold} and {of_predictions} were read"] if alone else []
@@ -128,11 +118,11 @@ def _aligned(
     if list(own.ids) != list(true.ids):
         strange = sorted(set(own.ids) ^ set(true.ids))
         faults = strange or ["the texts come in another order"]
-        raise BadInput.listing(f"{of_model}: these texts are on one side only, or in another order:", faults)
+        raise errors.BadInput.listing(f"{of_model}: these texts are on one side only, or in another order:", faults)
     if (sizes != found).any():
         wrong = np.flatnonzero(sizes != found)
         faults = [f"text {true.ids[i]}: {sizes[i]} true, {found[i]} predicted" for i in wrong.tolist()]
-        raise BadInput.listing(f"{of_model}: these texts have other numbers of tokens:", faults)
+        raise errors.BadInput.listing(f"{of_model}: these texts have other numbers of tokens:", faults)
     n = int(
         (
             gold[readers.tagged.TOKEN].to_numpy(dtype=object)
@@ -178,13 +168,13 @@ def _listed(frame: pd.DataFrame, table: str) -> str:
     """The column whose cells list entities; empty where rows are entities."""
     if {"start", "end"} <= set(frame.columns):
         return ""
-    names = (table, *LISTS, *(PREDICTED if table == "predictions" else ()))
-    return list_column(frame, names) or next((c for c in names if c in frame and frame[c].isna().all()), "")
+    names = (table, *LISTS, *(documents.PREDICTED if table == "predictions" else ()))
+    return documents.list_column(frame, names) or next((c for c in names if c in frame and frame[c].isna().all()), "")
 
 
 def _exploded(frame: pd.DataFrame, column: str, table: str) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """One row per listed entity, and the texts where there are some."""
-    ids = named(frame)
+    ids = documents.named(frame)
     rows, places, faults = [], [], []
     models = frame["model"].tolist() if "model" in frame else None
     for i, (name, listed) in enumerate(zip(ids, frame[column], strict=True)):
@@ -201,7 +191,7 @@ def _exploded(frame: pd.DataFrame, column: str, table: str) -> tuple[pd.DataFram
             rows.append((name, *span, *([models[i]] if models else [])))
             places.append(frame.index[i])
     if faults:
-        raise BadInput.listing(f"{table}: column {column}:", faults)
+        raise errors.BadInput.listing(f"{table}: column {column}:", faults)
     columns = ["text_id", "start", "end", "entity_class", *(["model"] if models else [])]
     spans = pd.DataFrame(rows, columns=columns, index=pd.Index(places))
     spans.attrs[readers.schema.SYSTEMS] = tuple(dict.fromkeys(map(str, models or ())))

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import core, kit, readers
-from evalbench.errors import BadInput
+from evalbench import core, errors, kit, readers
 from evalbench.metrics.entities import Entities
 
 MOST_CLASSES = 100
@@ -65,11 +64,11 @@ def prepare(data: readers.Dataset) -> Known:
         faults += _misplaced(name, rows, text, lengths)
         codes.append(text)
     if faults:
-        raise BadInput.listing("spans and texts:", faults)
+        raise errors.BadInput.listing("spans and texts:", faults)
     of_gold, of_predictions = (rows["entity_class"].str.strip() for rows in (gold, predictions))
     true = sorted(of_gold.unique())
     if len(true) > MOST_CLASSES:
-        raise BadInput(
+        raise errors.BadInput(
             f"gold: column entity_class has {len(true)} classes, at most {MOST_CLASSES} are judged; are they classes?"
         )
     counts = of_predictions[~of_predictions.isin(true)].value_counts()

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench.core.arrays import Ints
+from evalbench import core
 from evalbench.metrics.entities import COUNTS, MODES, Entities, Matched, counts_of, matched
-from evalbench.studies.ner_quality.inputs import Known
+from evalbench.studies.ner_quality import inputs
 
 OWN = ("true", "predicted", "strict", "partial", "type")
 MISSED, SPURIOUS = "(missed)", "(spurious)"
@@ -52,7 +52,7 @@ class Found(NamedTuple):
     tables: dict[str, pd.DataFrame]
 
 
-def items_of(known: Known) -> Found:
+def items_of(known: inputs.Known) -> Found:
     """Match every model's spans to the true ones and count."""
     per_model, spans, confusions, counts = [], [], [], []
     pairs = np.zeros((len(known.classes),) * 2, dtype=bool)
@@ -82,12 +82,12 @@ def _with_model(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[["model", *(c for c in frame if c != "model")]]
 
 
-def _columns(known: Known, predicted: Entities, found: Matched, pairs: Any) -> dict[str, Any]:
+def _columns(known: inputs.Known, predicted: Entities, found: Matched, pairs: Any) -> dict[str, Any]:
     n, size = len(known.texts), len(known.classes)
     truth, rows = known.truth, found.pairs
     text, kind = truth.text[rows.truth], truth.kind[rows.truth]
 
-    def by_text(of: Ints) -> Ints:
+    def by_text(of: core.Ints) -> core.Ints:
         return np.bincount(of, minlength=n)
 
     out: dict[str, Any] = {
@@ -100,7 +100,7 @@ def _columns(known: Known, predicted: Entities, found: Matched, pairs: Any) -> d
         half = by_text(text[found.taken[mode]]) - hits
         out[mode] = hits + 0.5 * half if mode == "partial" else hits
 
-    def by_class(texts: Ints, kinds: Ints) -> Ints:
+    def by_class(texts: core.Ints, kinds: core.Ints) -> core.Ints:
         return np.bincount(texts * size + kinds, minlength=n * size).reshape(n, size).astype(np.int32)
 
     exact, own = (by_class(text[t], kind[t]) for t in (found.correct["own"], found.taken["own"]))
@@ -123,7 +123,7 @@ def _columns(known: Known, predicted: Entities, found: Matched, pairs: Any) -> d
     return out
 
 
-def _spans(known: Known, predicted: Entities, found: Matched) -> pd.DataFrame:
+def _spans(known: inputs.Known, predicted: Entities, found: Matched) -> pd.DataFrame:
     """Every true entity with what was predicted in its place, then what was predicted where nothing is."""
     truth, rows = known.truth, found.pairs
     taken = np.flatnonzero(found.taken["overlap"])
@@ -163,7 +163,7 @@ def _spans(known: Known, predicted: Entities, found: Matched) -> pd.DataFrame:
     return frame
 
 
-def _confusions(known: Known, predicted: Entities, found: Matched) -> pd.DataFrame:
+def _confusions(known: inputs.Known, predicted: Entities, found: Matched) -> pd.DataFrame:
     """How often each class was predicted in the place of each true one; what was missed, and spurious."""
     taken = np.flatnonzero(found.taken["overlap"])
     size, n = len(known.classes), known.n_true_classes
@@ -183,7 +183,7 @@ def _confusions(known: Known, predicted: Entities, found: Matched) -> pd.DataFra
     return pd.DataFrame(rows, columns=["true_class", "predicted_class", "n", "share"])
 
 
-def _counts(known: Known, predicted: Entities, found: Matched) -> pd.DataFrame:
+def _counts(known: inputs.Known, predicted: Entities, found: Matched) -> pd.DataFrame:
     """The five counts of each mode."""
     n_true, n_predicted = (np.array([len(e.text)]) for e in (known.truth, predicted))
     nowhere = np.zeros(len(found.pairs.truth), dtype=np.int64)

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evalbench.core.wording import count
-from evalbench.studies.ner_quality.summary import BLOCKS, MOST_UNITS, rules_of
+from evalbench import core
+from evalbench.studies.ner_quality import summary
 
 
-def method(options: Mapping[str, Any], n_texts: int) -> tuple[str, ...]:
+def described(options: Mapping[str, Any], n_texts: int) -> tuple[str, ...]:
     """The formulas in force."""
-    bands, _ = rules_of(options["green_to"], options["yellow_to"])
+    bands, _ = summary.rules_of(options["green_to"], options["yellow_to"])
     units = "Intervals resample texts."
-    if n_texts > MOST_UNITS:
-        units = f"Intervals resample {count(BLOCKS)} blocks of texts that were put together at random."
+    if n_texts > summary.MOST_UNITS:
+        units = (
+            f"Intervals resample {core.wording.count(summary.BLOCKS)} blocks of texts that were put together at random."
+        )
     return (
         "strict: the same boundaries and the same class; exact: the same boundaries, whatever the class; partial: the same "
         "boundaries count 1, an overlap ½, whatever the class; type: the same class and any overlap.",

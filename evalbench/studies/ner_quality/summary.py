@@ -11,13 +11,11 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.core.arrays import Floats
-from evalbench.core.verdict import Bands, Light, Verdict, worst
 from evalbench.metrics.entities import MODES
 from evalbench.studies.ner_quality.items import classes_of, confused_column, confusions_of, own_column
 
 CONFUSION, OWN, STRICT = "largest_confusion", "confusion_of_", "strict_f1"
-METHOD_BANDS = Bands.cut("green", 0.25, "yellow", 0.5, "red")
+METHOD_BANDS = core.verdict.Bands.cut("green", 0.25, "yellow", 0.5, "red")
 MOST_UNITS, BLOCKS = 20_000, 10_000
 """Of more texts than so many, the resamples draw blocks of texts that were put together at random."""
 NOTHING_FOUND = "no true entity was found, so that none can be taken for another class"
@@ -50,7 +48,7 @@ def _share(mode: str, figure: str) -> core.Measure:
     return core.Measure(f"{mode}_{figure}", (mode, total), core.ratio, title=title, interval="counts", undefined=why)
 
 
-def _harmonic(hits: Floats, true: Floats, predicted: Floats) -> Floats:
+def _harmonic(hits: core.Floats, true: core.Floats, predicted: core.Floats) -> core.Floats:
     return core.ratio(2 * hits, true + predicted)
 
 
@@ -73,7 +71,7 @@ def macro_of(classes: Sequence[str], mode: str, figure: str = "f1") -> core.Meas
     columns = [_columns(name, mode, figure) for name in classes]
     width = len(columns[0]) if columns else 1
 
-    def value(*sums: Floats) -> Floats:
+    def value(*sums: core.Floats) -> core.Floats:
         parts = [sums[i : i + width] for i in range(0, len(sums), width)]
         each = np.stack([_harmonic(*part) if figure == "f1" else core.ratio(*part) for part in parts])
         if figure == "f1":  # a class that was not drawn has no recall, whatever was predicted
@@ -105,11 +103,11 @@ def class_measure(name: str, mode: str, figure: str) -> core.Measure:
     )
 
 
-def confusion_of(name: str, pairs: Sequence[tuple[str, str]], bands: Bands | None = None) -> core.Measure:
+def confusion_of(name: str, pairs: Sequence[tuple[str, str]], bands: core.verdict.Bands | None = None) -> core.Measure:
     """The largest share of a class's true entities that was taken for one other class."""
     columns = [confused_column(*pair) for pair in pairs if pair[0] == name]
 
-    def value(total: Floats, *others: Floats) -> Floats:
+    def value(total: core.Floats, *others: core.Floats) -> core.Floats:
         return core.ratio(np.max(others, axis=0) if others else np.zeros_like(total), total)
 
     return core.Measure(
@@ -124,13 +122,15 @@ def confusion_of(name: str, pairs: Sequence[tuple[str, str]], bands: Bands | Non
     )
 
 
-def deciding_confusion(classes: Sequence[str], pairs: Sequence[tuple[str, str]], bands: Bands) -> core.Measure:
+def deciding_confusion(
+    classes: Sequence[str], pairs: Sequence[tuple[str, str]], bands: core.verdict.Bands
+) -> core.Measure:
     """The largest confusion of any class where it is red, else the second largest: what the light is that of.
 
     The light over it is the test's: red with one red class, yellow with two yellow ones, else green.
     """
 
-    def value(each: Floats) -> Floats:
+    def value(each: core.Floats) -> core.Floats:
         first, second = _two_largest(each)
         return np.where(bands.lights(first) == "red", first, second)
 
@@ -149,13 +149,13 @@ def _over_classes(
     title: str,
     classes: Sequence[str],
     pairs: Sequence[tuple[str, str]],
-    value: Callable[[Floats], Floats],
-    bands: Bands | None,
+    value: Callable[[core.Floats], core.Floats],
+    bands: core.verdict.Bands | None,
 ) -> core.Measure:
     own = [confusion_of(name, pairs) for name in classes]
     ends = np.cumsum([0, *(len(m.sums) for m in own)]).tolist()
 
-    def of_sums(*sums: Floats) -> Floats:
+    def of_sums(*sums: core.Floats) -> core.Floats:
         if not own:
             return np.full(1, np.nan)
         each = np.stack([m.value(*sums[a:b]) for m, a, b in zip(own, ends[:-1], ends[1:], strict=True)])
@@ -173,7 +173,7 @@ def _over_classes(
     )
 
 
-def _two_largest(each: Floats) -> tuple[Floats, Floats]:
+def _two_largest(each: core.Floats) -> tuple[core.Floats, core.Floats]:
     """Of each column of ``(classes, resamples)``; a class without a value has none, and 0 stands for what is not there."""
     ordered = np.sort(np.where(np.isfinite(each), each, 0.0), axis=0)
     return ordered[-1], ordered[-2] if len(ordered) > 1 else np.zeros_like(ordered[-1])
@@ -184,7 +184,7 @@ def _two_largest(each: Floats) -> tuple[Floats, Floats]:
 
 def rules_of(
     green_to: float | None = None, yellow_to: float | None = None, lights: Mapping[str, Mapping[str, float]] = {}
-) -> tuple[Bands, dict[str, dict[str, float]]]:
+) -> tuple[core.verdict.Bands, dict[str, dict[str, float]]]:
     """The bands of a class's confusion, and the checked thresholds of further figures.
 
     Raises
@@ -242,7 +242,7 @@ def summarise(
     models = list(dict.fromkeys(e.group["model"] for e in found))
     deciding = [_deciding(found, model, bands) for model in models]
     named = [e for e in found if e.metric in further and e.light != "unlit"]
-    light = worst([*(of_model for of_model, _ in deciding), *(e.light for e in named)])
+    light = core.verdict.worst([*(of_model for of_model, _ in deciding), *(e.light for e in named)])
     likely = [e for of_model, e in deciding if e is not None and of_model == light] + [
         e for e in named if e.light == light
     ]
@@ -267,10 +267,14 @@ def summarise(
     rule = f"confusion of a class: {bands}; red: one red class; yellow: two yellow ones; the worst model decides"
     rule = "; ".join([rule, *(f"{m.title}: {m.bands}" for m in over_all if m.bands is not None)])
     stability = core.stability.joint_stability(lit, light, **options)
-    return core.Summary(found, Verdict(light, sentence, rule, stability, None, decided.place if decided else None))
+    return core.Summary(
+        found, core.verdict.Verdict(light, sentence, rule, stability, None, decided.place if decided else None)
+    )
 
 
-def _deciding(found: Sequence[core.Estimate], model: str, bands: Bands) -> tuple[Light, core.Estimate | None]:
+def _deciding(
+    found: Sequence[core.Estimate], model: str, bands: core.verdict.Bands
+) -> tuple[core.verdict.Light, core.Estimate | None]:
     """A model's light, and the class whose confusion decides it: the largest if it is red, else the second largest."""
     own = [e for e in found if e.group["model"] == model and e.metric.startswith(OWN) and e.value is not None]
     if own and all(e.light == "grey" for e in own):
@@ -365,7 +369,9 @@ def worst_pairs(
     return sorted(found, key=lambda row: (-row[2], row[0]))
 
 
-def _remark(items: pd.DataFrame, classes: Sequence[str], pairs: Sequence[tuple[str, str]], bands: Bands) -> str:
+def _remark(
+    items: pd.DataFrame, classes: Sequence[str], pairs: Sequence[tuple[str, str]], bands: core.verdict.Bands
+) -> str:
     """What each model takes for what, where its class is not green."""
     said = []
     for model, own in items.groupby("model", sort=True):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from evalbench.core.measures import Measure, ratio
+from evalbench import core
 from evalbench.metrics.entities import COUNTS, MODES
+from evalbench.studies.ner_quality import summary
 from evalbench.studies.ner_quality.items import classes_of, own_column
-from evalbench.studies.ner_quality.summary import class_measure, estimates_of, macro_of
 
 FIGURES = ("precision", "recall", "f1")
 
@@ -16,9 +16,9 @@ def figures(items: pd.DataFrame, counts: pd.DataFrame, *, seed: int, n_resamples
     """Tables ``modes`` (model, over, mode) and ``classes`` (model, class, mode) with values and ends of intervals."""
     names = classes_of(items)
     over_all = [_micro(mode, figure) for mode in MODES for figure in FIGURES]
-    means = [macro_of(names, mode, figure) for mode in MODES for figure in FIGURES] if names else []
-    own = [class_measure(name, mode, figure) for name in names for mode in MODES for figure in FIGURES]
-    found = estimates_of(items, [*over_all, *means, *own], seed=seed, n_resamples=n_resamples)
+    means = [summary.macro_of(names, mode, figure) for mode in MODES for figure in FIGURES] if names else []
+    own = [summary.class_measure(name, mode, figure) for name in names for mode in MODES for figure in FIGURES]
+    found = summary.estimates_of(items, [*over_all, *means, *own], seed=seed, n_resamples=n_resamples)
     models = sorted(items["model"].unique())
     width = len(over_all) + len(means) + len(own)
     modes, classes = [], []
@@ -53,8 +53,8 @@ def figures(items: pd.DataFrame, counts: pd.DataFrame, *, seed: int, n_resamples
     }
 
 
-def _micro(mode: str, figure: str) -> Measure:
+def _micro(mode: str, figure: str) -> core.Measure:
     sides = {"precision": ("n_predicted",), "recall": ("n_true",), "f1": ("n_true", "n_predicted")}[figure]
     if figure == "f1":
-        return Measure(f"{mode}_f1", (mode, *sides), lambda h, t, p: ratio(2 * h, t + p))
-    return Measure(f"{mode}_{figure}", (mode, *sides), ratio, interval="counts")
+        return core.Measure(f"{mode}_f1", (mode, *sides), lambda h, t, p: core.ratio(2 * h, t + p))
+    return core.Measure(f"{mode}_{figure}", (mode, *sides), core.ratio, interval="counts")

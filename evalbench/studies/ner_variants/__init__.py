@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from evalbench import core, kit, readers
-from evalbench.readers.schema import Column, Table
+from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
-from evalbench.studies.ner_variants.inputs import DESCRIPTIONS, REQUESTS, collected_replies, named_ids, prepare
+from evalbench.studies.ner_variants import inputs
 from evalbench.studies.ner_variants.items import items_of, wording
 from evalbench.studies.ner_variants.summary import compared, measures, method, notes, summarise
 
@@ -27,8 +27,8 @@ SCHEMA: Mapping[str, Table] = {
         (
             Column("id", "id", help="the text"),
             Column("model", "id", groups=True, required=False, help="who replied, where there are several"),
-            Column("requests", "text", choices=REQUESTS, help="all classes in a request, or one"),
-            Column("description", "text", choices=DESCRIPTIONS, help="what the request says of a class"),
+            Column("requests", "text", choices=inputs.REQUESTS, help="all classes in a request, or one"),
+            Column("description", "text", choices=inputs.DESCRIPTIONS, help="what the request says of a class"),
             Column("entity_class", "text", required=False, empty_ok=True, help="the class that a request is for"),
             Column("reply", "text", empty_ok=True, keep_null=True, help="as it came; null: unscored"),
         ),
@@ -66,7 +66,7 @@ SCHEMA: Mapping[str, Table] = {
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """Tables whose ids are called ``text_id``, as in the other studies of entities."""
-    return named_ids(frames)
+    return inputs.named_ids(frames)
 
 
 def check(data: readers.Dataset) -> None:
@@ -76,7 +76,7 @@ def check(data: readers.Dataset) -> None:
     ------
     BadInput
     """
-    prepare(data)
+    inputs.prepare(data)
 
 
 def evaluate(
@@ -86,8 +86,8 @@ def evaluate(
     prompt: str = "",
     temperature: float = 0.0,
     max_tokens: int = 1024,
-    requests: Sequence[str] = REQUESTS,
-    descriptions: Sequence[str] = DESCRIPTIONS,
+    requests: Sequence[str] = inputs.REQUESTS,
+    descriptions: Sequence[str] = inputs.DESCRIPTIONS,
     reply_format: str = "tuples",
     sample_method: str = "first",
     n_samples: int = 0,
@@ -130,16 +130,19 @@ def evaluate(
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
     checks.choice("reply_format", reply_format, readers.listed.FORMATS)
-    for name, chosen, choices in (("requests", requests, REQUESTS), ("descriptions", descriptions, DESCRIPTIONS)):
+    for name, chosen, choices in (
+        ("requests", requests, inputs.REQUESTS),
+        ("descriptions", descriptions, inputs.DESCRIPTIONS),
+    ):
         checks.that(chosen, f"{name} must name one of {', '.join(choices)} or more")
         for each in chosen:
             checks.choice(name, each, choices)
     checks.refuse("ner_variants")
     data, trials = kit.trials.spread(data, SCHEMA)
-    known, replies = collected_replies(prepare(data), options)
+    known, replies = inputs.collected_replies(inputs.prepare(data), options)
     rows, read = items_of(known, reply_format)
     rows = rows.assign(asked=trials.plain(rows["asked"]))
-    trials = trials.ending(f", {wording(r, d)}" for r in REQUESTS for d in DESCRIPTIONS)
+    trials = trials.ending(f", {wording(r, d)}" for r in inputs.REQUESTS for d in inputs.DESCRIPTIONS)
     items, of_trials = trials.averaged(rows, "id", "entity_class")
     items = kit.grouping.carried(items, data)
     summary, differences = compared(items, **kit.taken(compared, options))

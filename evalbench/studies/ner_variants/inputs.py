@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 from pydantic import BaseModel
 
-from evalbench import core, kit, readers
-from evalbench.errors import BadInput
+from evalbench import core, errors, kit, readers
 from evalbench.models.exchange import Reply
 from evalbench.text.occurrences import comparable
 
@@ -98,7 +97,7 @@ def prepare(data: readers.Dataset) -> Known:
     if (replies.loc[~one, "entity_class"] != "").any():
         faults.append("replies: requests for all classes leave entity_class empty")
     if faults:
-        raise BadInput.listing("texts, true entities and replies:", faults)
+        raise errors.BadInput.listing("texts, true entities and replies:", faults)
     replies = replies.assign(unscored=kit.answers.why_unscored(replies["reply"]))
     return Known(texts, classes.sort_values("entity_class", ignore_index=True), true, replies)
 
@@ -142,7 +141,7 @@ def collected_replies(known: Known, options: Mapping[str, Any]) -> tuple[Known, 
     own = own[own["id"].isin(wanted) & own["requests"].isin(options["requests"])]
     own = own[own["description"].isin(options["descriptions"])]
     if own.empty:
-        raise BadInput(
+        raise errors.BadInput(
             "no table holds replies to these wordings; give a table replies (-p replies=FILE), or a model to ask (--model)"
         )
     return known._replace(replies=own), []

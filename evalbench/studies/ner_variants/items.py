@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench.readers.listed import Listed, Unparsed, listed
-from evalbench.studies.ner_variants.inputs import Known
+from evalbench import readers
+from evalbench.studies.ner_variants import inputs
 from evalbench.text.occurrences import comparable
 
 COUNTS = ("n_true", "n_predicted", "hits")
@@ -26,7 +26,7 @@ def wording(requests: str, description: str) -> str:
     return f"{requests}, {'name only' if description == 'none' else description}"
 
 
-def items_of(known: Known, form: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def items_of(known: inputs.Known, form: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """One row per text, wording and class, and the replies with what was read in them."""
     names = known.classes["entity_class"].tolist()
     rows, read = [], []
@@ -34,7 +34,7 @@ def items_of(known: Known, form: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     row: Any
     for row in known.replies.sort_values(order, kind="stable").itertuples(index=False):
         classes = [row.entity_class] if row.entity_class else names
-        found, why = _read(row.reply, form, classes) if not row.unscored else (Listed((), ()), "")
+        found, why = _read(row.reply, form, classes) if not row.unscored else (readers.listed.Listed((), ()), "")
         unscored = row.unscored or ("unparsed" if why else "")
         said: dict[str, Counter[str]] = {name: Counter() for name in classes}
         for string, name in found.entities:
@@ -69,8 +69,8 @@ def items_of(known: Known, form: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     return pd.DataFrame(rows), pd.DataFrame(read)
 
 
-def _read(reply: str, form: str, classes: list[str]) -> tuple[Listed, str]:
+def _read(reply: str, form: str, classes: list[str]) -> tuple[readers.listed.Listed, str]:
     try:
-        return listed(reply, form, classes), ""
-    except Unparsed as error:
-        return Listed((), ()), str(error)
+        return readers.listed.listed(reply, form, classes), ""
+    except readers.listed.Unparsed as error:
+        return readers.listed.Listed((), ()), str(error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from evalbench import core, draw, kit
-from evalbench.studies.ner_variants.summary import GAIN, TITLES
+from evalbench.studies.ner_variants import summary
 
 
 def picture_f1(result: core.Result) -> draw.Drawn:
@@ -19,7 +19,7 @@ def picture_f1(result: core.Result) -> draw.Drawn:
 
 def picture_gains(result: core.Result) -> draw.Drawn | None:
     """What a fuller description, or one class per request, adds on the same texts; None with a single wording."""
-    rows = [e for e in result.summary.estimates if e.metric in TITLES]
+    rows = [e for e in result.summary.estimates if e.metric in summary.TITLES]
     if not rows:
         return None
     names = [_short(e.group["model"], result) for e in rows]
@@ -61,7 +61,7 @@ def gains(result: core.Result) -> pd.DataFrame:
             *(None if x != x else x for x in (row["gain"], row["gain_low"], row["gain_high"]))
         ),
         "texts": "n",
-        "light": lambda row: row["light"] if row["metric"] == GAIN else "",
+        "light": lambda row: row["light"] if row["metric"] == summary.GAIN else "",
     }
     return kit.cases.shown(result.tables["gains"], show)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.ner_variants.inputs import DESCRIPTIONS
+from evalbench.studies.ner_variants import inputs
 from evalbench.studies.ner_variants.items import COUNTS, wording
 
 GAIN, DIVIDED = "description_gain", "one_class_gain"
@@ -67,11 +67,11 @@ def pairs_of(items: pd.DataFrame) -> Iterator[Pair]:
     for asked, own in items.groupby("asked", sort=True):
         found = dict(iter(own.groupby(["requests", "description"])))
         for requests in ("all", "one"):
-            there = [d for d in DESCRIPTIONS if (requests, d) in found]
+            there = [d for d in inputs.DESCRIPTIONS if (requests, d) in found]
             for one, other in pairwise(there):
                 name = f"{asked}, {wording(requests, one)} → {wording(requests, other).partition(', ')[2]}"
                 yield Pair(GAIN, name, _beside(found[requests, one], found[requests, other]))
-        for d in DESCRIPTIONS:
+        for d in inputs.DESCRIPTIONS:
             if ("all", d) in found and ("one", d) in found:
                 name = f"{asked}, {wording('all', d)} → one"
                 yield Pair(DIVIDED, name, _beside(found["all", d], found["one", d]))

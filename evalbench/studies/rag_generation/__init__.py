@@ -17,13 +17,10 @@ from typing import Any
 from evalbench import core, kit, readers
 from evalbench.judge.entail import BASELINE
 from evalbench.models.accounting import embeddings_counted, merged
-from evalbench.readers.schema import Column, Table
+from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
-from evalbench.studies.rag_generation.inputs import METRICS, SPLITS, answers_of, judge_of, metrics_of
+from evalbench.studies.rag_generation import inputs, judged, method, summary
 from evalbench.studies.rag_generation.items import confusion_of, items_of, tables_of
-from evalbench.studies.rag_generation.judged import compared, judged
-from evalbench.studies.rag_generation.method import method, notes
-from evalbench.studies.rag_generation.summary import measures, rules_of, summarise
 
 QUESTION = (
     "Is an answer from retrieved contexts faithful to them, right, and to the point, and was the right thing retrieved?"
@@ -143,28 +140,28 @@ def evaluate(
     """
     parameters = kit.stated(evaluate, locals())
     checks = kit.Checks(parameters)
-    checks.choice("split", split, SPLITS)
+    checks.choice("split", split, inputs.SPLITS)
     checks.at_least(1, n_questions=n_questions)
     truths = data["answers"].get("ground_truth")
     with_truths = truths is not None and bool((truths.fillna("") != "").any())
-    chosen, left_out = metrics_of(metrics, judge, split, checks, truths=with_truths, lit=lights or ())
-    rules = checks.tried(lambda: rules_of(lights or {}, chosen)) if chosen else {}
+    chosen, left_out = inputs.metrics_of(metrics, judge, split, checks, truths=with_truths, lit=lights or ())
+    rules = checks.tried(lambda: summary.rules_of(lights or {}, chosen)) if chosen else {}
     checks.refuse("rag_generation")
-    by = judge_of(judge, data)
+    by = inputs.judge_of(judge, data)
     parameters |= {"metrics": chosen, "lights": rules}
-    humans = kit.labelled.given(measures(chosen), data["answers"], **kit.taken(kit.labelled.given, parameters))
+    humans = kit.labelled.given(summary.measures(chosen), data["answers"], **kit.taken(kit.labelled.given, parameters))
     data, trials = kit.trials.spread(data, SCHEMA)
-    answers = answers_of(kit.sampling.sampled(data["answers"], sample_method, n_samples, random_state))
+    answers = inputs.answers_of(kit.sampling.sampled(data["answers"], sample_method, n_samples, random_state))
     docket = kit.judging.Docket(by, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens)
-    cases = judged(answers, docket, chosen, split=split, n_questions=n_questions)
+    cases = judged.cases_of(answers, docket, chosen, split=split, n_questions=n_questions)
     with embeddings_counted() as spent:
-        embedded = compared(cases, embed)
+        embedded = judged.compared(cases, embed)
     heard = docket.heard()
     items, of_trials = trials.averaged(items_of(cases, chosen), "id")
     resampled: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
     items, fit, said = humans.on(kit.grouping.carried(items, data), heard, **resampled)
     core.progress.at(f"intervals, {n_resamples} resamples")
-    headline = [m for m in measures(chosen) if m.metric in METRICS]
+    headline = [m for m in summary.measures(chosen) if m.metric in inputs.METRICS]
     tables = {
         **tables_of(cases, chosen),
         "confusion": confusion_of(items),
@@ -180,10 +177,10 @@ def evaluate(
         id="id",
         by=("model",),
         items=items,
-        summary=summarise(items, **kit.taken(summarise, parameters | fit)),
+        summary=summary.summarise(items, **kit.taken(summary.summarise, parameters | fit)),
         tables={name: table for name, table in tables.items() if len(table) or name != "comparison"},
-        notes=(*data.notes, *left_out, *embedded, *notes(cases, items, parameters), *said),
-        method=method(parameters),
+        notes=(*data.notes, *left_out, *embedded, *method.notes(cases, items, parameters), *said),
+        method=method.described(parameters),
         accounting=merged([kit.collecting.accounting_of([], [heard]), *spent]),
     )
     return trials.reported(result, of_trials, headline)

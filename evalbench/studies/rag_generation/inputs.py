@@ -8,10 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from evalbench import kit, readers
-from evalbench.errors import BadInput
-from evalbench.judge.recorded import Recording
-from evalbench.judge.verdicts import RECORDED
+from evalbench import errors, kit, readers
+from evalbench.judge import recorded, verdicts
 from evalbench.models.llm import is_model_name
 
 METRICS = ("faithfulness", "answer_relevance", "context_recall", "context_precision", "answer_correctness")
@@ -77,10 +75,15 @@ def _answer(row: dict[Any, Any], reason: str) -> Answer:
 
 def only_compares(judge: Judge) -> bool:
     """Whether the judge compares texts and can neither split one nor write questions: a baseline or a cross-encoder."""
-    return isinstance(judge, str) and judge != OWN_TABLE and not judge.startswith(RECORDED) and not is_model_name(judge)
+    return (
+        isinstance(judge, str)
+        and judge != OWN_TABLE
+        and not judge.startswith(verdicts.RECORDED)
+        and not is_model_name(judge)
+    )
 
 
-def judge_of(judge: Judge, data: readers.Dataset) -> Judge | Recording:
+def judge_of(judge: Judge, data: readers.Dataset) -> Judge | recorded.Recording:
     """The judge that is asked: for ``recorded`` the verdicts of the data set.
 
     Raises
@@ -92,12 +95,12 @@ def judge_of(judge: Judge, data: readers.Dataset) -> Judge | Recording:
         return judge
     table = data.get("verdicts")
     if table is None:
-        raise BadInput(
+        raise errors.BadInput(
             "judge='recorded' reads the verdicts of the data set, which has no table verdicts: give one (-p verdicts=FILE), or "
             "another judge: a chat model (openai/MODEL, local/smollm2-135m), recorded:FILE or baseline/lexical"
         )
     rows: list[Any] = table.to_dict("records")
-    return Recording(rows, OWN_TABLE)
+    return recorded.Recording(rows, OWN_TABLE)
 
 
 def metrics_of(

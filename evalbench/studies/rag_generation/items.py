@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from evalbench import kit
 from evalbench.judge.verdicts import Judgement
-from evalbench.kit.answers import NO_OUTPUT, NO_REFERENCE
 from evalbench.metrics import rag
-from evalbench.studies.rag_generation.inputs import KEYS, METRICS
-from evalbench.studies.rag_generation.judged import Case, Statements, stating
+from evalbench.studies.rag_generation import inputs, judged
 
 NO_CONTEXTS = "no contexts"
 NO_CLAIM = "no claim"
@@ -26,16 +25,16 @@ Why = tuple[str, str]
 """Why a figure has no value: unscored, undefined."""
 
 
-def items_of(cases: Sequence[Case], metrics: Sequence[str]) -> pd.DataFrame:
+def items_of(cases: Sequence[judged.Case], metrics: Sequence[str]) -> pd.DataFrame:
     """One row per answer: the metrics that were computed, their parts, counts, lists of facts, and reasons."""
     return pd.DataFrame([_item(case, metrics) for case in cases])
 
 
-def _item(case: Case, metrics: Sequence[str]) -> dict[str, Any]:
+def _item(case: judged.Case, metrics: Sequence[str]) -> dict[str, Any]:
     answer = case.answer
-    parts = [_OF[name](case) for name in METRICS if name in metrics]
+    parts = [_OF[name](case) for name in inputs.METRICS if name in metrics]
     values = {key: value for scores, _ in parts for key, value in scores.items()}
-    why = {name: reasons for name, (_, reasons) in zip([n for n in METRICS if n in metrics], parts, strict=True)}
+    why = {name: reasons for name, (_, reasons) in zip([n for n in inputs.METRICS if n in metrics], parts, strict=True)}
     first = {name: values.pop(name) for name in metrics}
     unscored = next((failed for failed, _ in why.values() if failed), "")
     undefined = "" if unscored else "; ".join(dict.fromkeys(lacking for _, lacking in why.values() if lacking))
@@ -55,7 +54,7 @@ def _item(case: Case, metrics: Sequence[str]) -> dict[str, Any]:
 _KINDS = ("unscored", "undefined")
 
 
-def _faithfulness(case: Case) -> tuple[dict[str, Any], Why]:
+def _faithfulness(case: judged.Case) -> tuple[dict[str, Any], Why]:
     found = _verdicts(case.supported)
     why = _why(case, answer=True, contexts=True, of=(case.statements,), said=case.supported)
     if not any(why) and not found.size:
@@ -65,7 +64,7 @@ def _faithfulness(case: Case) -> tuple[dict[str, Any], Why]:
     return {"faithfulness": rag.faithfulness(known), **_unless(why, counts)}, why
 
 
-def _answer_relevance(case: Case) -> tuple[dict[str, Any], Why]:
+def _answer_relevance(case: judged.Case) -> tuple[dict[str, Any], Why]:
     why = (case.answer.unscored or case.relevance_unscored, "")
     silent = not case.questions and not why[0]
     value = 0.0 if silent else rag.answer_relevance(case.cosines)
@@ -73,7 +72,7 @@ def _answer_relevance(case: Case) -> tuple[dict[str, Any], Why]:
     return {"answer_relevance": value, "noncommittal": flagged}, why
 
 
-def _context_recall(case: Case) -> tuple[dict[str, Any], Why]:
+def _context_recall(case: judged.Case) -> tuple[dict[str, Any], Why]:
     found = _verdicts(case.carried)
     why = _why(case, truth=True, contexts=True, of=(case.facts,), said=case.carried)
     if not any(why) and not found.size:
@@ -83,7 +82,7 @@ def _context_recall(case: Case) -> tuple[dict[str, Any], Why]:
     return {"context_recall": rag.context_recall(known), **_unless(why, counts)}, why
 
 
-def _context_precision(case: Case) -> tuple[dict[str, Any], Why]:
+def _context_precision(case: judged.Case) -> tuple[dict[str, Any], Why]:
     why = _why(case, truth=True, contexts=True, of=(case.facts,), said=case.relevant)
     if not any(why) and not case.facts.all:
         why = ("", NO_FACT)
@@ -100,7 +99,7 @@ def _context_precision(case: Case) -> tuple[dict[str, Any], Why]:
     return {**shares, **_unless(why, counts)}, why
 
 
-def _answer_correctness(case: Case) -> tuple[dict[str, Any], Why]:
+def _answer_correctness(case: judged.Case) -> tuple[dict[str, Any], Why]:
     why = _why(case, answer=True, truth=True, of=(case.statements, case.facts), said=case.right)
     if not any(why) and not case.facts.all:
         why = ("", NO_FACT)
@@ -113,7 +112,7 @@ def _answer_correctness(case: Case) -> tuple[dict[str, Any], Why]:
     scores = {
         "answer_correctness": rag.answer_correctness(tp, fp, fn),
         "claim_precision": rag.claim_precision(_verdicts(case.right)),
-        "claim_recall": rag.claim_recall([bool(numbers) for numbers in stating(case)]),
+        "claim_recall": rag.claim_recall([bool(numbers) for numbers in judged.stating(case)]),
         "tp": float(tp),
         "fp": float(fp),
         "fn": float(fn),
@@ -123,7 +122,7 @@ def _answer_correctness(case: Case) -> tuple[dict[str, Any], Why]:
 
 _OF = dict(
     zip(
-        METRICS,
+        inputs.METRICS,
         (_faithfulness, _answer_relevance, _context_recall, _context_precision, _answer_correctness),
         strict=True,
     )
@@ -136,9 +135,9 @@ def _verdicts(said: Sequence[Judgement]) -> np.ndarray[Any, Any]:
 
 
 def _why(
-    case: Case,
+    case: judged.Case,
     *,
-    of: Sequence[Statements],
+    of: Sequence[judged.Statements],
     said: Sequence[Judgement],
     answer: bool = False,
     truth: bool = False,
@@ -146,9 +145,9 @@ def _why(
 ) -> Why:
     """Why a metric that needs these has no value."""
     if answer and case.answer.unscored:
-        return NO_OUTPUT, ""
+        return kit.answers.NO_OUTPUT, ""
     if truth and not case.answer.truth:
-        return "", NO_REFERENCE
+        return "", kit.answers.NO_REFERENCE
     if contexts and not case.answer.contexts:
         return "", NO_CONTEXTS
     failed = [part.unscored for part in of if part.unscored] + [says.unscored for says in said if says.unscored]
@@ -159,7 +158,7 @@ def _unless(why: Why, counts: Mapping[str, float]) -> dict[str, float]:
     return {name: math.nan if any(why) else float(n) for name, n in counts.items()}
 
 
-def facts_of(case: Case) -> dict[str, list[str]]:
+def facts_of(case: judged.Case) -> dict[str, list[str]]:
     """The facts of a paired case as lists: TP and FP in the answer's words, FN in the ground truth's."""
     pairs = case.pairs
     if pairs is None:
@@ -176,7 +175,7 @@ def facts_of(case: Case) -> dict[str, list[str]]:
     }
 
 
-def _confusion(case: Case, metrics: Sequence[str]) -> dict[str, float]:
+def _confusion(case: judged.Case, metrics: Sequence[str]) -> dict[str, float]:
     """How many statements are right or not and supported or not, and what became of the facts; NaN where one is not known."""
     out: dict[str, float] = {}
     if {"faithfulness", "answer_correctness"} <= set(metrics):
@@ -190,7 +189,7 @@ def _confusion(case: Case, metrics: Sequence[str]) -> dict[str, float]:
         out |= _counted(kinds, CONFUSION, "n_claims", known=known and bool(both))
     if {"context_recall", "answer_correctness"} <= set(metrics):
         known = case.pairs is not None and not any(says.unscored for says in case.carried) and bool(case.carried)
-        said = zip(stating(case), case.carried, strict=False)
+        said = zip(judged.stating(case), case.carried, strict=False)
         kinds = [FATES[2 * (not here) + (says.value != 1)] for here, says in said if says.label != "NO_CLAIM"]
         out |= _counted(kinds, FATES, "n_truths", known=known and bool(kinds))
     return out
@@ -211,7 +210,7 @@ def confusion_of(items: pd.DataFrame) -> pd.DataFrame:
 # -- the finer tables ---------------------------------------------------------------------------------
 
 
-def tables_of(cases: Sequence[Case], metrics: Sequence[str]) -> dict[str, pd.DataFrame]:
+def tables_of(cases: Sequence[judged.Case], metrics: Sequence[str]) -> dict[str, pd.DataFrame]:
     """``statements``, ``facts``, ``contexts``, ``questions``, ``correctness`` and ``texts``, in the order of the cases."""
     found = {
         "statements": _frame(cases, _statement_rows, _STATEMENTS),
@@ -241,12 +240,12 @@ _CORRECTNESS = {"str": "facts result"}
 _TEXTS = {"str": "lang group question ground_truth", "int": "n_contexts"}
 
 
-def _frame(cases: Sequence[Case], rows: Any, types: Mapping[str, str]) -> pd.DataFrame:
+def _frame(cases: Sequence[judged.Case], rows: Any, types: Mapping[str, str]) -> pd.DataFrame:
     listed = [{"id": c.answer.id, "model": c.answer.model, **row} for c in cases for row in rows(c)]
     kinds = {name: kind for kind, names in types.items() for name in names.split()}
     if not listed:
-        listed_columns = [*KEYS, *kinds]
-        return pd.DataFrame(columns=listed_columns).astype({**dict.fromkeys(KEYS, "str"), **kinds})
+        listed_columns = [*inputs.KEYS, *kinds]
+        return pd.DataFrame(columns=listed_columns).astype({**dict.fromkeys(inputs.KEYS, "str"), **kinds})
     return pd.DataFrame(listed).astype(kinds)
 
 
@@ -262,7 +261,7 @@ def _numbers(said: Sequence[Judgement], i: int) -> str:
     return ", ".join(map(str, dict.fromkeys(said[i].parts["passages"])))
 
 
-def _statement_rows(case: Case) -> list[dict[str, Any]]:
+def _statement_rows(case: judged.Case) -> list[dict[str, Any]]:
     return [
         {
             "n": i + 1,
@@ -278,7 +277,7 @@ def _statement_rows(case: Case) -> list[dict[str, Any]]:
     ]
 
 
-def _fact_rows(case: Case) -> list[dict[str, Any]]:
+def _fact_rows(case: judged.Case) -> list[dict[str, Any]]:
     return [
         {
             "n": i + 1,
@@ -289,11 +288,11 @@ def _fact_rows(case: Case) -> list[dict[str, Any]]:
             "stated_by": ", ".join(map(str, numbers)),
             "pair": 0 if case.pairs is None else int(case.pairs.truth[i]) + 1,
         }
-        for i, (fact, numbers) in enumerate(zip(case.facts.all, stating(case), strict=True))
+        for i, (fact, numbers) in enumerate(zip(case.facts.all, judged.stating(case), strict=True))
     ]
 
 
-def _context_rows(case: Case) -> list[dict[str, Any]]:
+def _context_rows(case: judged.Case) -> list[dict[str, Any]]:
     values = [says.value for says in case.relevant] or [math.nan] * len(case.answer.contexts)
     shown = case.relevant or [Judgement(id="")] * len(case.answer.contexts)
     return [
@@ -310,7 +309,7 @@ def _context_rows(case: Case) -> list[dict[str, Any]]:
     ]
 
 
-def _question_rows(case: Case) -> list[dict[str, Any]]:
+def _question_rows(case: judged.Case) -> list[dict[str, Any]]:
     """The question that was asked first, then those that the judge wrote, each with its embedding."""
     if not case.questions:
         return []
@@ -322,14 +321,14 @@ def _question_rows(case: Case) -> list[dict[str, Any]]:
     ]
 
 
-def _correctness_rows(case: Case) -> list[dict[str, Any]]:
+def _correctness_rows(case: judged.Case) -> list[dict[str, Any]]:
     if case.pairs is None:
         return []
     lists, scored = rag.correctness_objects(*(facts_of(case)[kind] for kind in ("TP", "FP", "FN")))
     return [{"facts": lists, "result": scored}]
 
 
-def _text_rows(case: Case) -> list[dict[str, Any]]:
+def _text_rows(case: judged.Case) -> list[dict[str, Any]]:
     answer = case.answer
     return [
         {

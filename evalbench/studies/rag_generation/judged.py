@@ -8,13 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evalbench.core.progress import at
-from evalbench.errors import ModelUnavailable
+from evalbench import core, errors, kit
 from evalbench.judge import rag
 from evalbench.judge.verdicts import Judgement
-from evalbench.kit.judging import Docket, Question
 from evalbench.metrics.rag import Paired, paired
-from evalbench.studies.rag_generation.inputs import Answer
+from evalbench.studies.rag_generation import inputs
 from evalbench.text.sentences import sentences
 
 OUT_OF_RANGE = "it names a {what} that was not shown"
@@ -64,7 +62,7 @@ class Case:
     pairs_unscored : str
     """
 
-    answer: Answer
+    answer: inputs.Answer
     statements: Statements = _NONE
     facts: Statements = _NONE
     supported: list[Judgement] = field(default_factory=list)
@@ -80,8 +78,13 @@ class Case:
     pairs_unscored: str = ""
 
 
-def judged(
-    answers: Sequence[Answer], docket: Docket, metrics: Sequence[str], *, split: str, n_questions: int
+def cases_of(
+    answers: Sequence[inputs.Answer],
+    docket: kit.judging.Docket,
+    metrics: Sequence[str],
+    *,
+    split: str,
+    n_questions: int,
 ) -> list[Case]:
     """Ask the judge what these metrics need, each distinct question once.
 
@@ -102,7 +105,7 @@ def judged(
     told = [case for case in cases if case.answer.text is not None]
     held = [case for case in cases if case.answer.truth]
     if wanted & {"faithfulness", "answer_correctness"}:
-        at("splitting answers")
+        core.progress.at("splitting answers")
         found = _split(told, [case.answer.text or "" for case in told], docket, split)
         for case, statements in zip(told, found, strict=True):
             case.statements = statements
@@ -110,7 +113,7 @@ def judged(
         for case, facts in zip(held, _split(held, [case.answer.truth for case in held], docket, split), strict=True):
             case.facts = facts
     if "faithfulness" in wanted:
-        at("statements against contexts")
+        core.progress.at("statements against contexts")
         for case, found_ in zip(
             told, _supported([(c, c.statements, c.answer.contexts) for c in told], docket), strict=True
         ):
@@ -118,30 +121,30 @@ def judged(
     if "answer_correctness" in wanted:
         both = [case for case in told if case.answer.truth]
         asked = [(case, case.statements, [fact.text for fact in case.facts.all]) for case in both]
-        at("statements against the ground truth")
+        core.progress.at("statements against the ground truth")
         for case, found_ in zip(both, _supported(asked, docket, "fact"), strict=True):
             case.right = found_
             _pair(case)
     if "context_recall" in wanted:
-        at("the ground truth against contexts")
+        core.progress.at("the ground truth against contexts")
         for case, found_ in zip(held, _supported([(c, c.facts, c.answer.contexts) for c in held], docket), strict=True):
             case.carried = found_
     if "context_precision" in wanted:
-        at("the relevance of contexts")
+        core.progress.at("the relevance of contexts")
         _relevance([case for case in held if case.facts.all], docket)
     if "answer_relevance" in wanted:
-        at("questions from answers")
+        core.progress.at("questions from answers")
         _questions(told, docket, n_questions)
     return cases
 
 
-def _split(cases: Sequence[Case], texts: Sequence[str], docket: Docket, split: str) -> list[Statements]:
+def _split(cases: Sequence[Case], texts: Sequence[str], docket: kit.judging.Docket, split: str) -> list[Statements]:
     cut = [sentences(text, case.answer.lang) for case, text in zip(cases, texts, strict=True)]
     if split == "sentences":
         return [Statements(tuple(Statement(i, text) for i, text in enumerate(parts, 1))) for parts in cut]
     spoken = [i for i, parts in enumerate(cut) if parts]
     asked = [
-        Question(
+        kit.judging.Question(
             {"question": cases[i].answer.question, "sentences": cut[i]}, cases[i].answer.lang, unit=cases[i].answer.id
         )
         for i in spoken
@@ -156,11 +159,13 @@ def _split(cases: Sequence[Case], texts: Sequence[str], docket: Docket, split: s
 
 
 def _supported(
-    asked: Sequence[tuple[Case, Statements, Sequence[str]]], docket: Docket, what: str = "passage"
+    asked: Sequence[tuple[Case, Statements, Sequence[str]]], docket: kit.judging.Docket, what: str = "passage"
 ) -> list[list[Judgement]]:
     """A judgement per statement of each case; none where there is nothing to support it."""
     questions = [
-        Question({"passages": list(passages), "statement": statement.text}, case.answer.lang, unit=case.answer.id)
+        kit.judging.Question(
+            {"passages": list(passages), "statement": statement.text}, case.answer.lang, unit=case.answer.id
+        )
         for case, statements, passages in asked
         if passages
         for statement in statements.all
@@ -207,9 +212,9 @@ def stating(case: Case) -> list[list[int]]:
     return found
 
 
-def _relevance(cases: Sequence[Case], docket: Docket) -> None:
+def _relevance(cases: Sequence[Case], docket: kit.judging.Docket) -> None:
     questions = [
-        Question(
+        kit.judging.Question(
             {"question": case.answer.question, "facts": [fact.text for fact in case.facts.all], "passage": passage},
             case.answer.lang,
             unit=case.answer.id,
@@ -224,10 +229,13 @@ def _relevance(cases: Sequence[Case], docket: Docket) -> None:
         case.relevant = [next(said) if passage.strip() else empty for passage in case.answer.contexts]
 
 
-def _questions(cases: Sequence[Case], docket: Docket, n: int) -> None:
+def _questions(cases: Sequence[Case], docket: kit.judging.Docket, n: int) -> None:
     """An empty answer answers no question, and evades every one."""
     spoken = [case for case in cases if (case.answer.text or "").strip()]
-    asked = [Question({"answer": case.answer.text or ""}, case.answer.lang, unit=case.answer.id) for case in spoken]
+    asked = [
+        kit.judging.Question({"answer": case.answer.text or ""}, case.answer.lang, unit=case.answer.id)
+        for case in spoken
+    ]
     for case in cases:
         case.noncommittal = True
     for case, says in zip(spoken, docket.ask(rag.questions(n), asked), strict=True):
@@ -246,7 +254,7 @@ def compared(cases: Sequence[Case], embed: str) -> list[str]:
         return []
     try:
         vectors = similarity.embed(texts, embed)
-    except ModelUnavailable as error:
+    except errors.ModelUnavailable as error:
         for case in asking:
             case.relevance_unscored, case.questions = "not-installed", ()
         return [f"answer_relevance is unscored: {error}"]

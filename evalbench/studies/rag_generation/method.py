@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evalbench import kit
 from evalbench.judge.entail import holds_back
-from evalbench.kit.answers import remarks
-from evalbench.studies.rag_generation.inputs import METRICS, OWN_TABLE, only_compares
-from evalbench.studies.rag_generation.judged import Case, stating
+from evalbench.studies.rag_generation import inputs, judged
 from evalbench.text.sentences import splitter
 
 
-def notes(cases: Sequence[Case], items: Any, options: Mapping[str, Any]) -> list[str]:
+def notes(cases: Sequence[judged.Case], items: Any, options: Mapping[str, Any]) -> list[str]:
     """What a reader should know of this run's answers and verdicts."""
     without = sum(not case.answer.contexts for case in cases)
     unnamed = sum(
@@ -25,7 +24,7 @@ def notes(cases: Sequence[Case], items: Any, options: Mapping[str, Any]) -> list
         bool(numbers) and partner < 0
         for case in cases
         if case.pairs is not None
-        for numbers, partner in zip(stating(case), case.pairs.truth, strict=True)
+        for numbers, partner in zip(judged.stating(case), case.pairs.truth, strict=True)
     )
     finer = "" if options["split"] == "claims" else "; split=claims would part them, with a judge that writes"
     said = (
@@ -46,10 +45,10 @@ def notes(cases: Sequence[Case], items: Any, options: Mapping[str, Any]) -> list
     )
     cutters = sorted({f"{splitter(case.answer.lang)} ({case.answer.lang})" for case in cases})
     before = "The verdicts came with the data set (table verdicts): no judge was asked in this run."
-    given = [before] if options["judge"] == OWN_TABLE else []
+    given = [before] if options["judge"] == inputs.OWN_TABLE else []
     return [
         *given,
-        *remarks(items),
+        *kit.answers.remarks(items),
         *(text for holds, text in said if holds),
         f"Sentences were cut by {', '.join(cutters)}.",
     ]
@@ -57,13 +56,13 @@ def notes(cases: Sequence[Case], items: Any, options: Mapping[str, Any]) -> list
 
 def judge_words(judge: str) -> str:
     """Who judged, in words."""
-    return "the verdicts that came with the data set" if judge == OWN_TABLE else judge
+    return "the verdicts that came with the data set" if judge == inputs.OWN_TABLE else judge
 
 
-def method(options: Mapping[str, Any]) -> tuple[str, ...]:
+def described(options: Mapping[str, Any]) -> tuple[str, ...]:
     """How every figure is computed, with its source."""
     judge, n = options["judge"], options["n_questions"]
-    compares = only_compares(judge)
+    compares = inputs.only_compares(judge)
     claims = options["split"] == "claims"
     light = "a light that rests on it is at best grey"
     if not options["lights"]:
@@ -110,7 +109,7 @@ def method(options: Mapping[str, Any]) -> tuple[str, ...]:
         ),
     }
     computed = {"", *options["metrics"], *(["invented"] if "answer_correctness" in options["metrics"] else [])}
-    order = ("", *METRICS, "invented")
+    order = ("", *inputs.METRICS, "invented")
     sources = (
         "Formulas: ragnotes (docs/methods.md); Es et al. 2024, RAGAS; Ru et al. 2024, RAGChecker. Means are over answers, "
         "intervals resample questions."

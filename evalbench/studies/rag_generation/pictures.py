@@ -9,10 +9,8 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core, draw, kit
-from evalbench.kit.cases import Show, in_turn, rows_of, score_text, sheet, shown, worst_cases
-from evalbench.studies.rag_generation.inputs import KEYS
+from evalbench.studies.rag_generation import inputs, method
 from evalbench.studies.rag_generation.items import CONFUSION, FATES
-from evalbench.studies.rag_generation.method import judge_words
 
 _ROWS = 40
 _WORDS = {
@@ -109,15 +107,15 @@ def unsupported(result: core.Result, rows: int = 20) -> pd.DataFrame:
     """Statements that the contexts contradict or do not support, the models in turn."""
     found = result.tables["statements"]
     found = found[found["support_label"].isin(["CONTRADICTED", "NOT_SUPPORTED"])]
-    found = in_turn(found.sort_values(["support_label", *KEYS, "n"], kind="stable"), "model", rows)
-    cells: Show = {
+    found = kit.cases.in_turn(found.sort_values(["support_label", *inputs.KEYS, "n"], kind="stable"), "model", rows)
+    cells: kit.cases.Show = {
         "id": "id",
         "model": "model",
         "statement": "statement",
         "by the contexts": lambda row: _said(row, "support", _WORDS),
         "by the ground truth": lambda row: _said(row, "truth", _STATED),
     }
-    return shown(found, cells)
+    return kit.cases.shown(found, cells)
 
 
 def missing_facts(result: core.Result, rows: int = 20) -> pd.DataFrame:
@@ -127,17 +125,17 @@ def missing_facts(result: core.Result, rows: int = 20) -> pd.DataFrame:
     if asked is None:
         found = found.head(0)
     else:
-        scored = result.items[asked.notna()][KEYS]
-        found = found[found["pair"] == 0].merge(scored, on=KEYS)
-    found = in_turn(found.sort_values([*KEYS, "n"], kind="stable"), "model", rows)
-    cells: Show = {
+        scored = result.items[asked.notna()][inputs.KEYS]
+        found = found[found["pair"] == 0].merge(scored, on=inputs.KEYS)
+    found = kit.cases.in_turn(found.sort_values([*inputs.KEYS, "n"], kind="stable"), "model", rows)
+    cells: kit.cases.Show = {
         "id": "id",
         "model": "model",
         "missing fact": "fact",
         "by the contexts": lambda row: _said(row, "carried", _CARRIED),
         "who lost it": lambda row: _loser(row["carried_label"], row["stated_by"]),
     }
-    return shown(found, cells)
+    return kit.cases.shown(found, cells)
 
 
 def _loser(label: str, stated_by: str) -> str:
@@ -164,10 +162,10 @@ def worst(result: core.Result, rows: int = 10) -> pd.DataFrame:
     mean = result.items[metrics].mean(axis=1)
     texts = {"question": _asked, "the answer and its scores": lambda row: _answered(row, metrics)}
     columns = {"id": "id", "model": "model", "mean": "mean"}
-    return worst_cases(
+    return kit.cases.worst_cases(
         result.items.assign(mean=mean),
         "mean",
-        keys=KEYS,
+        keys=inputs.KEYS,
         n=rows,
         texts=result.tables["texts"].drop(columns="group"),
         show={**columns, **texts},
@@ -183,7 +181,7 @@ def _asked(row: dict[str, Any]) -> draw.Html:
 
 
 def _answered(row: dict[str, Any], metrics: Sequence[str]) -> draw.Html:
-    scores = ", ".join(f"{name.replace('_', ' ')} {score_text(row[name])}" for name in metrics)
+    scores = ", ".join(f"{name.replace('_', ' ')} {kit.cases.score_text(row[name])}" for name in metrics)
     return draw.Html(f"{_answer(row['answer'], row['lang'])}<strong>{draw.escape(scores)}</strong>")
 
 
@@ -197,33 +195,36 @@ def _answer(text: Any, code: str) -> draw.Html:
 def annotated(result: core.Result, n: int = 6) -> draw.Html:
     """Answers with everything that was judged of them, the lowest means first, the models in turn."""
     mean = result.items[result.parameters["metrics"]].mean(axis=1)
-    ordered = worst_cases(result.items.assign(mean=mean), "mean", keys=KEYS, n=None, unscored=True)
-    chosen = in_turn(ordered, "model", n)
+    ordered = kit.cases.worst_cases(result.items.assign(mean=mean), "mean", keys=inputs.KEYS, n=None, unscored=True)
+    chosen = kit.cases.in_turn(ordered, "model", n)
     return draw.Html("".join(_annotated_one(result, item) for item in chosen.to_dict("records")))
 
 
 def _annotated_one(result: core.Result, item: dict[Any, Any]) -> draw.Html:
-    own = {name: rows_of(result.tables[name], item, KEYS) for name in ("statements", "facts", "contexts", "texts")}
-    text, judge = own["texts"].iloc[0], judge_words(result.parameters["judge"])
+    own = {
+        name: kit.cases.rows_of(result.tables[name], item, inputs.KEYS)
+        for name in ("statements", "facts", "contexts", "texts")
+    }
+    text, judge = own["texts"].iloc[0], method.judge_words(result.parameters["judge"])
     metrics = _known(result)
-    scores = ", ".join(f"{name.replace('_', ' ')} {score_text(item[name])}" for name in metrics)
+    scores = ", ".join(f"{name.replace('_', ' ')} {kit.cases.score_text(item[name])}" for name in metrics)
     name, code = f"{item['id']}, {item['model']}", text["lang"]
     contexts = dict(zip(own["contexts"]["rank"], own["contexts"]["context"], strict=True))
     missing = "no" if item.get("answer_correctness", math.nan) >= 0 else "not known"
-    answer: Show = {
+    answer: kit.cases.Show = {
         "n": "n",
         "statement": "statement",
         "by the contexts": lambda row: _with_passage(_said(row, "support", _WORDS), row["supporting"], contexts),
         "by the ground truth": lambda row: _said(row, "truth", _STATED),
         "paired with fact": lambda row: str(row["pair"] or "–"),
     }
-    truth: Show = {
+    truth: kit.cases.Show = {
         "n": "n",
         "fact": "fact",
         "by the contexts": lambda row: _with_passage(_said(row, "carried", _CARRIED), row["carrying"], contexts),
         "in the answer": lambda row: f"statement {row['pair'] or row['stated_by']}" if row["stated_by"] else missing,
     }
-    retrieved: Show = {
+    retrieved: kit.cases.Show = {
         "rank": "rank",
         "context": "context",
         "relevance": lambda row: draw.Html(
@@ -237,15 +238,17 @@ def _annotated_one(result: core.Result, item: dict[Any, Any]) -> draw.Html:
         del retrieved["relevance"], retrieved["precision@k"]
     said = [
         draw.tables.html_table(
-            shown(own["statements"], answer),
+            kit.cases.shown(own["statements"], answer),
             caption=f"Statements of {name}, judged by {judge}",
             lang_columns={"statement": code},
         ),
         draw.tables.html_table(
-            shown(own["facts"], truth), caption=f"Facts of the ground truth of {name}", lang_columns={"fact": code}
+            kit.cases.shown(own["facts"], truth),
+            caption=f"Facts of the ground truth of {name}",
+            lang_columns={"fact": code},
         ),
         draw.tables.html_table(
-            shown(own["contexts"], retrieved),
+            kit.cases.shown(own["contexts"], retrieved),
             caption=f"What was retrieved for {name}",
             lang_columns={"context": code},
             clamp=200,
@@ -253,7 +256,7 @@ def _annotated_one(result: core.Result, item: dict[Any, Any]) -> draw.Html:
     ]
     filled = [part for part, rows in zip(said, ("statements", "facts", "contexts"), strict=True) if len(own[rows])]
     head = _answer(text["answer"], code)
-    return sheet(f"{name}: {scores}", text["question"], head, *filled, *_written(result, item), code=code)
+    return kit.cases.sheet(f"{name}: {scores}", text["question"], head, *filled, *_written(result, item), code=code)
 
 
 def _with_passage(verdict: draw.Html, numbers: str, contexts: Mapping[int, str]) -> draw.Html:
@@ -264,12 +267,12 @@ def _with_passage(verdict: draw.Html, numbers: str, contexts: Mapping[int, str])
 def _written(result: core.Result, item: dict[Any, Any]) -> list[draw.Html]:
     """The questions that were written from an answer, and the two objects of its facts."""
     parts = []
-    if "questions" in result.tables and len(rows := rows_of(result.tables["questions"], item, KEYS)):
+    if "questions" in result.tables and len(rows := kit.cases.rows_of(result.tables["questions"], item, inputs.KEYS)):
         flag = ", which is non-committal" if item.get("noncommittal") == 1 else ""
-        columns: Show = {"question": "question", "cosine with the one that was asked": "cosine"}
-        written = shown(rows[rows["kind"] == "written"], columns)
+        columns: kit.cases.Show = {"question": "question", "cosine with the one that was asked": "cosine"}
+        written = kit.cases.shown(rows[rows["kind"] == "written"], columns)
         parts.append(draw.tables.html_table(written, caption=f"Questions written from the answer{flag}"))
     if "correctness" in result.tables:
-        for row in rows_of(result.tables["correctness"], item, KEYS).to_dict("records"):
+        for row in kit.cases.rows_of(result.tables["correctness"], item, inputs.KEYS).to_dict("records"):
             parts.append(draw.tables.folded("TP, FP and FN as JSON", f"{row['facts']}\n{row['result']}"))
     return parts

@@ -10,11 +10,11 @@ import pandas as pd
 from evalbench import core, kit
 from evalbench.judge.entail import BASELINE, holds_back
 from evalbench.metrics.registry import card
-from evalbench.studies.rag_generation.inputs import METRICS
+from evalbench.studies.rag_generation import inputs
 
 # Figure → the metrics whose questions it rests on.
 PARENTS: Mapping[str, tuple[str, ...]] = {
-    **{name: (name,) for name in METRICS},
+    **{name: (name,) for name in inputs.METRICS},
     "noncommittal": ("answer_relevance",),
     "context_relevant_share": ("context_precision",),
     "claim_precision": ("answer_correctness",),
@@ -36,10 +36,10 @@ _WHY = {
 
 def measures(metrics: Sequence[str] = ()) -> tuple[core.Measure, ...]:
     """The means of the metrics over answers, and what is shown beside them."""
-    chosen = set(metrics or METRICS)
+    chosen = set(metrics or inputs.METRICS)
     share = {"higher_is_better": False, "interval": "counts"}
     known = (
-        *(_mean(name) for name in METRICS),
+        *(_mean(name) for name in inputs.METRICS),
         _mean("context_relevant_share"),
         _mean("claim_precision"),
         _mean("claim_recall"),
@@ -86,7 +86,7 @@ def rules_of(lights: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, dic
         if name in known:
             low = (
                 card(name).range[0]
-                if name in (*METRICS, "context_relevant_share", "claim_precision", "claim_recall")
+                if name in (*inputs.METRICS, "context_relevant_share", "claim_precision", "claim_recall")
                 else 0.0
             )
             options: dict[str, Any] = {

@@ -19,20 +19,8 @@ import pandas as pd
 from evalbench import core, kit, readers
 from evalbench.metrics.ranking import TIES
 from evalbench.studies.contract import offered
-from evalbench.studies.rag_retrieval.figures import NAMES, NEED_SCALE, UNJUDGED, Figure, bare, figures_of
-from evalbench.studies.rag_retrieval.inputs import SCHEMA, given
+from evalbench.studies.rag_retrieval import figures, inputs, summary
 from evalbench.studies.rag_retrieval.items import MEAN, Rules, items_of, ranked
-from evalbench.studies.rag_retrieval.summary import (
-    KS,
-    METRICS,
-    K,
-    curves_of,
-    measures,
-    method,
-    notes,
-    rules_of,
-    summarise,
-)
 from evalbench.studies.rag_retrieval.tables import answers_of, grades_of, inverted, parted, passages_of, worst
 
 QUESTION = "How well does a search find the passages that answer?"
@@ -41,9 +29,9 @@ QUESTION = "How well does a search find the passages that answer?"
 def evaluate(
     data: readers.Dataset,
     *,
-    metrics: Sequence[str] = METRICS,
-    k: int = K,
-    ks: Sequence[int] = KS,
+    metrics: Sequence[str] = summary.METRICS,
+    k: int = summary.K,
+    ks: Sequence[int] = summary.KS,
     relevant_from: float = 1.0,
     max_grade: float | None = None,
     min_per_query: int = 5,
@@ -111,11 +99,11 @@ def evaluate(
     0.5
     """
     options = kit.stated(evaluate, locals())
-    names = list(dict.fromkeys(bare(name) for name in metrics))
+    names = list(dict.fromkeys(figures.bare(name) for name in metrics))
     checks = kit.Checks(options)
     checks.that(names, "metrics: none was named")
     for name in names:
-        checks.choice("metrics", name, NAMES)
+        checks.choice("metrics", name, figures.NAMES)
     for place, depth in (("k", k), *(("ks", one) for one in ks)):
         whole = isinstance(depth, int) and not isinstance(depth, bool)
         checks.that(whole and depth >= 1, f"{place} must be a whole number from 1 on, got {depth!r}")
@@ -127,7 +115,7 @@ def evaluate(
         max_grade is None or (isinstance(max_grade, int | float) and 0 < max_grade <= 100),
         f"max_grade must be between 0 and 100, got {max_grade!r}",
     )
-    wanting = [name for name in names if name in NEED_SCALE]
+    wanting = [name for name in names if name in figures.NEED_SCALE]
     checks.that(
         max_grade is not None or not wanting,
         f"{', '.join(wanting)}: max_grade, the highest grade of the scale, must be given",
@@ -138,20 +126,20 @@ def evaluate(
     checks.at_least(1, tie_orders=tie_orders)
     checks.choice("no_relevant", no_relevant, ("skip", "zero"))
     checks.choice("absent", absent, ("zero", "skip"))
-    rule = checks.tried(lambda: rules_of(lights or {}, names, k)) or {}
+    rule = checks.tried(lambda: summary.rules_of(lights or {}, names, k)) or {}
     if isinstance(max_grade, int | float) and wanting and (highest := data["qrels"]["relevance"].max()) > max_grade:
         checks.that(False, f"max_grade: qrels have a grade of {highest:g}, above {max_grade:g}")
     checks.refuse("rag_retrieval")
     options |= {"metrics": names, "lights": rule}
     depths = sorted({*ks, k})
-    data, trials = kit.trials.spread(data, SCHEMA)
-    found, rules = given(data), Rules(**kit.taken(Rules, options))
+    data, trials = kit.trials.spread(data, inputs.SCHEMA)
+    found, rules = inputs.given(data), Rules(**kit.taken(Rules, options))
     rankings = {name: ranked(run, found.qrels, rules) for name, run in found.runs.items()}
-    each = items_of(found, rankings, figures_of(names, depths), depths, rules)
+    each = items_of(found, rankings, figures.figures_of(names, depths), depths, rules)
     items, of_trials = trials.averaged(each, "query_id")
     items = kit.grouping.carried(items, data, unit="query_id", names={"questions": "query_id"})
     runs = trials.names(list(found.runs))
-    first = Figure(names[0], k).name
+    first = figures.Figure(names[0], k).name
     tables = {"grades": grades_of(found, rankings, k), **tables_of(items, names, k, depths, ties, seed, n_resamples)}
     texts = data.get("documents")
     known = {} if texts is None else dict(zip(texts["doc_id"], texts["text"], strict=True))
@@ -173,7 +161,7 @@ def evaluate(
         id="query_id",
         by=("run",),
         items=items,
-        summary=summarise(items, **kit.taken(summarise, options)),
+        summary=summary.summarise(items, **kit.taken(summary.summarise, options)),
         tables={name: table for name, table in tables.items() if len(table)},
         notes=tuple(
             filter(
@@ -181,16 +169,16 @@ def evaluate(
                 (
                     *data.notes,
                     *found.notes,
-                    *notes(items, **kit.taken(notes, options)),
+                    *summary.notes(items, **kit.taken(summary.notes, options)),
                     *said,
                     inverted(tables["grades"]),
                     core.compared.left_out_note(len(runs), "runs", first),
                 ),
             )
         ),
-        method=method(names, depths, options),
+        method=summary.method(names, depths, options),
     )
-    return trials.reported(result, of_trials, measures(names, k, ties))
+    return trials.reported(result, of_trials, summary.measures(names, k, ties))
 
 
 def tables_of(
@@ -198,10 +186,10 @@ def tables_of(
 ) -> dict[str, pd.DataFrame]:
     """The tables that follow from the items: curves, comparison, and the queries where two runs part."""
     options: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
-    first = Figure(names[0], k).name
-    compared = [m for m in measures(names, k, ties) if not m.metric.startswith(UNJUDGED)]
+    first = figures.Figure(names[0], k).name
+    compared = [m for m in summary.measures(names, k, ties) if not m.metric.startswith(figures.UNJUDGED)]
     return {
-        "curves": curves_of(items, names, depths, ties=ties, **options),
+        "curves": summary.curves_of(items, names, depths, ties=ties, **options),
         "comparison": kit.comparing.compare_groups(items, compared, "run", units="query_id", rank_by=first, **options),
         "parted": parted(items, first),
     }

@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from evalbench.core.arrays import Floats
-from evalbench.metrics.ranking import Rankings
-from evalbench.metrics.registry import Card, card
+from evalbench import core
+from evalbench.metrics import ranking, registry
 
 UNJUDGED = "unjudged"
 NAMES: Mapping[str, tuple[str, str]] = {
@@ -74,8 +73,8 @@ class Figure(NamedTuple):
         return self.words if self.metric in WITHOUT_K else f"{self.words}@{self.k}"
 
     @property
-    def card(self) -> Card:
-        return card(NAMES[self.metric][0])
+    def card(self) -> registry.Card:
+        return registry.card(NAMES[self.metric][0])
 
 
 def figures_of(metrics: Sequence[str], ks: Sequence[int]) -> list[Figure]:
@@ -98,19 +97,19 @@ def bare(name: str) -> str:
     >>> bare("ndcg_at_k_handbook"), bare("map_at_k"), bare("ndcg_at_5"), bare("mrr")
     ('ndcg_handbook', 'average_precision', 'ndcg', 'mrr')
     """
-    by_card = {known: metric for metric, (own, _) in NAMES.items() for known in (own, *card(own).aliases)}
+    by_card = {known: metric for metric, (own, _) in NAMES.items() for known in (own, *registry.card(own).aliases)}
     return by_card.get(re.sub(r"_at_\d+", "_at_k", str(name)), str(name))
 
 
 def values_of(
-    found: Rankings, figures: Sequence[Figure], *, max_grade: float | None, min_per_query: int
-) -> dict[str, Floats]:
+    found: ranking.Rankings, figures: Sequence[Figure], *, max_grade: float | None, min_per_query: int
+) -> dict[str, core.Floats]:
     """Each figure's value for each query."""
     options: dict[str, dict[str, Any]] = {name: {"max_grade": max_grade} for name in NEED_SCALE}
     options["auc"] = {"min_per_query": min_per_query}
     out = {}
     for figure in figures:
-        function: Callable[..., Floats] = figure.card.function
+        function: Callable[..., core.Floats] = figure.card.function
         depth = None if figure.metric in WITHOUT_K else figure.k
         out[figure.name] = function(found, depth, **options.get(figure.metric, {}))
     return out

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from evalbench import core, readers
-from evalbench.errors import BadInput
+from evalbench import core, errors, readers
 from evalbench.metrics.ranking import among
-from evalbench.readers.schema import Column, Table
-from evalbench.studies.rag_retrieval.listed import by_query
+from evalbench.readers import Column, Table
+from evalbench.studies.rag_retrieval import listed
 
 ONLY = "run"
 """The run's name where the table names none."""
@@ -76,7 +75,7 @@ BEIR = {"query-id": "query_id", "corpus-id": "passage_id"}
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """BEIR's names of columns as ours: ``query-id``, ``corpus-id`` and ``score`` of qrels, ``_id`` of texts; lists of a query as rows."""
-    out = by_query(frames)
+    out = listed.by_query(frames)
     for name, frame in list(out.items()):
         names = dict(BEIR)
         if name == "qrels" and "relevance" not in frame and "corpus-id" in frame:
@@ -116,7 +115,7 @@ def check(data: readers.Dataset) -> None:
             f"run and qrels share no passage_id: qrels have {_some(judged['passage_id'])}, the run {_some(run['passage_id'])}"
         )
     if faults:
-        raise BadInput.listing("the tables do not fit:", faults)
+        raise errors.BadInput.listing("the tables do not fit:", faults)
 
 
 def _some(ids: pd.Series) -> str:

@@ -8,18 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench.core.arrays import Floats
-from evalbench.metrics.ranking import Rankings, ranked_run
-from evalbench.metrics.retrieval import unjudged_at_k
+from evalbench import core
+from evalbench.metrics import ranking, retrieval
+from evalbench.studies.rag_retrieval import inputs
 from evalbench.studies.rag_retrieval.figures import UNJUDGED, Figure, values_of
-from evalbench.studies.rag_retrieval.inputs import Given
 
 KEYS = ("query_id", "run")
 NO_RELEVANT, NOT_IN_RUN = "no-relevant-passage", "not-in-run"
 MEAN = "mean"
 
 
-Ranked = tuple[Any, Rankings]
+Ranked = tuple[Any, ranking.Rankings]
 """The ids of the judged queries, and a run's rankings."""
 
 
@@ -37,7 +36,7 @@ class Rules(NamedTuple):
 
 
 def items_of(
-    given: Given, rankings: Mapping[str, Ranked], figures: Sequence[Figure], ks: Sequence[int], rules: Rules
+    given: inputs.Given, rankings: Mapping[str, Ranked], figures: Sequence[Figure], ks: Sequence[int], rules: Rules
 ) -> pd.DataFrame:
     """One row per judged query and run.
 
@@ -52,7 +51,7 @@ def items_of(
     for name, (queries, found) in rankings.items():
         run = given.runs[name]
         values = values_of(found, figures, max_grade=rules.max_grade, min_per_query=rules.min_per_query)
-        values |= {Figure(UNJUDGED, k).name: unjudged_at_k(found, k) for k in ks}
+        values |= {Figure(UNJUDGED, k).name: retrieval.unjudged_at_k(found, k) for k in ks}
         if rules.ties == MEAN and found.tied.any():
             _average(values, run, given.qrels, queries[found.tied > 0], found.tied > 0, figures, ks, rules)
         undefined = np.full(len(queries), "", dtype=object)
@@ -82,11 +81,11 @@ def ranked(run: pd.DataFrame, qrels: pd.DataFrame, rules: Rules, *, order: int |
     seed = rules.seed
     if order is not None:
         ties, seed = "random", rules.seed * 1_000_003 + order
-    return ranked_run(run, qrels, relevant_from=rules.relevant_from, ties=ties, seed=seed)
+    return ranking.ranked_run(run, qrels, relevant_from=rules.relevant_from, ties=ties, seed=seed)
 
 
 def _average(
-    values: dict[str, Floats],
+    values: dict[str, core.Floats],
     run: pd.DataFrame,
     qrels: pd.DataFrame,
     names: Any,
@@ -97,11 +96,11 @@ def _average(
 ) -> None:
     """The means over random orders in place of the values of queries with equal scores."""
     own_run, own_qrels = (table[table["query_id"].isin(set(names))] for table in (run, qrels))
-    total: dict[str, Floats] = {}
+    total: dict[str, core.Floats] = {}
     for order in range(rules.tie_orders):
         _, found = ranked(own_run, own_qrels, rules, order=order)
         drawn = values_of(found, figures, max_grade=rules.max_grade, min_per_query=rules.min_per_query)
-        drawn |= {Figure(UNJUDGED, k).name: unjudged_at_k(found, k) for k in ks}
+        drawn |= {Figure(UNJUDGED, k).name: retrieval.unjudged_at_k(found, k) for k in ks}
         total = {name: total.get(name, 0.0) + value for name, value in drawn.items()}
     for name, value in total.items():
         values[name] = values[name].copy()

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench import readers
-from evalbench.errors import BadInput
+from evalbench import errors, readers
 
 RELEVANT, RETRIEVED = "relevant", "retrieved"
 IDS = ("query_id", "id", "_id", "qid", "query-id")
@@ -47,10 +46,10 @@ def by_query(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
             options = [f"--map {option}" for option in readers.renames.options_in(filter(None, hints))]
             way_out = f"\nare these meant? {' '.join(options)}" if options and all(hints) else ""
             head = f"run: no ranking is found in the lists of {', '.join(lists)}; what is read:"
-            raise BadInput.listing(head, FORMS, end=way_out)
+            raise errors.BadInput.listing(head, FORMS, end=way_out)
         return out
     if "qrels" in out:
-        raise BadInput(f"a table qrels beside the lists of {RELEVANT}: which is it? Leave one out")
+        raise errors.BadInput(f"a table qrels beside the lists of {RELEVANT}: which is it? Leave one out")
     own = next((c for c in IDS if c in frame), "")
     text = next((c for c in TEXTS if c in frame and c != own), "")
     run = next((c for c in RUNS if c in frame), "")
@@ -73,7 +72,7 @@ def by_query(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         differ = table.index[sets != sets.groupby(table["query_id"]).transform("first")]
         faults += [f"row {row}: {RELEVANT} differs from that of the query's first row" for row in differ]
     if faults:
-        raise BadInput.listing("run: one row per query:", faults)
+        raise errors.BadInput.listing("run: one row per query:", faults)
     once = ~table["query_id"].duplicated() if run else np.full(len(table), True)
     out["run"] = _long(table.drop(columns="judged"), "found")
     out["run"]["rank"] = out["run"].groupby(level=0, sort=False).cumcount() + 1

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, draw, kit, readers
+from evalbench.studies.rag_retrieval import tables
 from evalbench.studies.rag_retrieval.figures import WITHOUT_K, Figure, bare
-from evalbench.studies.rag_retrieval.tables import worst
 
 MOST_LINES, MOST_MODELS = 6, 6
 
@@ -167,7 +167,7 @@ def lowest(result: core.Result, n: int = 2) -> draw.Html:
     """The queries with the lowest first metric of each run, with its first passages and those that it missed."""
     figure = first_figure(result)
     parts = []
-    for case in worst(result.items, figure.name, n).to_dict("records"):
+    for case in tables.worst(result.items, figure.name, n).to_dict("records"):
         title = f"{case['query_id']}, {case['run']}: {figure.title} {case[figure.name]:.2f}"
         parts.append(
             kit.cases.sheet(title, _question(result, case["query_id"]), _found(result, case["query_id"], case["run"]))

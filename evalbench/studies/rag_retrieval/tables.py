@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core
-from evalbench.studies.rag_retrieval.figures import Figure
-from evalbench.studies.rag_retrieval.inputs import Given
+from evalbench.studies.rag_retrieval import figures, inputs
 from evalbench.studies.rag_retrieval.items import KEYS, Ranked, Rules, ranked
 
 SHOWN = 20
@@ -48,7 +47,9 @@ def worst(items: pd.DataFrame, figure: str, n: int = SHOWN) -> pd.DataFrame:
     return known.groupby("run", sort=True).head(n)[[*KEYS, figure]].reset_index(drop=True)
 
 
-def passages_of(given: Given, queries: Sequence[str], k: int, rules: Rules, texts: Mapping[str, str]) -> pd.DataFrame:
+def passages_of(
+    given: inputs.Given, queries: Sequence[str], k: int, rules: Rules, texts: Mapping[str, str]
+) -> pd.DataFrame:
     """The first k passages of some queries in every run, and their relevant passages wherever they are.
 
     Returns
@@ -86,7 +87,7 @@ def _ranks(run: pd.DataFrame, rules: Rules) -> Any:
     return rank
 
 
-def grades_of(given: Given, rankings: Mapping[str, Ranked], k: int) -> pd.DataFrame:
+def grades_of(given: inputs.Given, rankings: Mapping[str, Ranked], k: int) -> pd.DataFrame:
     """How many passages have each grade, and the share of them that each run has among its first k: ``run, relevance, judged, found``."""
     rows = []
     judged = given.qrels["relevance"].value_counts()
@@ -156,7 +157,7 @@ def answers_of(
             by_passage.append(
                 {**named, "relevant": relevant, "n": e.n, "accuracy": e.value, "ci_low": e.ci_low, "ci_high": e.ci_high}
             )
-        for quality in (TOP, *(Figure(metric, k).name for metric in metrics)):
+        for quality in (TOP, *(figures.Figure(metric, k).name for metric in metrics)):
             r = core.correlation.correlate(
                 part[quality], part["answer_correct"], seed=rules.seed, n_resamples=n_resamples
             )

@@ -18,15 +18,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench import core, kit, readers
-from evalbench.errors import BadInput
+from evalbench import core, errors, kit, readers
 from evalbench.judge.entail import BASELINE
 from evalbench.models.accounting import embeddings_counted, merged
 from evalbench.studies.contract import offered
+from evalbench.studies.rag_tuning import checking, inputs, method, sections, summary
 from evalbench.studies.rag_tuning.asking import RECORDED, Asker, asked_hash, at_hand
-from evalbench.studies.rag_tuning.checking import checked
-from evalbench.studies.rag_tuning.inputs import check, sources_of
-from evalbench.studies.rag_tuning.method import method, notes, sections_of
 from evalbench.studies.rag_tuning.rag import (
     SENTENCES,
     Chunker,
@@ -38,39 +35,17 @@ from evalbench.studies.rag_tuning.rag import (
     judged,
     recall_of_search,
 )
-from evalbench.studies.rag_tuning.sections import (
-    CHUNKS,
-    EMBEDDING,
-    JUDGED,
-    QUERIES,
-    RETRIEVAL,
-    Rag,
-    by_chunks,
-    by_queries,
-    by_top_k,
-    of_embedding,
-)
-from evalbench.studies.rag_tuning.summary import (
-    N_SEARCH,
-    TARGET_METRIC,
-    K,
-    compared,
-    judged_measures,
-    key_measure,
-    measures,
-    summarise,
-)
 
 QUESTION = "How should the RAG be tuned: how many chunks, of what size, by which embedding, with one query or several?"
 ITEMS = (
-    "id", "part", "setting", "k", "quality", *RETRIEVAL, "found_1", "found_n", "place", "reciprocal", "unscored", "undefined",
+    "id", "part", "setting", "k", "quality", *sections.RETRIEVAL, "found_1", "found_n", "place", "reciprocal", "unscored", "undefined",
 )  # fmt: skip
 
 
 def evaluate(
     data: readers.Dataset,
     *,
-    target_metric: str = TARGET_METRIC,
+    target_metric: str = summary.TARGET_METRIC,
     model: str | Callable[[dict[str, Any]], str] = "",
     question_model: str | Callable[[dict[str, Any]], str] = "",
     judge: str | Callable[[dict[str, Any]], object] = "",
@@ -84,7 +59,7 @@ def evaluate(
     temperature: float = 0.0,
     max_tokens: int = 256,
     language: str = "en",
-    k: int = K,
+    k: int = summary.K,
     patience: int = 3,
     most_k: int = 20,
     chunker: str | Chunker = SENTENCES,
@@ -96,7 +71,7 @@ def evaluate(
     search: str | Searcher = "auto",
     graph_from: int = 200_000,
     n_chunks: int = 50,
-    n_search: int = N_SEARCH,
+    n_search: int = summary.N_SEARCH,
     min_mark: float = 3.0,
     n_rewrites: int = 3,
     fusion: str = "rrf",
@@ -167,25 +142,25 @@ def evaluate(
     """
     lights = lights or {}
     options = kit.stated(evaluate, locals())
-    key, metric_options = checked(options, data, lights)
+    key, metric_options = checking.checked(options, data, lights)
     options["target_metric"] = key.name if key else target_metric
     humans = kit.labelled.given(
-        judged_measures(options["target_metric"]), data["questions"], **kit.taken(kit.labelled.given, options)
+        summary.judged_measures(options["target_metric"]), data["questions"], **kit.taken(kit.labelled.given, options)
     )
-    check(data)
+    inputs.check(data)
     documents = data["documents"].sort_values("doc_id", ignore_index=True)
     questions = data["questions"].sort_values("id", ignore_index=True)
     parts = Parts(chunker, embed, search, graph_from, language)
-    cutter, sources = Cutter(documents, parts), sources_of(data, documents, questions)
+    cutter, sources = Cutter(documents, parts), inputs.sources_of(data, documents, questions)
     asking: dict[str, Any] = {"prompt": prompt, "temperature": temperature, "max_tokens": max_tokens, "seed": seed}
     answering = Asker(model, data.get("replies"), **asking) if model and key else None
     same = not question_model or question_model == model
     writer = model if same else question_model
     writing = (answering if same and answering else Asker(writer, data.get("replies"), **asking)) if writer else None
     judging = None
-    if key is not None and key.name in JUDGED:
+    if key is not None and key.name in sections.JUDGED:
         judging = kit.judging.Docket(answer_judge, prompt=prompt, **_settings(answer_judge, seed, max_tokens))
-    rag = Rag(
+    rag = sections.Rag(
         documents,
         questions,
         sources,
@@ -199,7 +174,7 @@ def evaluate(
     )
     docket = _docket(judge, data, prompt, seed, max_tokens)
     cells = sorted({*product(map(int, chunk_sizes), map(int, overlaps))})
-    applies = sections_of(
+    applies = method.sections_of(
         key=key,
         has_sources=bool(len(sources.question)),
         varies=parts.varies,
@@ -209,9 +184,9 @@ def evaluate(
         n_chunks=n_chunks,
         n_rewrites=n_rewrites,
     )
-    if applies["top k"] and applies[EMBEDDING]:
+    if applies["top k"] and applies[sections.EMBEDDING]:
         why = "; ".join(dict.fromkeys(applies.values()))
-        raise BadInput(
+        raise errors.BadInput(
             f"rag_tuning: nothing can be computed: {why}. Name sources of the questions, or a model (--model)"
         )
     tables: dict[str, pd.DataFrame] = {}
@@ -221,16 +196,16 @@ def evaluate(
         queries = rag.vectors()
         searched = recall_of_search(index, queries, seed)
         if not applies["top k"]:
-            rows += by_top_k(rag, index, queries, k, patience, most_k)
+            rows += sections.by_top_k(rag, index, queries, k, patience, most_k)
             tables["found"] = _found(rag, index, queries, k)
-        if not applies[CHUNKS]:
-            found, tables["settings"] = by_chunks(rag, index, queries, cells, k, (chunk_size, overlap))
+        if not applies[sections.CHUNKS]:
+            found, tables["settings"] = sections.by_chunks(rag, index, queries, cells, k, (chunk_size, overlap))
             rows += found
-        if not applies[QUERIES]:
-            found, tables["rewrites"] = by_queries(rag, index, queries, k, n_rewrites, fusion)
+        if not applies[sections.QUERIES]:
+            found, tables["rewrites"] = sections.by_queries(rag, index, queries, k, n_rewrites, fusion)
             rows += found
-        if not applies[EMBEDDING]:
-            own, tables["generated"] = of_embedding(
+        if not applies[sections.EMBEDDING]:
+            own, tables["generated"] = sections.of_embedding(
                 rag,
                 index,
                 n_chunks=n_chunks,
@@ -250,10 +225,13 @@ def evaluate(
     items, fit, of_labels = humans.on(kit.grouping.carried(items, data), *own_judge, by="setting", **resampled)
     options |= fit
     tables |= {"answers": pd.concat(rag.answers, ignore_index=True)} if rag.answers else {}
-    shown = [key_measure(options["target_metric"])]
-    for part, listed in ((CHUNKS, shown), (QUERIES, [*shown, *measures(**kit.taken(measures, options))[5:]])):
+    shown = [summary.key_measure(options["target_metric"])]
+    for part, listed in (
+        (sections.CHUNKS, shown),
+        (sections.QUERIES, [*shown, *summary.measures(**kit.taken(summary.measures, options))[5:]]),
+    ):
         if not applies[part]:
-            tables[f"compared_{part}"] = compared(items, part, listed, **resampled)
+            tables[f"compared_{part}"] = summary.compared(items, part, listed, **resampled)
     tables["search"] = pd.DataFrame([searched])
     tables["sections"] = pd.DataFrame({"section": list(applies), "why": list(applies.values())})
     replies = [reply for asker in {id(a): a for a in (answering, writing) if a}.values() for reply in asker.replies]
@@ -269,14 +247,14 @@ def evaluate(
         by=("setting",),
         items=items,
         items_of="questions × settings, and generated questions",
-        summary=summarise(items, **kit.taken(summarise, options)),
+        summary=summary.summarise(items, **kit.taken(summary.summarise, options)),
         tables={**tables, **kit.collecting.calls_of(replies, heard)},
         notes=(
             *data.notes,
-            *notes(rag, index, items, tables["sections"], searched, tables.get("generated"), options, key),
+            *method.notes(rag, index, items, tables["sections"], searched, tables.get("generated"), options, key),
             *of_labels,
         ),
-        method=method(options, key),
+        method=method.described(options, key),
         accounting=merged([kit.collecting.accounting_of(sent, heard), *spent]) if sent or heard or spent else {},
     )
 
@@ -295,7 +273,7 @@ def _docket(judge: Any, data: readers.Dataset, prompt: str, seed: int, max_token
         return kit.judging.Docket(judge, prompt=prompt, **_settings(judge, seed, max_tokens))
     replies = data.get("replies")
     if replies is None:
-        raise BadInput(f"{RECORDED}: the data have no table replies")
+        raise errors.BadInput(f"{RECORDED}: the data have no table replies")
     rows = replies[replies["purpose"] == "mark"]
     marks = dict(zip(rows["asked"], rows["reply"], strict=True))
 
@@ -318,7 +296,7 @@ def _settings(judge: Any, seed: int, max_tokens: int) -> dict[str, Any]:
     return {"seed": seed, "max_tokens": max_tokens}
 
 
-def _found(rag: Rag, index: Any, queries: Any, k: int) -> pd.DataFrame:
+def _found(rag: sections.Rag, index: Any, queries: Any, k: int) -> pd.DataFrame:
     """The first ``k`` chunks of every question, with their cosines: ``id, question, rank, chunk, cosine, carries, text``."""
     nearest = index.search(queries, min(k, len(index.texts)))
     found = judged(index, nearest.places, rag.sources)

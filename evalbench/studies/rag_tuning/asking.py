@@ -10,13 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from evalbench.errors import BadInput
-from evalbench.kit.collecting import asked
+from evalbench import errors, kit
+from evalbench.models import exchange, names, prompts
 from evalbench.models.chat.collect import endpoint_identity
-from evalbench.models.exchange import Reply, Request, as_messages
-from evalbench.models.names import is_model_name
-from evalbench.models.names import model as model_of
-from evalbench.models.prompts import load_prompt, prompt_language
 
 RECORDED = "recorded"
 TASKS = {"answer": "rag_answer", "question": "chunk_question", "rewrite": "rewritten_question", "mark": "mark"}
@@ -54,21 +50,21 @@ class Asker:
 
     def __init__(self, model: Model, replies: pd.DataFrame | None, prompt: str = "", **settings: Any) -> None:
         self.model, self.prompt, self.settings = model, prompt, settings
-        self.replies: list[Reply] = []
-        self._known: dict[tuple[str, str], Reply] = {}
+        self.replies: list[exchange.Reply] = []
+        self._known: dict[tuple[str, str], exchange.Reply] = {}
         if isinstance(model, str) and model != RECORDED:
             at_hand(model, always=True)
         if model == RECORDED and replies is None:
-            raise BadInput(f"{RECORDED}: the data have no table replies")
+            raise errors.BadInput(f"{RECORDED}: the data have no table replies")
         rows = replies.to_dict("records") if replies is not None and model == RECORDED else []
         self._recorded = {(row["purpose"], row["asked"]): row["reply"] for row in rows}
 
-    def ask(self, purpose: str, rows: Sequence[Mapping[str, Any]]) -> list[Reply]:
+    def ask(self, purpose: str, rows: Sequence[Mapping[str, Any]]) -> list[exchange.Reply]:
         """A reply to each row, ``id``, ``lang`` and ``fields``; in their order."""
         keys = [(purpose, asked_hash(row["fields"])) for row in rows]
         new = {key: row for key, row in zip(keys, rows, strict=True) if key not in self._known}
         if isinstance(self.model, str) and self.model != RECORDED:
-            found = asked(
+            found = kit.collecting.asked(
                 list(new.values()),
                 self.model,
                 TASKS[purpose],
@@ -83,13 +79,13 @@ class Asker:
         self._known |= dict(zip(new, found, strict=True))
         return [self._known[key] for key in keys]
 
-    def _offline(self, purpose: str, key: tuple[str, str], row: Mapping[str, Any]) -> Reply:
+    def _offline(self, purpose: str, key: tuple[str, str], row: Mapping[str, Any]) -> exchange.Reply:
         """What was recorded, or what a function says; exceptions of a function are its own affair."""
-        template = load_prompt(
-            TASKS[purpose], prompt_language(TASKS[purpose], row["lang"], self.prompt), self.prompt or None
+        template = prompts.load_prompt(
+            TASKS[purpose], prompts.prompt_language(TASKS[purpose], row["lang"], self.prompt), self.prompt or None
         )
-        request = Request(
-            as_messages(template.render(**row["fields"])),
+        request = exchange.Request(
+            exchange.as_messages(template.render(**row["fields"])),
             item_id=str(row["id"]),
             purpose=purpose,
             prompt_hash=template.sha256,
@@ -98,13 +94,15 @@ class Asker:
             name, said = f"function:{getattr(self.model, '__name__', 'model')}", self.model(dict(row["fields"]))
             if not isinstance(said, str):
                 raise TypeError(f"the function that answers gave {said!r}, not a text")
-            return Reply(request=request, model=name, host="", text=said, raw=said)
+            return exchange.Reply(request=request, model=name, host="", text=said, raw=said)
         text = self._recorded.get(key)
         if text is None:
             detail = "the table replies has no reply to what this prompt shows"
-            return Reply(request=request, model=RECORDED, host="", unscored="not-recorded", detail=detail)
+            return exchange.Reply(request=request, model=RECORDED, host="", unscored="not-recorded", detail=detail)
         given = text.strip()
-        return Reply(request=request, model=RECORDED, host="", text=text, raw=text, unscored="" if given else "no-text")
+        return exchange.Reply(
+            request=request, model=RECORDED, host="", text=text, raw=text, unscored="" if given else "no-text"
+        )
 
 
 def at_hand(name: str, *, always: bool = False) -> None:
@@ -116,8 +114,8 @@ def at_hand(name: str, *, always: bool = False) -> None:
     always : bool
         Whether the name must be that of a model; a judge may have another.
     """
-    if always or is_model_name(name):
-        endpoint_identity(model_of(name))
+    if always or names.is_model_name(name):
+        endpoint_identity(names.model(name))
 
 
 def one_line(text: str) -> str:

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evalbench import kit, readers
-from evalbench.errors import BadInput
-from evalbench.metrics.rank_fusion import FUSIONS
-from evalbench.metrics.registry import Card, card
-from evalbench.studies.rag_tuning.rag import SEARCHES, SENTENCES, WHOLE
-from evalbench.studies.rag_tuning.sections import JUDGED, RETRIEVAL
-from evalbench.studies.rag_tuning.summary import AT_1, at_n, bands_for
+from evalbench import errors, kit, readers
+from evalbench.metrics import rank_fusion, registry
+from evalbench.studies.rag_tuning import rag, sections, summary
 from evalbench.text.chunks import check_size
 
 
 def checked(
     options: Mapping[str, Any], data: readers.Dataset, lights: Mapping[str, Any]
-) -> tuple[Card | None, dict[str, Any]]:
+) -> tuple[registry.Card | None, dict[str, Any]]:
     """The text metric that is tuned for, if it is one, and its options; refuses all faults at once."""
     checks = kit.Checks(options)
     whole = {"k": 1, "patience": 1, "most_k": 1, "graph_from": 1, "n_chunks": 0, "n_search": 2, "n_rewrites": 0}
@@ -29,26 +25,26 @@ def checked(
         isinstance(options["min_mark"], int | float) and 0 <= options["min_mark"] < 5,
         f"min_mark must be from 0 to below 5, got {options['min_mark']!r}",
     )
-    checks.choice("fusion", options["fusion"], FUSIONS)
-    for name, known in (("chunker", (SENTENCES, WHOLE)), ("search", SEARCHES)):
+    checks.choice("fusion", options["fusion"], rank_fusion.FUSIONS)
+    for name, known in (("chunker", (rag.SENTENCES, rag.WHOLE)), ("search", rag.SEARCHES)):
         if not str(options[name]).startswith("function:"):
             checks.choice(name, options[name], known)
     checks.that(
         options["embed"] != "jaccard", "embed: jaccard compares word sets and has no vectors: choose an embedding model"
     )
     _check_sizes(checks, options)
-    hits = (AT_1, at_n(options["n_search"]))
+    hits = (summary.AT_1, summary.at_n(options["n_search"]))
     strangers = [metric for metric in lights if metric not in hits]
     checks.that(not strangers, f"lights: {', '.join(strangers)} has no light; those that have are {', '.join(hits)}")
-    checks.tried(lambda: bands_for(5, {m: rule for m, rule in lights.items() if m not in strangers}))
+    checks.tried(lambda: summary.bands_for(5, {m: rule for m, rule in lights.items() if m not in strangers}))
     metric_options = {
         "language": options["language"], "normalise": "full", "references": "best", "stem": False, "sentence_split": "newline",
         "meteor_synonyms": False, "bleu_tokenize": "13a", "embed": options["embed"], "judge": "", "bert_model": "", "bert_layers": None,
     }  # fmt: skip
     key = None
-    if options["target_metric"] in JUDGED:
-        key = card(options["target_metric"])
-    elif options["target_metric"] not in RETRIEVAL:
+    if options["target_metric"] in sections.JUDGED:
+        key = registry.card(options["target_metric"])
+    elif options["target_metric"] not in sections.RETRIEVAL:
         cards = checks.tried(lambda: kit.metric_options.metrics_of([options["target_metric"]], metric_options)) or []
         key = cards[0] if cards else None
     if key is not None:
@@ -58,9 +54,9 @@ def checked(
         )
         checks.that(
             options["model"],
-            f"target_metric: {key.name} scores answers, so it needs a model; without one: {', '.join(RETRIEVAL)}",
+            f"target_metric: {key.name} scores answers, so it needs a model; without one: {', '.join(sections.RETRIEVAL)}",
         )
-        judged = key.name in JUDGED
+        judged = key.name in sections.JUDGED
         blind = not judged and "contradict" in key.needs
         checks.that(not blind, f"target_metric: {key.name} needs a judge of contradiction, which this study has not")
         if "reference" in key.needs or key.name == "answer_correctness":
@@ -84,6 +80,6 @@ def _check_sizes(checks: kit.Checks, options: Mapping[str, Any]) -> None:
     for where, size, repeated in tried:
         try:
             check_size(size, repeated)
-        except BadInput as error:
+        except errors.BadInput as error:
             said = [f"{where}{fault}" for fault in error.faults]
             checks.faults += [fault for fault in said if fault not in checks.faults and (where or "below the" in fault)]

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import core, readers
-from evalbench.errors import BadInput
-from evalbench.readers.schema import Column, Table
+from evalbench import core, errors, readers
+from evalbench.readers import Column, Table
 from evalbench.text.locate import locate
 
 PURPOSES = ("answer", "question", "mark", "rewrite")
@@ -112,7 +111,7 @@ def check(data: readers.Dataset) -> None:
     if not (data["documents"]["text"].str.strip() != "").any():
         faults.append("documents: none has a text")
     if faults:
-        raise BadInput.listing(f"{data.label}: {core.counted(len(faults), 'fault')}:", faults, 20)
+        raise errors.BadInput.listing(f"{data.label}: {core.counted(len(faults), 'fault')}:", faults, 20)
 
 
 def _named(data: readers.Dataset) -> pd.DataFrame:

@@ -9,15 +9,13 @@ import pandas as pd
 
 from evalbench import core
 from evalbench.judge.entail import holds_back
-from evalbench.metrics.rank_fusion import CONSTANT
-from evalbench.metrics.registry import Card
-from evalbench.studies.rag_tuning.inputs import EMPTY_SOURCE, LOST_PASSAGE, NO_SOURCE
+from evalbench.metrics import rank_fusion, registry
+from evalbench.studies.rag_tuning import inputs, summary
 from evalbench.studies.rag_tuning.rag import SENTENCES, WHOLE, Index
 from evalbench.studies.rag_tuning.sections import EMBEDDING, JUDGED, LOW_MARK, Rag, fusion_depth
-from evalbench.studies.rag_tuning.summary import TITLES
 
 
-def method(options: Mapping[str, Any], key: Card | None) -> tuple[str, ...]:
+def described(options: Mapping[str, Any], key: registry.Card | None) -> tuple[str, ...]:
     """The formulas and their sources, a line each."""
     n = options["n_search"]
     chunker = {
@@ -51,7 +49,7 @@ def method(options: Mapping[str, Any], key: Card | None) -> tuple[str, ...]:
 
 def _fusion(how: str) -> str:
     if how == "rrf":
-        return f"reciprocal rank fusion, Σ 1 / ({CONSTANT} + rank) (Cormack, Clarke and Büttcher 2009)"
+        return f"reciprocal rank fusion, Σ 1 / ({rank_fusion.CONSTANT} + rank) (Cormack, Clarke and Büttcher 2009)"
     return "the union of the rankings, by best rank"
 
 
@@ -63,7 +61,7 @@ def notes(
     searched: Mapping[str, Any],
     generated: pd.DataFrame | None,
     options: Mapping[str, Any],
-    key: Card | None,
+    key: registry.Card | None,
 ) -> list[str]:
     """What a reader must know besides: sections that do not apply, documents without a chunk, questions without a source."""
     applies = zip(sections["section"], sections["why"], strict=True)
@@ -72,9 +70,9 @@ def notes(
     if empty:
         said.append(f"Documents without text: {empty} of {len(rag.documents)}; they have no chunk.")
     reasons = {
-        NO_SOURCE: "name no source",
-        LOST_PASSAGE: "name a passage that is not in its document",
-        EMPTY_SOURCE: "have a source without text",
+        inputs.NO_SOURCE: "name no source",
+        inputs.LOST_PASSAGE: "name a passage that is not in its document",
+        inputs.EMPTY_SOURCE: "have a source without text",
     }
     for why, words in reasons.items():
         found = int((rag.sources.why == why).sum())
@@ -124,7 +122,7 @@ def _unscored(items: pd.DataFrame) -> list[str]:
 
 def sections_of(
     *,
-    key: Card | None,
+    key: registry.Card | None,
     has_sources: bool,
     varies: bool,
     cells: Sequence[Any],
@@ -144,7 +142,11 @@ def sections_of(
     return {
         "top k": no_quality,
         "k = 0": no_quality
-        or ("" if key is not None else f"{TITLES[target_metric]} needs chunks; answers have a figure without any"),
+        or (
+            ""
+            if key is not None
+            else f"{summary.TITLES[target_metric]} needs chunks; answers have a figure without any"
+        ),
         "chunks": chunks,
         EMBEDDING: ("n_chunks is 0" if not n_chunks else "") or no_writer,
         "queries": no_quality or ("n_rewrites is 0" if not n_rewrites else "") or no_writer,

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, draw, kit
-from evalbench.studies.rag_tuning.sections import CHUNKS, EMBEDDING, QUERIES, SINGLE, TOP_K, setting_of
-from evalbench.studies.rag_tuning.summary import chosen_k, key_measure
+from evalbench.studies.rag_tuning import sections, summary
 
 
 def _of(result: core.Result, part: str, metric: str = "") -> list[core.Estimate]:
@@ -28,7 +27,7 @@ def _domain(rows: Sequence[core.Estimate]) -> tuple[float, float] | None:
 
 def picture_embedding(result: core.Result) -> draw.Drawn | None:
     """Hit rates and mean reciprocal rank of the generated questions; None where there are none."""
-    rows = [e for e in _of(result, EMBEDDING) if e.metric != "mean_place"]
+    rows = [e for e in _of(result, sections.EMBEDDING) if e.metric != "mean_place"]
     if not rows:
         return None
     return draw.pictures.estimate_bars(
@@ -42,15 +41,15 @@ def picture_embedding(result: core.Result) -> draw.Drawn | None:
 
 def picture_top_k(result: core.Result) -> draw.Drawn | None:
     """The target metric by the number of chunks, with its noise band; None where it was not computed."""
-    rows = _of(result, TOP_K, _key(result))
+    rows = _of(result, sections.TOP_K, _key(result))
     if not rows or all(e.value is None for e in rows):
         return None
-    choice = chosen_k(result.items)
-    title = key_measure(_key(result)).title
+    choice = summary.chosen_k(result.items)
+    title = summary.key_measure(_key(result)).title
     curve = _line(rows)
     series = {title: curve}
     if _key(result) != "hit_rate":
-        own = result.items[(result.items["part"] == TOP_K) & (result.items["k"] > 0)]
+        own = result.items[(result.items["part"] == sections.TOP_K) & (result.items["k"] > 0)]
         hits = own.groupby("k")["hit_rate"].mean().dropna()
         if len(hits) and rows[0].unit == "0–1":
             series["hit rate"] = draw.pictures.Line(hits.index.to_numpy(dtype=float), hits.to_numpy())
@@ -82,7 +81,7 @@ def _line(rows: Sequence[core.Estimate]) -> draw.pictures.Line:
 def picture_chunks(result: core.Result) -> draw.Drawn | None:
     """The target metric of every chunk size and overlap; None where they were not varied."""
     settings = result.tables.get("settings")
-    values = {e.group["setting"]: e for e in _of(result, CHUNKS, _key(result))}
+    values = {e.group["setting"]: e for e in _of(result, sections.CHUNKS, _key(result))}
     if settings is None or not values:
         return None
     sizes, overlaps = (sorted(settings[name].unique()) for name in ("size", "overlap"))
@@ -97,7 +96,7 @@ def picture_chunks(result: core.Result) -> draw.Drawn | None:
     least = settings.sort_values("overlap").drop_duplicates("size").set_index("size")
     low, high = (least.loc[sizes, name].to_numpy(float) for name in ("size_low", "size_high"))
     labels = [f"{size}: {a:.0f}–{b:.0f}" for size, a, b in zip(sizes, low.tolist(), high.tolist(), strict=True)]
-    title = key_measure(_key(result)).title
+    title = summary.key_measure(_key(result)).title
     return draw.pictures.heat_map(
         cells,
         labels,
@@ -111,7 +110,7 @@ def picture_chunks(result: core.Result) -> draw.Drawn | None:
 
 def picture_queries(result: core.Result) -> draw.Drawn | None:
     """The single query and the fused ones, figure by figure; None where no question was rewritten."""
-    rows = [e for e in _of(result, QUERIES) if e.unit == "0–1"]
+    rows = [e for e in _of(result, sections.QUERIES) if e.unit == "0–1"]
     if not rows:
         return None
     ordered = sorted(rows, key=lambda e: [m.metric for m in rows].index(e.metric))
@@ -129,7 +128,7 @@ def chunk_settings(result: core.Result) -> pd.DataFrame | None:
     settings = result.tables.get("settings")
     if settings is None:
         return None
-    values = {e.group["setting"]: e for e in _of(result, CHUNKS, _key(result))}
+    values = {e.group["setting"]: e for e in _of(result, sections.CHUNKS, _key(result))}
     return kit.cases.shown(
         settings,
         {
@@ -139,7 +138,7 @@ def chunk_settings(result: core.Result) -> pd.DataFrame | None:
             "real sizes, 2.5–97.5 %": lambda row: f"{row['size_low']:.0f}–{row['size_high']:.0f}",
             "repeated, mean": lambda row: f"{row['repeated']:.0f}",
             "characters found": lambda row: f"{row['found_characters']:.0f}",
-            key_measure(_key(result)).title: lambda row: core.wording.estimate_text(
+            summary.key_measure(_key(result)).title: lambda row: core.wording.estimate_text(
                 values[row["setting"]], list(values.values())
             ),
             "n": lambda row: values[row["setting"]].n,
@@ -164,7 +163,8 @@ def missed(result: core.Result, rows: int = 10) -> pd.DataFrame | None:
     if table is None:
         return None
     at_k = result.items[
-        (result.items["part"] == TOP_K) & (result.items["setting"] == setting_of(result.parameters["k"]))
+        (result.items["part"] == sections.TOP_K)
+        & (result.items["setting"] == sections.setting_of(result.parameters["k"]))
     ]
     lost = set(at_k["id"][at_k["hit_rate"] == 0])
     nearest = table[(table["rank"] == 1) & table["id"].isin(lost)]
@@ -205,12 +205,12 @@ def rewrites(result: core.Result, rows: int = 10) -> pd.DataFrame | None:
     table = result.tables.get("rewrites")
     if table is None:
         return None
-    own = result.items[result.items["part"] == QUERIES]
+    own = result.items[result.items["part"] == sections.QUERIES]
     ranks = own.pivot(index="id", columns="setting", values="mrr")
     if len(ranks.columns) < 2:
         return None
-    several = next(name for name in ranks.columns if name != SINGLE)
-    change = (ranks[several] - ranks[SINGLE]).abs().rename("change")
+    several = next(name for name in ranks.columns if name != sections.SINGLE)
+    change = (ranks[several] - ranks[sections.SINGLE]).abs().rename("change")
     joined = table.merge(ranks, left_on="id", right_index=True).merge(change, left_on="id", right_index=True)
     differing = joined[joined["change"] > 0]
     return kit.cases.worst_cases(
@@ -223,7 +223,7 @@ def rewrites(result: core.Result, rows: int = 10) -> pd.DataFrame | None:
             "id": "id",
             "question": _block("question"),
             "other wordings": _block("rewrites"),
-            f"1 / rank, {SINGLE}": lambda row: f"{row[SINGLE]:.2f}",
+            f"1 / rank, {sections.SINGLE}": lambda row: f"{row[sections.SINGLE]:.2f}",
             f"1 / rank, {several}": lambda row: f"{row[several]:.2f}",
         },
     )
@@ -235,9 +235,12 @@ def worst(result: core.Result, rows: int = 10) -> pd.DataFrame | None:
     if answers is None:
         return None
     here = result.items[
-        (result.items["part"] == TOP_K) & (result.items["setting"] == setting_of(result.parameters["k"]))
+        (result.items["part"] == sections.TOP_K)
+        & (result.items["setting"] == sections.setting_of(result.parameters["k"]))
     ]
-    texts = answers[(answers["part"] == TOP_K) & (answers["setting"] == setting_of(result.parameters["k"]))]
+    texts = answers[
+        (answers["part"] == sections.TOP_K) & (answers["setting"] == sections.setting_of(result.parameters["k"]))
+    ]
     return kit.cases.worst_cases(
         here,
         "quality",

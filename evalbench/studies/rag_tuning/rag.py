@@ -10,13 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import core
-from evalbench.errors import BadInput
-from evalbench.metrics.ranking import Rankings
-from evalbench.metrics.retrieval import hit_rate_at_k, mrr_at_k, recall_at_k
+from evalbench import core, errors
+from evalbench.metrics import ranking, retrieval
 from evalbench.models.similarity.embed import embed as embedded
 from evalbench.models.similarity.search import Nearest, Search, exact_nearest, graph_of, recall_against
-from evalbench.studies.rag_tuning.inputs import Sources
+from evalbench.studies.rag_tuning import inputs
 from evalbench.text.chunks import Span, packed, sentence_spans
 
 Array = np.ndarray[Any, Any]
@@ -54,7 +52,7 @@ class Parts:
             return embedded(texts, self.embed)
         found = np.asarray(self.embed(list(texts)), dtype=np.float32)
         if found.ndim != 2 or len(found) != len(texts) or not np.isfinite(found).all():
-            raise BadInput(
+            raise errors.BadInput(
                 f"embed: {len(texts)} texts gave an array of shape {found.shape}, or numbers that are not finite"
             )
         lengths = np.linalg.norm(found, axis=1, keepdims=True)
@@ -129,7 +127,7 @@ def _checked(text: str, spans: Sequence[tuple[int, int]]) -> list[Span]:
     found = [Span(int(start), int(end)) for start, end in spans]
     wrong = [span for span in found if not 0 <= span.start <= span.end <= len(text)]
     if wrong:
-        raise BadInput(f"chunker: {tuple(wrong[0])} is not a stretch of a text of {len(text)} characters")
+        raise errors.BadInput(f"chunker: {tuple(wrong[0])} is not a stretch of a text of {len(text)} characters")
     return [span for span in found if text[span.start : span.end].strip()]
 
 
@@ -138,7 +136,7 @@ def indexed(documents: pd.DataFrame, cutter: Cutter, size: int, overlap: int) ->
     spans = cutter.cut(size, overlap)
     flat = np.array([(i, *span) for i, own in enumerate(spans) for span in own], dtype=np.int64).reshape(-1, 3)
     if not len(flat):
-        raise BadInput("the documents have no chunk: the chunker found none")
+        raise errors.BadInput("the documents have no chunk: the chunker found none")
     texts = [cutter.texts[i][a:b] for i, a, b in flat.tolist()]
     names = documents["doc_id"].tolist()
     vectors = cutter.parts.vectors(texts)
@@ -167,7 +165,7 @@ def _own(search: Search, n: int) -> Search:
             or scores.shape != shape
             or (places.size and not 0 <= places.min() <= places.max() < n)
         ):
-            raise BadInput(f"search: places and scores of shape {shape} are needed, places from 0 to {n - 1}")
+            raise errors.BadInput(f"search: places and scores of shape {shape} are needed, places from 0 to {n - 1}")
         return Nearest(places.astype(np.int64), scores.astype(float))
 
     return checked
@@ -209,7 +207,7 @@ class Found(NamedTuple):
     first: Array
 
 
-def judged(index: Index, places: Array, sources: Sources) -> Found:
+def judged(index: Index, places: Array, sources: inputs.Sources) -> Found:
     """Which of the chunks that were found carry a source of their question.
 
     A chunk carries a source where it is of the same document, and shares half of the shorter of the two with its passage.
@@ -227,7 +225,7 @@ def judged(index: Index, places: Array, sources: Sources) -> Found:
     return Found(places, carries, first)
 
 
-def retrieval_scores(found: Found, sources: Sources, k: int) -> dict[str, Array]:
+def retrieval_scores(found: Found, sources: inputs.Sources, k: int) -> dict[str, Array]:
     """Hit, reciprocal rank, recall and precision of every question at ``k``; NaN without a source.
 
     Precision is over the k places that were wanted, as in trec_eval: where there are fewer chunks, the others count 0.
@@ -235,21 +233,21 @@ def retrieval_scores(found: Found, sources: Sources, k: int) -> dict[str, Array]
     ranked = rankings_of(found, sources)
     known = ranked.n_relevant > 0
     return {
-        "hit_rate": hit_rate_at_k(ranked, k),
-        "mrr": mrr_at_k(ranked, k),
-        "recall": recall_at_k(ranked, k),
+        "hit_rate": retrieval.hit_rate_at_k(ranked, k),
+        "mrr": retrieval.mrr_at_k(ranked, k),
+        "recall": retrieval.recall_at_k(ranked, k),
         "precision": np.where(known, found.carries[:, :k].sum(axis=1) / k, np.nan),
     }
 
 
-def rankings_of(found: Found, sources: Sources) -> Rankings:
+def rankings_of(found: Found, sources: inputs.Sources) -> ranking.Rankings:
     """The sources of each question by the rank of the first chunk that carries them, for the metrics of retrieval."""
     n, depth = found.places.shape
     order = np.lexsort((found.first, sources.question))
     every, first = sources.question[order], found.first[order]
     query, rank = every[np.isfinite(first)], first[np.isfinite(first)].astype(np.int64)
     counts = np.bincount(every, minlength=n)
-    return Rankings(
+    return ranking.Rankings(
         query=query,
         rank=rank,
         level=rank.astype(float),

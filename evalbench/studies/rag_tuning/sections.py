@@ -12,14 +12,11 @@ import pandas as pd
 
 from evalbench import core, kit
 from evalbench.judge.tasks import Task, mark_task
-from evalbench.kit.cases import cells
-from evalbench.metrics.rank_fusion import fused
-from evalbench.metrics.registry import Card
+from evalbench.metrics import rank_fusion, registry
 from evalbench.studies.rag_generation.inputs import Answer
 from evalbench.studies.rag_generation.items import items_of as answers_items
-from evalbench.studies.rag_generation.judged import judged as judged_answers
-from evalbench.studies.rag_tuning.asking import Asker, lines, one_line
-from evalbench.studies.rag_tuning.inputs import Sources
+from evalbench.studies.rag_generation.judged import cases_of
+from evalbench.studies.rag_tuning import asking, inputs
 from evalbench.studies.rag_tuning.rag import Cutter, Found, Index, indexed, judged, retrieval_scores
 
 Array = np.ndarray[Any, Any]
@@ -69,13 +66,13 @@ class Rag:
 
     documents: pd.DataFrame
     questions: pd.DataFrame
-    sources: Sources
+    sources: inputs.Sources
     cutter: Cutter
     target_metric: str
-    key: Card | None
+    key: registry.Card | None
     options: dict[str, Any]
-    answering: Asker | None
-    writing: Asker | None
+    answering: asking.Asker | None
+    writing: asking.Asker | None
     judging: kit.judging.Docket | None = None
     answers: list[pd.DataFrame] = field(default_factory=list)
 
@@ -122,8 +119,8 @@ class Rag:
             question=asked,
             prompt=asked,
             output=np.array([kit.answers.answer_of(reply) for reply in replies], dtype=object),
-            reference=cells([text] if text.strip() else [] for text in truth),
-            context=cells(contexts),
+            reference=kit.cases.cells([text] if text.strip() else [] for text in truth),
+            context=kit.cases.cells(contexts),
         )
         name = self.key.name
         self.answers.append(
@@ -156,7 +153,7 @@ class Rag:
             )
             for row, lang, reason in zip(texts.to_dict("records"), self.languages, why, strict=True)
         ]
-        cases = judged_answers(answers, self.judging, [self.key.name], split="sentences", n_questions=1)
+        cases = cases_of(answers, self.judging, [self.key.name], split="sentences", n_questions=1)
         items = answers_items(cases, [self.key.name])
         return tuple(items[column].to_numpy() for column in (self.key.name, "unscored", "undefined"))  # type: ignore[return-value]
 
@@ -236,7 +233,7 @@ def by_queries(
         ],
     )
     written = [
-        [line for line in lines(reply.text) if line != question][:n_rewrites] if not reply.unscored else []
+        [line for line in asking.lines(reply.text) if line != question][:n_rewrites] if not reply.unscored else []
         for question, reply in zip(asked, replies, strict=True)
     ]
     depth = min(fusion_depth(k), len(index.texts))
@@ -246,7 +243,7 @@ def by_queries(
     ends = np.cumsum([0, *map(len, written)])
     places = np.full((len(asked), min(k, len(index.texts))), -1, np.int64)
     for i, (a, b) in enumerate(pairwise(ends)):
-        one = fused(np.vstack([first[i : i + 1], others[a:b]]), places.shape[1], fusion)
+        one = rank_fusion.fused(np.vstack([first[i : i + 1], others[a:b]]), places.shape[1], fusion)
         places[i, : len(one)] = one
     single = rag.rows(QUERIES, SINGLE, index, judged(index, first[:, : places.shape[1]], rag.sources), k)
     several = rag.rows(QUERIES, f"several queries ({fusion})", index, judged(index, places, rag.sources), k)
@@ -292,7 +289,7 @@ def of_embedding(
             for i, lang in zip(own, langs, strict=True)
         ],
     )
-    asked = [one_line(reply.text) if not reply.unscored else "" for reply in replies]
+    asked = [asking.one_line(reply.text) if not reply.unscored else "" for reply in replies]
     why = np.array([reply.unscored for reply in replies], dtype=object)
     unscored = np.where((why == "") & np.array([not text for text in asked]), NO_QUESTION, why)
     table = pd.DataFrame(

@@ -12,17 +12,7 @@ import pandas as pd
 
 from evalbench import core, kit
 from evalbench.metrics.registry import card
-from evalbench.studies.rag_tuning.sections import (
-    CHUNKS,
-    EMBEDDING,
-    JUDGED,
-    PARTS,
-    QUERIES,
-    RETRIEVAL,
-    SINGLE,
-    TOP_K,
-    setting_of,
-)
+from evalbench.studies.rag_tuning import sections
 
 TARGET_METRIC, K, N_SEARCH = "hit_rate", 5, 5
 AT_1 = "hit_rate_at_1"
@@ -102,7 +92,7 @@ def of_embedding(n_search: int) -> tuple[core.Measure, ...]:
 def key_measure(target_metric: str) -> core.Measure:
     """The mean of the target metric over the questions."""
     share, unit = target_metric == "hit_rate", "0–1"
-    if target_metric not in RETRIEVAL:
+    if target_metric not in sections.RETRIEVAL:
         entry = card(target_metric)
         share, unit = entry.unit == "0/1", "0–1" if entry.unit == "0/1" else entry.unit
     make = core.share_of if share else core.mean_of
@@ -117,7 +107,7 @@ def key_measure(target_metric: str) -> core.Measure:
 
 def judged_measures(target_metric: str) -> tuple[core.Measure, ...]:
     """The figures that rest on the judge of answers."""
-    return (key_measure(target_metric),) if target_metric in JUDGED else ()
+    return (key_measure(target_metric),) if target_metric in sections.JUDGED else ()
 
 
 def rests_on_judge(
@@ -138,7 +128,7 @@ def _of_retrieval(target_metric: str) -> tuple[core.Measure, ...]:
     without = "no question has a source"
     return tuple(
         (core.share_of if name == "hit_rate" else core.mean_of)(name, title=TITLES[name], undefined=without)
-        for name in RETRIEVAL[:3]
+        for name in sections.RETRIEVAL[:3]
         if name != target_metric
     )
 
@@ -173,7 +163,7 @@ def chosen_k(items: pd.DataFrame) -> Choice | None:
     >>> chosen_k(items)
     Choice(best=3, plain=2, error=0.2)
     """
-    rows = items[(items["part"] == TOP_K) & items["quality"].notna()]
+    rows = items[(items["part"] == sections.TOP_K) & items["quality"].notna()]
     if rows.empty:
         return None
     groups = rows.groupby("k")["quality"]
@@ -189,7 +179,7 @@ def compared(
 ) -> pd.DataFrame:
     """Every two settings of a section, paired on the questions; empty where there is one."""
     rows = items[items["part"] == part]
-    rank_by = listed[0].metric if part == CHUNKS else ""
+    rank_by = listed[0].metric if part == sections.CHUNKS else ""
     return kit.comparing.compare_groups(rows, listed, "setting", rank_by=rank_by, seed=seed, n_resamples=n_resamples)
 
 
@@ -227,11 +217,11 @@ def summarise(
     """
     options: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
     key = key_measure(target_metric)
-    listed = {TOP_K: (key,), CHUNKS: (key,), QUERIES: (key, *_of_retrieval(target_metric))}
+    listed = {sections.TOP_K: (key,), sections.CHUNKS: (key,), sections.QUERIES: (key, *_of_retrieval(target_metric))}
     rules = bands_for(n_search, lights or {})
-    listed[EMBEDDING] = tuple(_lit(measure, rules) for measure in of_embedding(n_search))
-    found: dict[str, list[core.Estimate]] = {part: [] for part in PARTS}
-    for part in PARTS:
+    listed[sections.EMBEDDING] = tuple(_lit(measure, rules) for measure in of_embedding(n_search))
+    found: dict[str, list[core.Estimate]] = {part: [] for part in sections.PARTS}
+    for part in sections.PARTS:
         own = items[items["part"] == part]
         for setting in in_order(own):
             rows = own[own["setting"] == setting]
@@ -240,22 +230,26 @@ def summarise(
                 rows, listed[part], units=rows["id"], group=group, **options
             ).estimates
     remark = " ".join(_remarks(items, found, key, k, options))
-    if found[EMBEDDING]:
-        rows = items[items["part"] == EMBEDDING]
+    if found[sections.EMBEDDING]:
+        rows = items[items["part"] == sections.EMBEDDING]
         over = core.counted(len(rows), "generated question")
         summary = kit.worst_group(
             rows,
-            listed[EMBEDDING],
+            listed[sections.EMBEDDING],
             "setting",
             over=over,
             max_unscored=max_unscored,
             remark=remark,
-            estimates=found[EMBEDDING],
+            estimates=found[sections.EMBEDDING],
             **options,
         )
     else:
-        at_k = found[TOP_K][-1:] if found[TOP_K] else found[CHUNKS][:1] or found[QUERIES][:1]
-        at_k = [e for e in found[TOP_K] if e.group["setting"] == setting_of(k)] or at_k
+        at_k = (
+            found[sections.TOP_K][-1:]
+            if found[sections.TOP_K]
+            else found[sections.CHUNKS][:1] or found[sections.QUERIES][:1]
+        )
+        at_k = [e for e in found[sections.TOP_K] if e.group["setting"] == sections.setting_of(k)] or at_k
         rows = items[items["setting"] == at_k[0].group["setting"]]
         over = core.counted(rows["id"].nunique(), "question")
         summary = kit.worst_group(
@@ -264,12 +258,12 @@ def summarise(
         said = summary.verdict.sentence.replace(kit.verdicts.NO_THRESHOLDS, NOT_ASKED)
         summary = replace(summary, verdict=replace(summary.verdict, sentence=said))
     rest: list[core.Estimate] = []
-    for part in PARTS[1:]:
+    for part in sections.PARTS[1:]:
         corrections = kit.correcting.fixed(
             items[items["part"] == part], found[part], [key], "setting", fit=correction_fit
         )
         rest += corrections.estimates if corrections else found[part]
-    lit = summary.estimates if found[EMBEDDING] else ()
+    lit = summary.estimates if found[sections.EMBEDDING] else ()
     verdict = summary.verdict
     if not verdict.sentence.startswith(target_metric):
         verdict = replace(verdict, sentence=f"{verdict.sentence[0].upper()}{verdict.sentence[1:]}")
@@ -293,7 +287,7 @@ def in_order(rows: pd.DataFrame) -> list[str]:
     ['k=9', 'k=10']
     """
     names = rows["setting"].unique().tolist()
-    return sorted(names, key=lambda name: (name != SINGLE, [int(n) for n in re.findall(r"\d+", name)], name))
+    return sorted(names, key=lambda name: (name != sections.SINGLE, [int(n) for n in re.findall(r"\d+", name)], name))
 
 
 def _remarks(
@@ -305,33 +299,35 @@ def _remarks(
 ) -> list[str]:
     """What the other sections found, a sentence each."""
     said = []
-    by_k = {e.group["setting"]: e for e in found[TOP_K]}
+    by_k = {e.group["setting"]: e for e in found[sections.TOP_K]}
     choice = chosen_k(items)
     if choice is not None:
-        best, plain, own = (by_k.get(setting_of(n)) for n in (choice.best, choice.plain, k))
+        best, plain, own = (by_k.get(sections.setting_of(n)) for n in (choice.best, choice.plain, k))
         assert best is not None
-        rows = [e for e in found[TOP_K] if e.value is not None]
+        rows = [e for e in found[sections.TOP_K] if e.value is not None]
         words = f"The highest {key.title} is at k = {choice.best}, {core.wording.estimate_text(best, rows)}"
         if plain is not None and choice.plain != choice.best:
             words += f"; the smallest k within one standard error is {choice.plain}, {core.wording.estimate_text(plain, rows)}"
         if own is not None and own.value is not None and k not in (choice.best, choice.plain):
             words += f"; at your k = {k} it is {core.wording.estimate_text(own, rows)}"
         said.append(f"{words}.")
-    cells = found[CHUNKS]
+    cells = found[sections.CHUNKS]
     if len(cells) > 1:
-        best_ones = best_cells(compared(items, CHUNKS, [key], options["seed"], options["n_resamples"]))
+        best_ones = best_cells(compared(items, sections.CHUNKS, [key], options["seed"], options["n_resamples"]))
         won = f"{best_ones[0]} is better than every other" if best_ones else "none is shown to be the best"
         alike = f", and so is {', '.join(best_ones[1:])}, which is the same" if best_ones[1:] else ""
         said.append(f"Of {len(cells)} settings of chunks {won}{alike}.")
-    if found[QUERIES]:
-        table = compared(items, QUERIES, [key, *_of_retrieval(key.metric)], options["seed"], options["n_resamples"])
+    if found[sections.QUERIES]:
+        table = compared(
+            items, sections.QUERIES, [key, *_of_retrieval(key.metric)], options["seed"], options["n_resamples"]
+        )
         said += [_of_queries(row) for row in table[table["metric"] == key.metric].to_dict("records")]
     return said
 
 
 def _of_queries(row: Mapping[Any, Any]) -> str:
     """Several queries against the single one on the target metric, a sentence."""
-    turned = {"better": "worse", "worse": "better"} if row["setting_a"] == SINGLE else {}
+    turned = {"better": "worse", "worse": "better"} if row["setting_a"] == sections.SINGLE else {}
     outcome = turned.get(row["outcome"], row["outcome"])
     over = (
         f" (p {core.wording.p_equals(row['p_holm'])} after Holm's adjustment)" if row["p_holm"] == row["p_holm"] else ""

@@ -20,19 +20,10 @@ from evalbench import core, kit, readers
 from evalbench.models.accounting import embeddings_counted, merged
 from evalbench.models.similarity.embed import card_of, language_warning
 from evalbench.models.similarity.embed import embed as embedded
-from evalbench.readers.schema import Column, Table
+from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
-from evalbench.studies.reproduction.inputs import (
-    TASKS,
-    adapted,
-    check_generations,
-    check_there_are_answers,
-    generations_of,
-    tasks_of,
-)
+from evalbench.studies.reproduction import inputs, method, summary
 from evalbench.studies.reproduction.items import graded, items_of, trials_of
-from evalbench.studies.reproduction.method import method, notes
-from evalbench.studies.reproduction.summary import MARKED, MEANING, SEVERAL, rules_of, summarise
 
 QUESTION = "Does a model give the same answer to the same question again?"
 SCHEMA: Mapping[str, Table] = {
@@ -59,7 +50,7 @@ SCHEMA: Mapping[str, Table] = {
             ),
             Column("model", "id", groups=True, required=False, help="whose generation it is, where there are several"),
             Column("test_set", "id", groups=True, required=False, help="the set that the question belongs to"),
-            Column("task", "text", required=False, choices=TASKS, help="what the test set's answers should be"),
+            Column("task", "text", required=False, choices=inputs.TASKS, help="what the test set's answers should be"),
             Column("prompt", "text", required=False, empty_ok=True, help="the question as it was asked"),
             Column("reference", "texts", required=False, empty_ok=True, help="a right answer, or a JSON list of some"),
             Column("correct", "bool", required=False, empty_ok=True, help="whether the generation is right"),
@@ -71,7 +62,7 @@ SCHEMA: Mapping[str, Table] = {
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """Columns of our names that hold something else are left out; generations without ids are named by their prompts."""
-    return adapted(frames)
+    return inputs.adapted(frames)
 
 
 def check(data: readers.Dataset) -> None:
@@ -81,12 +72,12 @@ def check(data: readers.Dataset) -> None:
     ------
     BadInput
     """
-    check_generations(data)
+    inputs.check_generations(data)
 
 
 def needs(data: readers.Dataset, *, model: str) -> None:
     """Refuse a table without answers where no model is asked, and one without prompts where one is."""
-    check_there_are_answers(data, model)
+    inputs.check_there_are_answers(data, model)
 
 
 def evaluate(
@@ -150,25 +141,25 @@ def evaluate(
     checks.at_least(2, n_generations=n_generations)
     checks.that(isinstance(n_generations, int), f"n_generations must be a whole number, got {n_generations!r}")
     if task:
-        checks.choice("task", task, (*TASKS, SEVERAL))
-        checks.that(task != SEVERAL or "task" in data["items"], f"task: {SEVERAL} needs a column task")
+        checks.choice("task", task, (*inputs.TASKS, summary.SEVERAL))
+        checks.that(task != summary.SEVERAL or "task" in data["items"], f"task: {summary.SEVERAL} needs a column task")
     checks.that(
         embed != "jaccard", "embed: jaccard compares words, which lexical diversity does; name an embedding model"
     )
-    tasks = tasks_of(data, task)
+    tasks = inputs.tasks_of(data, task)
     checks.that(embed or "creative" not in tasks, "embed: a creative task is judged by meaning, which needs a model")
-    rules = checks.tried(lambda: rules_of(lights, tasks)) or {}
-    checks.that(embed or MEANING not in rules, f"lights: {MEANING} needs an embedding model (embed)")
+    rules = checks.tried(lambda: summary.rules_of(lights, tasks)) or {}
+    checks.that(embed or summary.MEANING not in rules, f"lights: {summary.MEANING} needs an embedding model (embed)")
     marking = {"reference"} if model else {"reference", "correct"}
-    for name in MARKED:
+    for name in summary.MARKED:
         checks.that(
             name not in rules or marking & set(data["items"]),
             f"lights: {name} needs answers that are marked: a column {' or '.join(sorted(marking))}",
         )
     checks.refuse("reproduction")
-    options |= {"lights": rules, "task": task if task in TASKS else _task_of(data, tasks)}
+    options |= {"lights": rules, "task": task if task in inputs.TASKS else _task_of(data, tasks)}
     core.progress.at("reading the generations")
-    rows, replies = generations_of(data, options)
+    rows, replies = inputs.generations_of(data, options)
     rows = graded(rows)
     with embeddings_counted() as spent:
         items, generations, found = items_of(rows, functools.partial(embedded, by=embed) if embed else None)
@@ -190,17 +181,17 @@ def evaluate(
         by=by,
         items=items,
         items_of="questions × models",
-        summary=summarise(items, **kit.taken(summarise, options)),
+        summary=summary.summarise(items, **kit.taken(summary.summarise, options)),
         tables={"generations": generations, **trials_of(generations, by), **kit.collecting.calls_of(replies)},
-        notes=(*data.notes, *notes(rows, options | beside), *found, *filter(None, said)),
-        method=method({**options, **marks}, rows),
+        notes=(*data.notes, *method.notes(rows, options | beside), *found, *filter(None, said)),
+        method=method.described({**options, **marks}, rows),
         accounting=merged([kit.collecting.accounting_of(replies), *spent]),
     )
 
 
 def _task_of(data: readers.Dataset, tasks: Sequence[str]) -> str:
     """The task that the table names, of all its test sets; empty where it names none."""
-    return "" if "task" not in data["items"] else tasks[0] if len(tasks) == 1 else SEVERAL
+    return "" if "task" not in data["items"] else tasks[0] if len(tasks) == 1 else summary.SEVERAL
 
 
 globals().update(offered(__name__))

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench import kit, readers
-from evalbench.errors import BadInput
+from evalbench import errors, kit, readers
 from evalbench.models.exchange import Reply
 
 EXACT, CREATIVE = "exact", "creative"
@@ -36,7 +35,7 @@ def adapted(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
                 items = items.assign(task=cells)
     names = {str(name).strip().casefold() for name in items}
     if "output" in names and not names & {"id", "samples", "prompt"}:
-        raise BadInput(f"{NO_QUESTION}{readers.renames.usual('prompt', map(str, items))}")
+        raise errors.BadInput(f"{NO_QUESTION}{readers.renames.usual('prompt', map(str, items))}")
     if "id" not in names and "samples" not in names and "prompt" in items and items["prompt"].map(_is_text).all():
         items = _named_by_prompts(items)
         notes.append(NAMED_BY_PROMPT)
@@ -99,7 +98,7 @@ def check_generations(data: readers.Dataset) -> None:
         shown = [f"test set {name}" if name else "the table" for name in tasks.index[tasks > 1]]
         faults += [f"{name} has two tasks; a column test_set names a set for each" for name in shown]
     if faults:
-        raise BadInput.listing("items:", faults)
+        raise errors.BadInput.listing("items:", faults)
 
 
 def _named(row: Mapping[Any, Any], keys: list[str]) -> str:
@@ -116,18 +115,18 @@ def check_there_are_answers(data: readers.Dataset, model: str) -> None:
     names = set(data["items"].columns)
     if not model and not names & {"output", "samples"}:
         hint = readers.renames.usual("output", names) or readers.renames.usual("samples", names)
-        raise BadInput(
+        raise errors.BadInput(
             f"the table has no column output or samples{hint}; give one, or a model to collect answers from (--model)"
         )
     if model and "prompt" not in names:
-        raise BadInput(
+        raise errors.BadInput(
             "the table has no column prompt, which the model is asked"
             + (readers.renames.usual("prompt", names) or "; --map COLUMN=prompt takes another")
         )
     if model:
         blank = data["items"].loc[~data["items"]["prompt"].map(_is_text), "id"].drop_duplicates()
         if len(blank):
-            raise BadInput.listing("items: column prompt is empty:", [f"id {name}" for name in blank])
+            raise errors.BadInput.listing("items: column prompt is empty:", [f"id {name}" for name in blank])
 
 
 def generations_of(data: readers.Dataset, options: Mapping[str, Any]) -> tuple[pd.DataFrame, list[Reply]]:

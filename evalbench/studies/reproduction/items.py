@@ -8,13 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench import core, kit
-from evalbench.core.arrays import Floats, Ints
-from evalbench.errors import ModelUnavailable
-from evalbench.metrics import diversity
-from evalbench.metrics.overlap import normalized_exact_match
-from evalbench.metrics.pairs_of_texts import mean_of_groups, ngram_diversity
-from evalbench.studies.reproduction.inputs import QUESTION
+from evalbench import core, errors, kit
+from evalbench.metrics import diversity, overlap, pairs_of_texts
+from evalbench.studies.reproduction import inputs
 from evalbench.text.normalise import normalised_ids
 
 ONE = "one generation only"
@@ -34,7 +30,7 @@ def graded(rows: pd.DataFrame) -> pd.DataFrame:
     references = own["reference"].fillna(own.groupby(["test_set", "id"])["reference"].transform("first"))
     known = (rows["unscored"] == "") & references.notna()
     correct = np.full(len(rows), np.nan)
-    correct[known] = normalized_exact_match(
+    correct[known] = overlap.normalized_exact_match(
         rows.loc[known, "output"].tolist(), references[known].tolist(), normalise=diversity.NORMALISED, language=""
     )
     return rows.assign(correct=correct)
@@ -71,7 +67,7 @@ def items_of(
     ends = np.cumsum(sizes)
     several = sizes > 1
     tokens = normalised_ids(texts, diversity.NORMALISED, "")
-    by_ngrams = ngram_diversity(tokens, sizes)
+    by_ngrams = pairs_of_texts.ngram_diversity(tokens, sizes)
     answer, counts, of = diversity.answer_counts(tokens, sizes)
     n_answers = np.bincount(of, minlength=n)
     n_texts = _distinct(texts, sizes)
@@ -86,7 +82,9 @@ def items_of(
         "lexical_diversity": by_ngrams.dice,
         **({} if embed is None else {"semantic_diversity": meaning}),
         "changed": _known(n_answers > 1, several),
-        "answer_disagreement": mean_of_groups(_pairs(sizes) - np.bincount(of, _pairs(counts), n), _pairs(sizes)),
+        "answer_disagreement": pairs_of_texts.mean_of_groups(
+            _pairs(sizes) - np.bincount(of, _pairs(counts), n), _pairs(sizes)
+        ),
         "changed_text": _known(n_texts > 1, several),
         "distinct_ngrams_set": by_ngrams.distinct_set,
         "distinct_ngrams_pairs_handbook": by_ngrams.distinct_pairs,
@@ -118,21 +116,21 @@ def trials_of(generations: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.Data
     return {"trials": pd.DataFrame(found)}
 
 
-def _questions(rows: pd.DataFrame) -> tuple[Ints, pd.DataFrame]:
+def _questions(rows: pd.DataFrame) -> tuple[core.Ints, pd.DataFrame]:
     """The number of each row's question, questions in the order of their names; and the questions."""
-    first = ~rows.duplicated([*QUESTION])
-    keys = rows.loc[first, [*QUESTION, "task"]].reset_index(drop=True)
+    first = ~rows.duplicated([*inputs.QUESTION])
+    keys = rows.loc[first, [*inputs.QUESTION, "task"]].reset_index(drop=True)
     return np.cumsum(first.to_numpy()) - 1, keys
 
 
-def _distinct(texts: Sequence[str], sizes: Ints) -> Ints:
+def _distinct(texts: Sequence[str], sizes: core.Ints) -> core.Ints:
     """How many different texts each group has."""
     pairs = set(zip(np.repeat(np.arange(len(sizes)), sizes).tolist(), texts, strict=True))
-    counts: Ints = np.bincount(np.array([group for group, _ in pairs], np.int64), minlength=len(sizes))
+    counts: core.Ints = np.bincount(np.array([group for group, _ in pairs], np.int64), minlength=len(sizes))
     return counts
 
 
-def _first_texts(texts: Sequence[str], answer: Ints, n: int) -> list[str]:
+def _first_texts(texts: Sequence[str], answer: core.Ints, n: int) -> list[str]:
     """The first text of each answer by alphabet."""
     found = [""] * n
     for text, a in sorted(zip(texts, answer.tolist(), strict=True), reverse=True):
@@ -140,7 +138,7 @@ def _first_texts(texts: Sequence[str], answer: Ints, n: int) -> list[str]:
     return found
 
 
-def _first_reason(rows: pd.DataFrame, number: Ints, n: int) -> Any:
+def _first_reason(rows: pd.DataFrame, number: core.Ints, n: int) -> Any:
     """Why the first lost generation of each question is lost; empty where none is."""
     lost = np.flatnonzero(rows["unscored"].to_numpy() != "")
     out = np.full(n, "", dtype=object)
@@ -150,7 +148,7 @@ def _first_reason(rows: pd.DataFrame, number: Ints, n: int) -> Any:
 
 def _meaning(
     groups: Sequence[Sequence[str]], several: Any, embed: Callable[[Sequence[str]], Any] | None
-) -> tuple[Floats, str, list[str]]:
+) -> tuple[core.Floats, str, list[str]]:
     """Diversity of meaning; where the model is not at hand, the reason and a note."""
     nothing = np.full(len(groups), np.nan)
     if embed is None:
@@ -158,11 +156,11 @@ def _meaning(
     asked = [group if known else [] for group, known in zip(groups, several.tolist(), strict=True)]
     try:
         return diversity.semantic_diversity(asked, embed=embed), "", []
-    except ModelUnavailable as error:
+    except errors.ModelUnavailable as error:
         return nothing, error.unscored, [f"Diversity of meaning is unscored: {error}"]
 
 
-def _marks(rows: pd.DataFrame, number: Ints, n: int) -> dict[str, Any]:
+def _marks(rows: pd.DataFrame, number: core.Ints, n: int) -> dict[str, Any]:
     """How many generations are marked, their mean mark, and whether they are neither all right nor all wrong."""
     mark = rows["correct"].to_numpy(dtype=float)
     known = np.isfinite(mark)
@@ -173,16 +171,18 @@ def _marks(rows: pd.DataFrame, number: Ints, n: int) -> dict[str, Any]:
     answered = np.bincount(number[(rows["unscored"] == "").to_numpy()], minlength=n) > 0
     why = kit.answers.NO_REFERENCE if "reference" in rows else NO_MARK
     return {
-        "correct": mean_of_groups(np.bincount(number[known], weights=mark[known], minlength=n), n_marked),
+        "correct": pairs_of_texts.mean_of_groups(
+            np.bincount(number[known], weights=mark[known], minlength=n), n_marked
+        ),
         "n_marked": n_marked,
         "flickers": _known(high > low, n_marked > 1),
         "correct_undefined": np.where((n_marked == 0) & answered, why, ""),
     }
 
 
-def _pairs(counts: Ints) -> Floats:
+def _pairs(counts: core.Ints) -> core.Floats:
     return np.asarray(counts * (counts - 1.0) / 2)
 
 
-def _known(holds: Any, known: Any) -> Floats:
+def _known(holds: Any, known: Any) -> core.Floats:
     return np.where(known, np.asarray(holds, dtype=float), np.nan)

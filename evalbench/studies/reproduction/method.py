@@ -7,10 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from evalbench.core.wording import counted
+from evalbench import core
 from evalbench.metrics.pairs_of_texts import ORDERS
-from evalbench.studies.reproduction.inputs import CREATIVE, EXACT
-from evalbench.studies.reproduction.summary import BANDS, lost_generations
+from evalbench.studies.reproduction import inputs, summary
 
 
 def notes(rows: pd.DataFrame, options: Mapping[str, Any]) -> list[str]:
@@ -30,11 +29,11 @@ def notes(rows: pd.DataFrame, options: Mapping[str, Any]) -> list[str]:
         )
     if options.get("listed_beside"):
         out.append("The column output counts as the first generation of each question, before those of samples.")
-    out += lost_generations(rows)
+    out += summary.lost_generations(rows)
     sizes = rows.groupby(["test_set", "id", "model"]).size()
     if sizes.nunique() > 1:
         counts = sizes.value_counts().sort_index()
-        listed = ", ".join(f"{counted(n, 'question')} with {size}" for size, n in counts.head(5).items())
+        listed = ", ".join(f"{core.counted(n, 'question')} with {size}" for size, n in counts.head(5).items())
         out.append(
             f"Questions have unequally many generations ({listed}{', …' if len(counts) > 5 else ''}). Whether a question gets a second "
             "answer is the likelier the more there are; diversity and the share of pairs that differ do not depend on it."
@@ -42,7 +41,7 @@ def notes(rows: pd.DataFrame, options: Mapping[str, Any]) -> list[str]:
     return out
 
 
-def method(options: Mapping[str, Any], rows: pd.DataFrame) -> tuple[str, ...]:
+def described(options: Mapping[str, Any], rows: pd.DataFrame) -> tuple[str, ...]:
     """The formulas, a line each."""
     lines = [
         f"Lexical diversity of a question = 1 − mean over all pairs of its generations of their overlap in n-grams, n = 1 to {ORDERS}: "
@@ -75,7 +74,7 @@ def method(options: Mapping[str, Any], rows: pd.DataFrame) -> tuple[str, ...]:
             "are neither all right nor all wrong."
         )
     lines.append(
-        f"Lights, percentage points: exact task, by words: {BANDS[EXACT]}; creative task, by meaning: {BANDS[CREATIVE]}. A value at a "
+        f"Lights, percentage points: exact task, by words: {summary.BANDS[inputs.EXACT]}; creative task, by meaning: {summary.BANDS[inputs.CREATIVE]}. A value at a "
         "boundary has the worse light; lights look at the figure, not at its interval. Intervals resample questions."
     )
     lines.append(

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, draw, kit
-from evalbench.studies.reproduction.inputs import CREATIVE, EXACT
-from evalbench.studies.reproduction.summary import LIT, TITLES, groups_of
+from evalbench.studies.reproduction import inputs, summary
 
 NO_MARKS = "No answer is marked right or wrong: that takes a column reference or correct"
 ANSWERED = "the question, and the answers, the most frequent first"
@@ -23,25 +22,29 @@ LONGEST = 200
 
 def picture_words(result: core.Result) -> draw.Drawn:
     """Lexical diversity of every test set and model."""
-    return _bars(result, LIT[EXACT], "Lexical diversity: how much answers to one question differ in words")
+    return _bars(
+        result, summary.LIT[inputs.EXACT], "Lexical diversity: how much answers to one question differ in words"
+    )
 
 
 def picture_meaning(result: core.Result) -> draw.Drawn | None:
     """Semantic diversity of every test set and model; None where there is none."""
     if "semantic_diversity" not in result.items:
         return None
-    return _bars(result, LIT[CREATIVE], "Semantic diversity: how much answers to one question differ in meaning")
+    return _bars(
+        result, summary.LIT[inputs.CREATIVE], "Semantic diversity: how much answers to one question differ in meaning"
+    )
 
 
 def _bars(result: core.Result, metric: str, title: str) -> draw.Drawn:
     rows = [e for e in result.summary.estimates if e.metric == metric]
     names = [", ".join(e.group.values()) for e in rows]
-    return draw.pictures.estimate_bars(names, rows, title=title, xlabel=f"{TITLES[metric]} (percentage points)")
+    return draw.pictures.estimate_bars(names, rows, title=title, xlabel=f"{summary.TITLES[metric]} (percentage points)")
 
 
 def picture_questions(result: core.Result) -> draw.Drawn:
     """How diversity is spread over the questions: a few that change wholly, or all a little."""
-    groups = {", ".join(group.values()): (task, rows) for group, task, rows in groups_of(result.items)}
+    groups = {", ".join(group.values()): (task, rows) for group, task, rows in summary.groups_of(result.items)}
     return draw.pictures.distribution(
         {name: 100 * rows[_figure(rows, task)].to_numpy(dtype=float) for name, (task, rows) in groups.items()},
         title="Diversity of each question, by what its task is judged by",
@@ -51,7 +54,7 @@ def picture_questions(result: core.Result) -> draw.Drawn:
 
 
 def _figure(rows: pd.DataFrame, task: str) -> str:
-    return LIT[task] if LIT[task] in rows else LIT[EXACT]
+    return summary.LIT[task] if summary.LIT[task] in rows else summary.LIT[inputs.EXACT]
 
 
 def most_different(result: core.Result, rows: int = 8) -> pd.DataFrame:
@@ -60,16 +63,16 @@ def most_different(result: core.Result, rows: int = 8) -> pd.DataFrame:
     Those of exact tasks, by words; where all tasks are creative theirs, by meaning.
     """
     items, worth = result.items, _diversity(result.items)
-    judged = (items["task"] == EXACT) | (EXACT not in set(items["task"]))
+    judged = (items["task"] == inputs.EXACT) | (inputs.EXACT not in set(items["task"]))
     return _cases(result, worth.where((worth > 0) & judged), rows, "No question has two different answers")
 
 
 def most_alike(result: core.Result, rows: int = 6) -> pd.DataFrame:
     """The questions of creative tasks whose answers are nearly the same, with the answers."""
     items = result.items
-    if CREATIVE not in set(items["task"]):
+    if inputs.CREATIVE not in set(items["task"]):
         return _note("No test set is a creative task")
-    alike = (items["task"] == CREATIVE) & (_diversity(items) <= ALIKE)
+    alike = (items["task"] == inputs.CREATIVE) & (_diversity(items) <= ALIKE)
     return _cases(result, (-_diversity(items)).where(alike), rows, f"No question differs by {100 * ALIKE:g} pp or less")
 
 
@@ -84,7 +87,7 @@ def flickering(result: core.Result, rows: int = 12) -> pd.DataFrame:
 
 def _diversity(items: pd.DataFrame) -> pd.Series:
     words = items["lexical_diversity"]
-    return words.where(items["task"] == EXACT, items.get("semantic_diversity", words)).fillna(words)
+    return words.where(items["task"] == inputs.EXACT, items.get("semantic_diversity", words)).fillna(words)
 
 
 def _note(text: str) -> pd.DataFrame:
@@ -147,7 +150,7 @@ def _answered(rows: pd.DataFrame) -> draw.Html:
 def changes(result: core.Result) -> pd.DataFrame:
     """How many questions have one answer, two, and more, for every test set and model."""
     found = []
-    for group, task, rows in groups_of(result.items):
+    for group, task, rows in summary.groups_of(result.items):
         known = rows[rows["lexical_diversity"].notna()]
         n = known["n_answers"]
         found.append(
@@ -228,7 +231,7 @@ def _marked(result: core.Result) -> Iterator[tuple[dict[str, str], pd.DataFrame,
     generations = result.tables["generations"]
     if "correct" not in generations:
         return
-    for group, _, rows in groups_of(result.items):
+    for group, _, rows in summary.groups_of(result.items):
         own = np.logical_and.reduce([(generations[name] == value).to_numpy() for name, value in group.items()])
         marks = generations[own & generations["correct"].notna().to_numpy()]
         if len(marks):

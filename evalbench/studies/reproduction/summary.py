@@ -9,21 +9,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench import core, kit
-from evalbench.errors import BadInput
-from evalbench.studies.reproduction.inputs import CREATIVE, EXACT
+from evalbench import core, errors, kit
+from evalbench.studies.reproduction import inputs
 
 WORDS, MEANING = "lexical_diversity", "semantic_diversity"
-LIT: Mapping[str, str] = {EXACT: WORDS, CREATIVE: MEANING}
+LIT: Mapping[str, str] = {inputs.EXACT: WORDS, inputs.CREATIVE: MEANING}
 MARKED = ("correct", "flickers")
 """Figures of generations that are marked right or wrong."""
 # A value at a threshold has the worse light, also where floating point puts it beside.
 BANDS: Mapping[str, core.verdict.Bands] = {
-    EXACT: core.verdict.Bands.cut("green", 3 - kit.verdicts.ROUNDING, "yellow", 5 - kit.verdicts.ROUNDING, "red"),
-    CREATIVE: core.verdict.Bands.cut("red", 3 + kit.verdicts.ROUNDING, "yellow", 5 + kit.verdicts.ROUNDING, "green"),
+    inputs.EXACT: core.verdict.Bands.cut(
+        "green", 3 - kit.verdicts.ROUNDING, "yellow", 5 - kit.verdicts.ROUNDING, "red"
+    ),
+    inputs.CREATIVE: core.verdict.Bands.cut(
+        "red", 3 + kit.verdicts.ROUNDING, "yellow", 5 + kit.verdicts.ROUNDING, "green"
+    ),
 }
 TITLES: Mapping[str, str] = {WORDS: "lexical diversity", MEANING: "semantic diversity"}
-JUDGED: Mapping[str, str] = {EXACT: "exact task, by words", CREATIVE: "creative task, by meaning"}
+JUDGED: Mapping[str, str] = {inputs.EXACT: "exact task, by words", inputs.CREATIVE: "creative task, by meaning"}
 SEVERAL = "by test set"
 """The task of a table whose test sets have several."""
 Rules = Mapping[str, Mapping[str, float]]
@@ -37,12 +40,12 @@ def measures(*, task: str = "") -> tuple[core.Measure, ...]:
     >>> [(m.metric, m.higher_is_better) for m in measures(task="creative")[:3]]
     [('semantic_diversity', True), ('lexical_diversity', None), ('changed', None)]
     """
-    one = {"": EXACT}.get(task, task)
-    fewer = False if one == EXACT else None
-    lexical, semantic = (_in_points(WORDS, fewer), _in_points(MEANING, True if one == CREATIVE else fewer))
+    one = {"": inputs.EXACT}.get(task, task)
+    fewer = False if one == inputs.EXACT else None
+    lexical, semantic = (_in_points(WORDS, fewer), _in_points(MEANING, True if one == inputs.CREATIVE else fewer))
     one_answer = "every question has fewer than two generations with a text"
     return (
-        *((semantic, lexical) if one == CREATIVE else (lexical, semantic)),
+        *((semantic, lexical) if one == inputs.CREATIVE else (lexical, semantic)),
         core.share_of("changed", higher_is_better=fewer, title="questions with several answers", undefined=one_answer),
         core.mean_of(
             "answer_disagreement", higher_is_better=fewer, title="pairs of answers that differ", undefined=one_answer
@@ -110,10 +113,10 @@ def rules_of(lights: Mapping[str, Any] | None, tasks: Sequence[str]) -> Rules:
             found[metric] = kit.rules.rule_of(
                 rule, higher_is_better=directions[0] if directions else None, within=within, of=metric
             )
-        except BadInput as error:
+        except errors.BadInput as error:
             faults += error.faults or [str(error)]
     if faults:
-        raise BadInput.listing("lights:", faults)
+        raise errors.BadInput.listing("lights:", faults)
     return {metric: rule for metric, rule in found.items() if rule}
 
 
@@ -231,11 +234,11 @@ def _units(rows: pd.DataFrame) -> pd.Series:
 def _figures(about: Sequence[core.Estimate], found: Sequence[core.Estimate], task: str) -> str:
     """The figures that have a light, by task, the worst first; how many answers change beside them."""
     said = []
-    for t in (EXACT, CREATIVE):
+    for t in (inputs.EXACT, inputs.CREATIVE):
         own = sorted((e for e in about if e.metric == LIT[t]), key=lambda e: _goodness(e, t))
         if not own:
             continue
-        default = ", the default" if t == EXACT and not task else ""
+        default = ", the default" if t == inputs.EXACT and not task else ""
         known = [e for e in own if e.value is not None]
         named = own if len(own) <= kit.verdicts.NAMED or len(known) < 2 else [known[0], known[-1]]
         more = f" (the ends of {len(own)})" if len(named) < len(own) else ""
@@ -246,11 +249,11 @@ def _figures(about: Sequence[core.Estimate], found: Sequence[core.Estimate], tas
 
 
 def _an(task: str) -> str:
-    return "an" if task == EXACT else "a"
+    return "an" if task == inputs.EXACT else "a"
 
 
 def _goodness(e: core.Estimate, task: str) -> tuple[bool, float]:
-    return e.value is not None, (e.value or 0.0) * (-1 if task == EXACT else 1)
+    return e.value is not None, (e.value or 0.0) * (-1 if task == inputs.EXACT else 1)
 
 
 def _said(e: core.Estimate, own: Sequence[core.Estimate], found: Sequence[core.Estimate]) -> str:
@@ -344,9 +347,7 @@ def lost_generations(rows: pd.DataFrame) -> list[str]:
     empty = int(np.sum([not text.strip() for text in spoken]))
     out = []
     if len(lost):
-        from evalbench.core.unscored import counted as reasons
-
-        out.append(f"Lost generations, in no figure: {len(lost)} of {len(rows)} ({reasons(lost)}).")
+        out.append(f"Lost generations, in no figure: {len(lost)} of {len(rows)} ({core.unscored.counted(lost)}).")
     if empty:
         wrong = " Where there are references, they count as wrong answers." if "reference" in rows else ""
         out.append(f"Empty generations, not compared with others: {empty} of {len(rows)}.{wrong}")

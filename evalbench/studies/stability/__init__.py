@@ -18,22 +18,11 @@ import pandas as pd
 from evalbench import core, kit, readers
 from evalbench.judge.verdicts import InProcess
 from evalbench.models.exchange import Reply
-from evalbench.readers.schema import Column, Table
+from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
-from evalbench.studies.stability.asking import MADE, SCHEME, Reasons, answered, made
-from evalbench.studies.stability.asking import check as check_augmentations
-from evalbench.studies.stability.inputs import (
-    LEVELS,
-    check_levels,
-    check_queries,
-    paired,
-    sampled_variants,
-    texts_of,
-    variants_of,
-)
+from evalbench.studies.stability import asking, inputs, method
 from evalbench.studies.stability.items import SCORES, items_of, key_of, numbered
 from evalbench.studies.stability.lights import LIGHT_ON, LIGHTS_ON
-from evalbench.studies.stability.method import method, notes
 from evalbench.studies.stability.summary import compared, drops_table, rules_of, summarise
 
 QUESTION = "Does the model still answer well when the query is written otherwise?"
@@ -60,7 +49,7 @@ SCHEMA: Mapping[str, Table] = {
             Column("query", "text", required=False, empty_ok=True, help="as it was changed"),
             Column("output", "text", required=False, empty_ok=True, keep_null=True, help="null: unscored"),
             Column("reference", "texts", required=False, empty_ok=True, help="where it is another one, as after a translation"),
-            Column("level", "id", required=False, empty_ok=True, choices=LEVELS, help="to which test the augmentation belongs"),
+            Column("level", "id", required=False, empty_ok=True, choices=inputs.LEVELS, help="to which test the augmentation belongs"),
             Column("model", "id", groups=True, required=False, help="whose output it is"),
         ),
         unique=("id", "augmentation", "model"),
@@ -74,9 +63,9 @@ SCHEMA: Mapping[str, Table] = {
 def needs(data: readers.Dataset, *, model: str = "", metric: str = kit.choosing.AUTO) -> None:
     """Refuse data without queries where a model is asked, and else without variants, or without outputs or a score."""
     if model:
-        check_queries(data)
+        inputs.check_queries(data)
     else:
-        numbered(data["items"], variants_of(data), metric)
+        numbered(data["items"], inputs.variants_of(data), metric)
 
 
 def evaluate(
@@ -91,10 +80,10 @@ def evaluate(
     prompt: str = "",
     temperature: float = 0.0,
     max_tokens: int = 512,
-    augmentations: Sequence[str] = MADE,
+    augmentations: Sequence[str] = asking.MADE,
     rates: Mapping[str, float] = {},
     protect: Sequence[str] = (),
-    scheme: str = SCHEME,
+    scheme: str = asking.SCHEME,
     rephraser: str = "",
     sample_method: str = "first",
     n_samples: int = 0,
@@ -168,32 +157,32 @@ def evaluate(
         _is_range(score_range), f"score_range must be two different numbers, worst and best; got {score_range!r}"
     )
     checks.choice("light_on", light_on, LIGHTS_ON)
-    checks.tried(lambda: check_levels(levels))
+    checks.tried(lambda: inputs.check_levels(levels))
     checks.tried(lambda: rules_of(lights))
-    checks.tried(lambda: check_augmentations(augmentations, rates, protect, scheme, rephraser))
+    checks.tried(lambda: asking.check(augmentations, rates, protect, scheme, rephraser))
     checks.refuse("stability")
     items, variants = data["items"], data.get("variants")
     replies: list[Reply] = []
     written: list[Reply] = []
     said: list[str] = []
-    reasons: Reasons = ({}, {})
+    reasons: asking.Reasons = ({}, {})
     items = kit.sampling.sampled(items, sample_method, n_samples, random_state)
     if model:
-        check_queries(data)
+        inputs.check_queries(data)
         if variants is None:
-            variants, written, said = made(items, **kit.taken(made, options))
+            variants, written, said = asking.made(items, **kit.taken(asking.made, options))
         plain, changed = (frame.drop(columns=_scores(frame)).assign(output="") for frame in (items, variants))
         key_of(numbered(plain, changed, metric), metric, score_range, options)  # refused before anything is paid for
         settings = {name: value for name, value in kit.taken(kit.collecting.asked, options).items() if name != "model"}
-        items, variants, heard, reasons = answered(items, variants, model, **settings)
+        items, variants, heard, reasons = asking.answered(items, variants, model, **settings)
         replies = [*written, *heard]
         items, variants = (frame.drop(columns=_scores(frame)) for frame in (items, variants))
     else:
-        variants = sampled_variants(variants_of(data), items, data["items"])
+        variants = inputs.sampled_variants(inputs.variants_of(data), items, data["items"])
     tables = numbered(items, variants, metric)
     key = key_of(tables, metric, score_range, options)
     options |= {"metric": key.name, "score_range": [key.worst, key.best]}
-    pair = paired(tables.items, tables.variants, [tables.column] if tables.column else [], levels)
+    pair = inputs.paired(tables.items, tables.variants, [tables.column] if tables.column else [], levels)
     found, scored = items_of(pair, key, {**options, "judge": judge}, reasons)
     found = kit.grouping.carried(found, data)
     summary = summarise(found, **kit.taken(summarise, options))
@@ -212,10 +201,13 @@ def evaluate(
         items=found,
         items_of=f"queries × augmentations{' × models' if len(models) > 1 else ''}",
         summary=summary,
-        tables={"texts": texts_of(pair, tables.column), "drops": drops_table(found, **kit.taken(drops_table, options))}
+        tables={
+            "texts": inputs.texts_of(pair, tables.column),
+            "drops": drops_table(found, **kit.taken(drops_table, options)),
+        }
         | {name: table for name, table in some.items() if len(table)},
-        notes=(*key.notes, *data.notes_beside([key.name]), *said, *pair.notes, *notes(found, pair, scored)),
-        method=method(options, key),
+        notes=(*key.notes, *data.notes_beside([key.name]), *said, *pair.notes, *method.notes(found, pair, scored)),
+        method=method.described(options, key),
         accounting=kit.scoring.accounting_of(scored, options, model=model, replies=replies),
     )
 

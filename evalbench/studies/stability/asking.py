@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from evalbench import core, kit
-from evalbench.errors import BadInput
+from evalbench import core, errors, kit
 from evalbench.models.exchange import Reply
 from evalbench.text.augment import AUGMENTATIONS, augmented, check_options
 
@@ -73,7 +72,7 @@ def check(
         faults += [] if rephraser else [f"augmentations: {name} is written by a model; name it: -p rephraser=MODEL"]
         faults += [f"rates: {name} takes none"] if name in rates else []
     if faults:
-        raise BadInput.listing("augmentations:", dict.fromkeys(faults))
+        raise errors.BadInput.listing("augmentations:", dict.fromkeys(faults))
 
 
 def _by_model(name: str) -> bool:

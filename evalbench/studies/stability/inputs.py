@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import core, readers
-from evalbench.errors import BadInput
+from evalbench import core, errors, readers
 
 CHARACTERS = ("butter_finger", "word_swap", "human_level")
 WORDS = ("special_token", "paraphrase", "transliterate", "translate")
@@ -94,7 +93,7 @@ def check_levels(levels: Mapping[str, str]) -> None:
         if level not in LEVELS
     ]
     if wrong:
-        raise BadInput.listing("levels:", wrong)
+        raise errors.BadInput.listing("levels:", wrong)
 
 
 def variants_of(data: readers.Dataset) -> pd.DataFrame:
@@ -107,7 +106,7 @@ def variants_of(data: readers.Dataset) -> pd.DataFrame:
     """
     variants = data.get("variants")
     if variants is None:
-        raise BadInput(
+        raise errors.BadInput(
             "there is no table variants (id, augmentation, query, output): give one, or one table with both and a column "
             "augmentation that is empty for queries as they were written, or a model to ask (-p model=NAME)"
         )
@@ -124,7 +123,9 @@ def check_queries(data: readers.Dataset) -> None:
     lacking = [name for name in ("items", "variants") if (table := data.get(name)) is not None and "query" not in table]
     if lacking:
         said = readers.renames.usual("query", data[lacking[0]].columns)
-        raise BadInput(f"table {' and table '.join(lacking)}: no column query, so that the model cannot be asked{said}")
+        raise errors.BadInput(
+            f"table {' and table '.join(lacking)}: no column query, so that the model cannot be asked{said}"
+        )
 
 
 def sampled_variants(variants: pd.DataFrame, sample: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
@@ -152,7 +153,7 @@ def with_models(items: pd.DataFrame, variants: pd.DataFrame) -> tuple[pd.DataFra
     named, bare = ("items", "variants") if "model" in items else ("variants", "items")
     models = sorted((items if named == "items" else variants)["model"].unique())
     if len(models) > 1:
-        raise BadInput(
+        raise errors.BadInput(
             f"table {named} has {core.counted(len(models), 'model')} and table {bare} no column model: whose are its outputs?"
         )
     only = {"model": models[0]} if models else {"model": ""}
@@ -186,7 +187,7 @@ def paired(items: pd.DataFrame, variants: pd.DataFrame, columns: Sequence[str], 
     rows["level"] = _levels(variants, levels).reindex(rows["augmentation"]).to_numpy()
     strangers = [i for i in variants["id"].unique() if i not in set(items["id"])]
     if not len(rows):
-        raise BadInput(
+        raise errors.BadInput(
             f"no variant belongs to an item: the ids of variants ({_first(strangers or variants['id'].unique())}) are not those "
             f"of items ({_first(items['id'])})"
         )
@@ -220,7 +221,7 @@ def _levels(variants: pd.DataFrame, levels: Mapping[str, str]) -> pd.Series:
         said = variants[variants["level"] != ""].groupby("augmentation", sort=True)["level"].unique()
         faults = [f"{name}: {', '.join(sorted(own))}" for name, own in said.items() if len(own) > 1]
         if faults:
-            raise BadInput.listing("table variants: column level: an augmentation belongs to one test:", faults)
+            raise errors.BadInput.listing("table variants: column level: an augmentation belongs to one test:", faults)
         stated = {name: own[0] for name, own in said.items()}
     return pd.Series({name: levels.get(name) or stated.get(name) or level_of(name) for name in names}, dtype=object)
 

@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import core, kit, readers
-from evalbench.errors import BadInput
+from evalbench import core, errors, kit, readers
 from evalbench.metrics.registry import Card
-from evalbench.studies.stability.inputs import Paired, unchanged
+from evalbench.studies.stability import inputs
 
 NO_VALUE = "no-value"
 SAME_QUERY = "the variant is the query itself"
@@ -74,7 +73,7 @@ def numbered(items: pd.DataFrame, variants: pd.DataFrame, metric: str) -> Tables
         variants, more = numbers_of(variants, column, "variants")
         faults = [*wrong, *more]
     if faults:
-        raise BadInput.listing(f"metric {column}:", faults)
+        raise errors.BadInput.listing(f"metric {column}:", faults)
     return Tables(items, variants, column)
 
 
@@ -95,7 +94,7 @@ def _check_texts(items: pd.DataFrame, variants: pd.DataFrame, metric: str) -> No
             "is the score: -p metric=COLUMN"
         )
     if faults:
-        raise BadInput.listing("the tables lack what a key metric needs:", faults)
+        raise errors.BadInput.listing("the tables lack what a key metric needs:", faults)
 
 
 def key_of(tables: Tables, metric: str, score_range: Sequence[float], options: kit.metric_options.Options) -> Key:
@@ -127,7 +126,7 @@ def key_of(tables: Tables, metric: str, score_range: Sequence[float], options: k
         return Key(card.name, card, float(score_range[0]), float(score_range[1]), notes)
     low, high = card.range
     if card.higher_is_better is None or not math.isfinite(high):
-        raise BadInput(
+        raise errors.BadInput(
             f"metric {card.name}: its best and worst value are not known; state them: -p 'score_range=[WORST, BEST]'"
         )
     low = max(low, 0.0)  # of a cosine: what is below 0 is as unlike
@@ -136,7 +135,9 @@ def key_of(tables: Tables, metric: str, score_range: Sequence[float], options: k
 
 def _one(cards: Sequence[Card], name: str) -> Sequence[Card]:
     if len(cards) != 1:
-        raise BadInput(f"metric {name}: it has {len(cards)} figures ({', '.join(c.name for c in cards)}); name one")
+        raise errors.BadInput(
+            f"metric {name}: it has {len(cards)} figures ({', '.join(c.name for c in cards)}); name one"
+        )
     return cards
 
 
@@ -146,7 +147,7 @@ def _ends(name: str, columns: Sequence[pd.Series], score_range: Sequence[float])
     values = np.concatenate([c.to_numpy(dtype=float) for c in columns])
     known = values[np.isfinite(values)]
     if known.size and (known.min() < min(worst, best) or known.max() > max(worst, best)):
-        raise BadInput(
+        raise errors.BadInput(
             f"metric {name}: its values lie between {known.min():g} and {known.max():g}, not between {min(worst, best):g} and "
             f"{max(worst, best):g}; state the worst and the best value that there can be, as in -p 'score_range=[0, 100]'"
         )
@@ -173,7 +174,7 @@ def numbers_of(frame: pd.DataFrame, column: str, table: str) -> tuple[pd.DataFra
 
 
 def items_of(
-    pair: Paired,
+    pair: inputs.Paired,
     key: Key,
     options: kit.metric_options.Options,
     replies: tuple[Mapping[Any, str], Mapping[Any, str]] = ({}, {}),
@@ -222,7 +223,7 @@ def items_of(
     pairs = zip(names, rows["augmentation"], strict=True)
     why[1] = _replied(why[1], [replies[1].get(place, "") for place in pairs])
     reason = np.where(why[0] != "", why[0], why[1])
-    same = unchanged(rows)
+    same = inputs.unchanged(rows)
     lacking = np.where(same, SAME_QUERY, np.where(without[0] != "", without[0], without[1]))
     known = (reason == "") & (lacking == "") & ~np.isnan(before) & ~np.isnan(after)
     # A module that gives no number and no reason has no value.

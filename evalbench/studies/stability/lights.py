@@ -8,10 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from evalbench.core.arrays import Floats
-from evalbench.core.stats import no_width
-from evalbench.core.verdict import Band, Bands
-from evalbench.kit.verdicts import ROUNDING
+from evalbench import core, kit
 
 LIGHT_ON = "ci"
 LIGHTS_ON = (LIGHT_ON, "estimate")
@@ -36,16 +33,16 @@ class Drops(NamedTuple):
         Whose drops are adjusted together.
     """
 
-    value: Floats
-    low: Floats
-    high: Floats
-    above: Floats
-    replicates: Floats
+    value: core.Floats
+    low: core.Floats
+    high: core.Floats
+    above: core.Floats
+    replicates: core.Floats
     n: Any
     family: Any
 
 
-def bands_of(thresholds: tuple[float, float] | None = None) -> Bands:
+def bands_of(thresholds: tuple[float, float] | None = None) -> core.verdict.Bands:
     """Green below the first threshold, red above the second; the document's own, or thresholds that take the better light.
 
     Examples
@@ -54,12 +51,20 @@ def bands_of(thresholds: tuple[float, float] | None = None) -> Bands:
     ('green: < 5; yellow: [5, 10]; red: > 10', 'yellow', 'green')
     """
     if thresholds is None:
-        low, high = GREEN - ROUNDING, YELLOW + ROUNDING
-        middle = Band("yellow", low, high, high_closed=True)
-        return Bands((Band("green", high=low), middle, Band("red", high, low_closed=False)))
-    low, high = (cut + ROUNDING for cut in thresholds)
-    middle = Band("yellow", low, high, low_closed=False, high_closed=True)
-    return Bands((Band("green", high=low, high_closed=True), middle, Band("red", high, low_closed=False)))
+        low, high = GREEN - kit.verdicts.ROUNDING, YELLOW + kit.verdicts.ROUNDING
+        middle = core.verdict.Band("yellow", low, high, high_closed=True)
+        return core.verdict.Bands(
+            (core.verdict.Band("green", high=low), middle, core.verdict.Band("red", high, low_closed=False))
+        )
+    low, high = (cut + kit.verdicts.ROUNDING for cut in thresholds)
+    middle = core.verdict.Band("yellow", low, high, low_closed=False, high_closed=True)
+    return core.verdict.Bands(
+        (
+            core.verdict.Band("green", high=low, high_closed=True),
+            middle,
+            core.verdict.Band("red", high, low_closed=False),
+        )
+    )
 
 
 def all_agree(drop: float, above: float, n: int, level: float = 0.95) -> tuple[float, float]:
@@ -111,7 +116,7 @@ def _p_agree(drop: float, above: float, n: int, limit: float) -> float:
     return 0.0 if w <= 0 else float(1 - ndtr(np.sqrt(n * (1 - w) / w)))
 
 
-def p_values(drops: Drops, limit: float, at: Floats | None = None) -> Floats:
+def p_values(drops: Drops, limit: float, at: core.Floats | None = None) -> core.Floats:
     """How improbable it is that the drop is at most the limit: one-sided, (1 + k) / (1 + r) for k of r replicates at or below it.
 
     Where there is none, the tail of a normal distribution with the replicates' spread, if that is less.
@@ -137,7 +142,7 @@ def p_values(drops: Drops, limit: float, at: Floats | None = None) -> Floats:
         own = np.sort(own[~np.isnan(own)])
         if not own.size or r == 1:
             out[:, j] = np.where(values[:, j] > limit, 0.0, 1.0) if r == 1 else 1.0
-        elif no_width(own[0], own[-1]):
+        elif core.stats.no_width(own[0], own[-1]):
             out[:, j] = _p_agree(float(drops.value[j]), float(drops.above[j]), int(drops.n[j]), limit)
         else:
             below = np.searchsorted(own, limit - values[:, j] + drops.value[j], side="right")
@@ -147,7 +152,7 @@ def p_values(drops: Drops, limit: float, at: Floats | None = None) -> Floats:
     return np.where(np.isnan(values), np.nan, out)
 
 
-def holm_rows(p: Floats, family: Any) -> Floats:
+def holm_rows(p: core.Floats, family: Any) -> core.Floats:
     """Holm's adjustment of each row over each family; NaN is not a test.
 
     Examples
@@ -170,7 +175,7 @@ def holm_rows(p: Floats, family: Any) -> Floats:
     return out
 
 
-def lights_of(drops: Drops, light_on: str, bands: Bands, at: Floats | None = None) -> Any:
+def lights_of(drops: Drops, light_on: str, bands: core.verdict.Bands, at: core.Floats | None = None) -> Any:
     """The light of each augmentation.
 
     ``estimate``: that of the drop.  ``ci``: red or yellow where the drop is shown to lie there (Holm's p ≤ 0.025, one-sided), green where
@@ -195,8 +200,15 @@ def lights_of(drops: Drops, light_on: str, bands: Bands, at: Floats | None = Non
         lights = bands.lights(values)
     else:
         # A value at a cut has the light of its band: what is shown is that the drop lies beyond the lower one.
-        below = yellow - 2 * ROUNDING if bands.light(yellow) == "yellow" else yellow + 2 * ROUNDING
-        shown = [holm_rows(p_values(drops, cut, at), drops.family) <= ALPHA for cut in (below, red + 2 * ROUNDING)]
+        below = (
+            yellow - 2 * kit.verdicts.ROUNDING
+            if bands.light(yellow) == "yellow"
+            else yellow + 2 * kit.verdicts.ROUNDING
+        )
+        shown = [
+            holm_rows(p_values(drops, cut, at), drops.family) <= ALPHA
+            for cut in (below, red + 2 * kit.verdicts.ROUNDING)
+        ]
         high = drops.high[None, :] + (values - drops.value[None, :])
         unknown = (bands.lights(values) != "green") | (bands.lights(high) == "red")
         lights = np.select([np.isnan(high), shown[1], shown[0], unknown], ["grey", "red", "yellow", "grey"], "green")
@@ -204,7 +216,7 @@ def lights_of(drops: Drops, light_on: str, bands: Bands, at: Floats | None = Non
     return np.where((lights == "green") & low_start, "grey", lights)
 
 
-def held_together(drops: Drops, at: int, bands: Bands) -> str:
+def held_together(drops: Drops, at: int, bands: core.verdict.Bands) -> str:
     """Why a drop whose own interval lies in the red is not shown to: several are tested together; empty elsewhere."""
     n = int(np.sum(np.asarray(drops.family) == drops.family[at]))
     if n < 2 or np.isnan(drops.low[at]) or bands.light(float(drops.low[at])) != "red":
@@ -219,7 +231,7 @@ def worst_of(lights: Any) -> Any:
 
 
 def stability_of(
-    drops: Drops, at: Floats, held: Sequence[bool], light_on: str, bands: Bands, light: str
+    drops: Drops, at: core.Floats, held: Sequence[bool], light_on: str, bands: core.verdict.Bands, light: str
 ) -> float | None:
     """The share of resamples of all items with the same light, intervals as wide as those of all items.
 

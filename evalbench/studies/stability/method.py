@@ -9,15 +9,13 @@ import numpy as np
 import pandas as pd
 
 from evalbench import kit
-from evalbench.studies.stability.inputs import Paired, level_of, unchanged
+from evalbench.studies.stability import inputs, lights, summary
 from evalbench.studies.stability.items import SAME_QUERY, Key
-from evalbench.studies.stability.lights import LIGHT_ON
-from evalbench.studies.stability.summary import rules_of
 
 _CEILING = 0.995
 
 
-def notes(items: pd.DataFrame, pair: Paired, scored: kit.scoring.Scored) -> list[str]:
+def notes(items: pd.DataFrame, pair: inputs.Paired, scored: kit.scoring.Scored) -> list[str]:
     """What has no score, which augmentations are of no known test, and what a drop may owe to the reference."""
     rows, out = pair.rows, [*kit.answers.remarks(items), *scored.notes]
     if same := int((items["undefined"] == SAME_QUERY).sum()):
@@ -29,7 +27,7 @@ def notes(items: pd.DataFrame, pair: Paired, scored: kit.scoring.Scored) -> list
             "another augmentation that is not larger may be nothing else."
         )
     unknown = sorted(
-        {name for name in rows["augmentation"].unique() if level_of(name) == "other"}
+        {name for name in rows["augmentation"].unique() if inputs.level_of(name) == "other"}
         & set(rows.loc[rows["level"] == "other", "augmentation"])
     )
     if unknown:
@@ -55,13 +53,13 @@ def _into_another_language(augmentation: str) -> bool:
 def _controls(rows: pd.DataFrame) -> list[str]:
     if not {"query", "variant"} <= set(rows):
         return []
-    same = (rows["query"] == rows["variant"]) & (rows["query"] != "") & ~np.asarray(unchanged(rows))
+    same = (rows["query"] == rows["variant"]) & (rows["query"] != "") & ~np.asarray(inputs.unchanged(rows))
     return sorted(rows.loc[same, "augmentation"].unique())
 
 
-def method(options: Mapping[str, Any], key: Key) -> tuple[str, ...]:
+def described(options: Mapping[str, Any], key: Key) -> tuple[str, ...]:
     """The formulas with their sources."""
-    bands = rules_of(options["lights"])
+    bands = summary.rules_of(options["lights"])
     yellow, red = bands.cuts
     lines = [
         f"drop = 100 · (before − after) / ({key.best:g} − {_plain(key.worst)}) percentage points, the mean over the items that have a score "
@@ -69,7 +67,7 @@ def method(options: Mapping[str, Any], key: Key) -> tuple[str, ...]:
         "relative drop (PDR) = (before − after) / (before − worst), of the means: the performance drop rate of Zhu et al. 2023 (PromptBench).",
         "changed: items whose score differs; worse: items whose score fell.",
     ]
-    if options["light_on"] == LIGHT_ON:
+    if options["light_on"] == lights.LIGHT_ON:
         lines.append(
             f"Light of an augmentation, by its interval: red where a drop above {red:g} pp is shown, yellow where one of {yellow:g} pp or more "
             "is (one-sided bootstrap test, Holm over the augmentations of a model, p ≤ 0.025); green where the drop is below "

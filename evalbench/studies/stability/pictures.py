@@ -9,8 +9,7 @@ import pandas as pd
 from rapidfuzz.distance import Levenshtein
 
 from evalbench import core, draw, kit
-from evalbench.kit import comparing
-from evalbench.studies.stability.summary import DROP, rules_of
+from evalbench.studies.stability import summary
 
 MOST_ROWS = 40
 _LONGEST = 1000
@@ -23,7 +22,10 @@ def _rows(result: core.Result) -> pd.DataFrame:
     table = result.tables["drops"]
     if len(table) > MOST_ROWS:
         table = table.loc[
-            table[DROP].sort_values(ascending=False, na_position="last", kind="stable").index[:MOST_ROWS].sort_values()
+            table[summary.DROP]
+            .sort_values(ascending=False, na_position="last", kind="stable")
+            .index[:MOST_ROWS]
+            .sort_values()
         ]
     return table
 
@@ -41,8 +43,8 @@ def _labels(rows: pd.DataFrame, *, lights: bool) -> list[str]:
 def picture_drops(result: core.Result) -> draw.Drawn:
     """The drop under every augmentation with its interval, over the bands of the lights."""
     rows = _rows(result)
-    values, lows, highs = ([None if x != x else x for x in rows[c]] for c in (DROP, "low", "high"))
-    yellow, red = rules_of(result.parameters["lights"]).cuts
+    values, lows, highs = ([None if x != x else x for x in rows[c]] for c in (summary.DROP, "low", "high"))
+    yellow, red = summary.rules_of(result.parameters["lights"]).cuts
     many = len(result.tables["drops"]) > len(rows)
     figure, alt = draw.pictures.interval_bars(
         _labels(rows, lights=True),
@@ -119,10 +121,10 @@ def picture_changed(result: core.Result) -> draw.Drawn | None:
 
 def drops(result: core.Result) -> pd.DataFrame:
     """Every augmentation: its test, light, scores before and after, drop, items changed, and how surely the drop is one."""
-    yellow, red = rules_of(result.parameters["lights"]).cuts
+    yellow, red = summary.rules_of(result.parameters["lights"]).cuts
     table = result.tables["drops"]
     rows = table.to_dict("records")
-    figures = [e for e in result.summary.estimates if e.metric == DROP]
+    figures = [e for e in result.summary.estimates if e.metric == summary.DROP]
     said = {tuple(e.group.values()): core.wording.estimate_text(e, figures) for e in figures}
     columns: dict[str, Any] = {
         "test": table["level"],
@@ -152,7 +154,7 @@ def changes(result: core.Result, rows: int = 20) -> pd.DataFrame:
     own = result.items[result.items["changed"] == 1]
     if own.empty:
         return pd.DataFrame({"note": ["the score of no item changed"]})
-    found = kit.cases.worst_cases(own, DROP, keys=keys, n=None, highest=[DROP])
+    found = kit.cases.worst_cases(own, summary.DROP, keys=keys, n=None, highest=[summary.DROP])
     # Each group's largest falls in turn, the groups with the largest drops first.
     groups = found.groupby([*result.by], sort=False).ngroup()
     found = kit.cases.in_turn(found.assign(group=groups.map("{:06d}".format)), "group", rows).drop(columns="group")
@@ -232,4 +234,4 @@ def marked_edits(before: str, after: str) -> tuple[draw.Html, draw.Html]:
 
 def comparison(result: core.Result) -> pd.DataFrame:
     """Every two models on the drop under each augmentation; empty where there is one model."""
-    return comparing.shown(result.tables.get("comparison"), "model")
+    return kit.comparing.shown(result.tables.get("comparison"), "model")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.stability.inputs import LEVELS
+from evalbench.studies.stability import inputs
 from evalbench.studies.stability.lights import (
     LIGHT_ON,
     Drops,
@@ -100,7 +100,7 @@ def found_of(
 ) -> Found:
     """Every group's figures with their lights, models in order of their names, characters before words."""
     by = [c for c in ("model", "augmentation") if c in items]
-    order = items.assign(place=items["level"].map({level: i for i, level in enumerate(LEVELS)}))
+    order = items.assign(place=items["level"].map({level: i for i, level in enumerate(inputs.LEVELS)}))
     groups = [
         (dict(zip([*by[:-1], "", by[-1]], map(str, name), strict=True)), rows)
         for name, rows in order.groupby([*by[:-1], "place", by[-1]], sort=True)
@@ -135,7 +135,7 @@ def found_of(
             each[0] = replace(each[0], note="; ".join(filter(None, [each[0].note, more])))
         if light == "grey" and each[0].value is not None:
             each[0] = replace(each[0], note="; ".join(filter(None, [each[0].note, _why_grey(each[0], start, bands)])))
-    return Found(lists, [rows for _, rows in groups], drops, [LEVELS[int(group[""])] for group, _ in groups])
+    return Found(lists, [rows for _, rows in groups], drops, [inputs.LEVELS[int(group[""])] for group, _ in groups])
 
 
 def _column(values: Iterable[float | None]) -> core.arrays.Floats:
@@ -203,7 +203,7 @@ def summarise(
     crowd = [e for e, s in zip(alone, shown, strict=True) if e.light != s.light]
     sentence = "".join(
         (
-            " ".join(_said(level, found, shown, bands, metric or "the score") for level in LEVELS if level in found.levels),
+            " ".join(_said(level, found, shown, bands, metric or "the score") for level in inputs.LEVELS if level in found.levels),
             f" {core.counted(items['id'].nunique(), 'item')}.",
             core.stats.of_few(e.n for e in alone),
             kit.verdicts.left_out(items),
@@ -246,7 +246,7 @@ def _tests(items: pd.DataFrame, found: Found, shown: Sequence[core.Estimate]) ->
     """Of each test and model the largest drop, with the worst light of its augmentations."""
     out = []
     models = sorted({e.group.get("model", "") for e in shown})
-    for level in LEVELS:
+    for level in inputs.LEVELS:
         for model in models:
             at = [i for i, e in enumerate(shown) if found.levels[i] == level and e.group.get("model", "") == model]
             if not at:

@@ -16,10 +16,8 @@ from evalbench import core, kit, readers
 from evalbench.metrics.top_k import PERSISTENCE
 from evalbench.models.accounting import embeddings_counted, merged
 from evalbench.studies.contract import offered
-from evalbench.studies.stability_top.inputs import K, needs, shares_of, variants_of
+from evalbench.studies.stability_top import inputs, method, summary
 from evalbench.studies.stability_top.items import compared, items_of, recorded, searched, texts_of
-from evalbench.studies.stability_top.method import method, notes
-from evalbench.studies.stability_top.summary import by_k_of, rules_of, summarise
 from evalbench.text.augment import AUGMENTATIONS, SCHEMES, check_protect
 
 QUESTION = "Does a search find the same passages when the question is written otherwise?"
@@ -28,7 +26,7 @@ QUESTION = "Does a search find the same passages when the question is written ot
 def evaluate(
     data: readers.Dataset,
     *,
-    k: int = K,
+    k: int = inputs.K,
     deepest: int = 10,
     augmentations: Sequence[str] = tuple(AUGMENTATIONS),
     rates: Mapping[str, float | Sequence[float]] = {},
@@ -100,11 +98,11 @@ def evaluate(
     checks.choice("scheme", scheme, tuple(SCHEMES))
     for fault in check_protect(protect):
         checks.that(False, fault)
-    checks.tried(lambda: shares_of(augmentations, rates))
-    rules = checks.tried(lambda: rules_of(lights)) or {}
+    checks.tried(lambda: inputs.shares_of(augmentations, rates))
+    rules = checks.tried(lambda: summary.rules_of(lights)) or {}
     checks.refuse("stability_top")
     options["lights"] = rules
-    needs(data, **kit.taken(needs, options))
+    inputs.needs(data, **kit.taken(inputs.needs, options))
     own, said, replies, spent = data.get("tops"), [], [], []
     depth = max(deepest, k)
     if own is not None:
@@ -117,13 +115,13 @@ def evaluate(
             for name, value in kit.taken(kit.collecting.asked, options).items()
             if name not in ("model", "seed")
         }
-        variants = variants_of(data, **kit.taken(variants_of, options), **settings)
+        variants = inputs.variants_of(data, **kit.taken(inputs.variants_of, options), **settings)
         said, replies = variants.notes, variants.replies
         with embeddings_counted() as spent:
             tops = searched(variants.rows, data["documents"], embed, depth)
     found = compared(tops, persistence)
     items = kit.grouping.carried(items_of(tops, found, k), data)
-    by_k = by_k_of(
+    by_k = summary.by_k_of(
         tops.rows[["id", "augmentation", "unscored", "undefined"]], found, seed=seed, n_resamples=n_resamples
     )
     made = own is None and data.get("variants") is None
@@ -137,10 +135,10 @@ def evaluate(
         by=("augmentation",),
         items=items,
         items_of="questions × augmentations",
-        summary=summarise(items, **kit.taken(summarise, options)),
+        summary=summary.summarise(items, **kit.taken(summary.summarise, options)),
         tables={"texts": texts_of(tops, k), "by_k": by_k, **kit.collecting.calls_of(replies)},
-        notes=(*data.notes, *said, *tops.notes, *notes(items)),
-        method=method(options, made=made, recorded=own is not None),
+        notes=(*data.notes, *said, *tops.notes, *method.notes(items)),
+        method=method.described(options, made=made, recorded=own is not None),
         accounting=merged([kit.collecting.accounting_of(replies), *spent]) if replies or spent else {},
     )
 

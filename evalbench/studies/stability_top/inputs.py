@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import core, kit, readers
-from evalbench.errors import BadInput
+from evalbench import core, errors, kit, readers
 from evalbench.models.exchange import Reply
-from evalbench.readers.schema import Column, Table
+from evalbench.readers import Column, Table
 from evalbench.text.augment import AUGMENTATIONS, augmented, check_options
 
 K = 5
@@ -186,31 +185,31 @@ def needs(
                 if any(held)
                 else ""
             )
-            raise BadInput(
+            raise errors.BadInput(
                 f"table tops: no row is of {side}; the tops of both are compared{named}. A question as it was written has an empty "
                 f"augmentation, or one of {', '.join(ORIGINAL[1:])}"
             )
         if "augmentation" in tops:
             names = tops[~changed].groupby("id")["augmentation"].nunique()
             if len(twice := names.index[names > 1].tolist()):
-                raise BadInput(
+                raise errors.BadInput(
                     f"table tops: questions as they were written have tops under several names: {', '.join(twice[:_NAMED])}; keep one"
                 )
         return
     missing = [name for name in ("questions", "documents") if data.get(name) is None]
     if missing:
-        raise BadInput(
+        raise errors.BadInput(
             f"there is no table {' and no table '.join(missing)}: give questions (id, question) and documents (doc_id, text), or what "
             "your own search found as table tops (id, augmentation, doc_id, rank)"
         )
     n = int((data["documents"]["text"].str.strip() != "").sum())
     if isinstance(k, int) and n <= k:
-        raise BadInput(
+        raise errors.BadInput(
             f"k is {k}, but only {core.counted(n, 'document')} have a text: the first {k} are always the same ones"
         )
     written = [] if variants is not None else [name for name in augmentations if by_model(name)]
     if written and not rephraser:
-        raise BadInput(
+        raise errors.BadInput(
             f"{', '.join(written)}: a model writes these; name one (-p rephraser=MODEL), or give a table variants"
         )
 
@@ -252,7 +251,7 @@ def shares_of(augmentations: Sequence[str], rates: Mapping[str, Any]) -> list[tu
             faults += [fault for x in several for fault in check_options(str(name), rate=x)]
         found += [(f"{name} {x:g}" if len(several) > 1 else str(name), str(name), x) for x in several if x not in wrong]
     if faults:
-        raise BadInput.listing("augmentations:", dict.fromkeys(faults))
+        raise errors.BadInput.listing("augmentations:", dict.fromkeys(faults))
     return found
 
 
@@ -295,7 +294,7 @@ def variants_of(
                 )
         rows = pd.concat(parts, ignore_index=True)
     if not len(rows):
-        raise BadInput("no question has a variant")
+        raise errors.BadInput("no question has a variant")
     rows["level"] = [level_of(name) for name in rows["augmentation"]]
     same = rows["variant"] == rows["question"]
     control = same.groupby(rows["augmentation"]).transform("all") & (own is not None) | (rows["augmentation"] == NONE)

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench.core.wording import counted
+from evalbench import core
 from evalbench.metrics.top_k import TopAgreement, top_agreement
 from evalbench.models.similarity.embed import card_of, embed, language_warning
 from evalbench.models.similarity.search import exact_nearest, graph_of
-from evalbench.studies.stability_top.inputs import BLANK, NO_TOP, is_original, level_of
+from evalbench.studies.stability_top import inputs
 
 FIGURES = ("unchanged_strict", "unchanged_soft", "jaccard", "rbo")
 GRAPH_FROM = 200_000
@@ -52,8 +52,8 @@ def searched(rows: pd.DataFrame, documents: pd.DataFrame, by: str, deepest: int)
         notes.append(f"Documents whose text is another's: {repeated}; of equal ones the first by id is found first.")
     depth = min(deepest, len(known) - 1)
     if depth < deepest:
-        notes.append(f"The tops are {depth} deep: there are {counted(len(known), 'document')}.")
-    usable = (rows["unscored"] == "").to_numpy() & (rows["undefined"] != BLANK).to_numpy()
+        notes.append(f"The tops are {depth} deep: there are {core.counted(len(known), 'document')}.")
+    usable = (rows["unscored"] == "").to_numpy() & (rows["undefined"] != inputs.BLANK).to_numpy()
     texts = sorted(
         {t for c in ("question", "variant") for t in rows.loc[usable, c] if isinstance(t, str) and t.strip()}
     )
@@ -71,7 +71,7 @@ def searched(rows: pd.DataFrame, documents: pd.DataFrame, by: str, deepest: int)
 
 def recorded(tops: pd.DataFrame, questions: pd.DataFrame | None, variants: pd.DataFrame | None, deepest: int) -> Tops:
     """The tops that the table has: every changed question beside the question as it was written."""
-    tops = tops.assign(augmentation=tops.get("augmentation", ""), original=is_original(tops))
+    tops = tops.assign(augmentation=tops.get("augmentation", ""), original=inputs.is_original(tops))
     names = sorted(tops["doc_id"].unique())
     ordered = tops.sort_values(["id", "augmentation", "rank", "doc_id"], ignore_index=True)
     ordered["place"] = pd.Index(names).get_indexer(ordered["doc_id"])
@@ -87,11 +87,11 @@ def recorded(tops: pd.DataFrame, questions: pd.DataFrame | None, variants: pd.Da
     before, after = (wide.reindex(index, fill_value=-1).to_numpy() for index in (bare, keys))
     lost = (before < 0).all(axis=1)
     rows = changed.assign(
-        level=[level_of(name) for name in changed["augmentation"]],
+        level=[inputs.level_of(name) for name in changed["augmentation"]],
         question=_texts(questions, changed, ["id"]),
         variant=_texts(variants, changed, ["id", "augmentation"]),
         edits=None,
-        unscored=np.where(lost, NO_TOP, ""),
+        unscored=np.where(lost, inputs.NO_TOP, ""),
         undefined="",
     )
     notes = [f"The tops are {depth} deep: none of the table has more passages."] if depth < deepest else []

@@ -8,15 +8,17 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.stability_top.inputs import BLANK, NOT_CHANGED
-from evalbench.studies.stability_top.summary import DOCUMENT, bands_of_document
+from evalbench.studies.stability_top import inputs, summary
 from evalbench.text.augment import AUGMENTATIONS, SCHEMES
 
 
-def method(options: Mapping[str, Any], *, made: bool, recorded: bool) -> tuple[str, ...]:
+def described(options: Mapping[str, Any], *, made: bool, recorded: bool) -> tuple[str, ...]:
     """The formulas and their sources, a line each."""
     rules = {name: kit.verdicts.bands_of(rule) for name, rule in options["lights"].items()}
-    lit = {name: rules.get(name) or bands_of_document(name) for name in {**dict.fromkeys(DOCUMENT), **rules}}
+    lit = {
+        name: rules.get(name) or summary.bands_of_document(name)
+        for name in {**dict.fromkeys(summary.DOCUMENT), **rules}
+    }
     source = "the table's own" if recorded else f"the nearest documents by the cosine of vectors of {options['embed']}"
     said = [
         f"Tops: {source}. Of each question the top as it was written (A) and as it was changed (B) are compared, k passages each.",
@@ -43,12 +45,12 @@ def notes(items: pd.DataFrame) -> list[str]:
     lost = items[items["unscored"] != ""]
     if len(lost):
         out.append(f"Unscored: {len(lost)} of {len(items)} items ({core.unscored.counted(lost['unscored'])}).")
-    same = items[items["undefined"] == NOT_CHANGED]
+    same = items[items["undefined"] == inputs.NOT_CHANGED]
     if len(same):
         each = same.groupby("augmentation", sort=True).size()
         named = ", ".join(f"{name} {n}" for name, n in each.items())
         out.append(f"Questions that an augmentation left as they were count for nothing: {named}.")
-    blank = int((items["undefined"] == BLANK).sum())
+    blank = int((items["undefined"] == inputs.BLANK).sum())
     if blank:
         out.append(f"Blank questions, and variants, find nothing and count for nothing: {core.counted(blank, 'item')}.")
     return out

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, draw, kit
-from evalbench.studies.stability_top.items import FIGURES
-from evalbench.studies.stability_top.summary import TITLES
+from evalbench.studies.stability_top import items, summary
 from evalbench.text.augment import Edit
 
 SHORT = {"unchanged_strict": "strict", "unchanged_soft": "soft"}
@@ -59,8 +58,10 @@ def picture_depths(result: core.Result, figure: str = "unchanged_soft") -> draw.
     names = sorted(at_k["augmentation"][:MOST_LINES])
     series = {name: _line(table[table["augmentation"] == name], figure) for name in names}
     few = len(at_k) > len(names)
-    title = f"{TITLES[figure].capitalize()} by depth{f', the {len(names)} lowest augmentations' if few else ''}"
-    return draw.lines.lines(series, title=title, xlabel="k", ylabel=f"{TITLES[figure]} (0–1)", domain=(-0.02, 1.02))
+    title = f"{summary.TITLES[figure].capitalize()} by depth{f', the {len(names)} lowest augmentations' if few else ''}"
+    return draw.lines.lines(
+        series, title=title, xlabel="k", ylabel=f"{summary.TITLES[figure]} (0–1)", domain=(-0.02, 1.02)
+    )
 
 
 def _line(own: pd.DataFrame, figure: str) -> draw.lines.Line:
@@ -90,9 +91,9 @@ def by_depth(result: core.Result) -> pd.DataFrame:
     """Every figure at every depth, with the changed shares of the method document."""
     table = result.tables["by_k"]
     out = table[["augmentation", "k"]].copy()
-    for name in FIGURES:
+    for name in items.FIGURES:
         ends = ([None if np.isnan(v) else float(v) for v in table[c]] for c in (name, f"{name}_low", f"{name}_high"))
-        out[TITLES[name]] = core.wording.aligned(*ends)
+        out[summary.TITLES[name]] = core.wording.aligned(*ends)
     for name in ("strict", "soft"):
         out[f"changed ({name})"] = [kit.cases.score_text(x) for x in table[f"changed_{name}"]]
     return out

@@ -10,7 +10,7 @@ import pandas as pd
 
 from evalbench import core, kit
 from evalbench.metrics.top_k import TopAgreement
-from evalbench.studies.stability_top.inputs import K
+from evalbench.studies.stability_top import inputs
 from evalbench.studies.stability_top.items import FIGURES
 
 TITLES = {
@@ -79,7 +79,7 @@ def measures() -> tuple[core.Measure, ...]:
 def summarise(
     items: pd.DataFrame,
     *,
-    k: int = K,
+    k: int = inputs.K,
     lights: Mapping[str, Mapping[str, float]] = {},
     max_unscored: float = kit.MAX_UNSCORED,
     seed: int = kit.SEED,

@@ -18,11 +18,10 @@ from typing import Any
 from evalbench import core, kit, readers
 from evalbench.judge.verdicts import InProcess
 from evalbench.metrics.registry import card
-from evalbench.readers.schema import Column, Table
+from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
-from evalbench.studies.text_metrics.inputs import answered, frame_of
+from evalbench.studies.text_metrics import inputs, summary
 from evalbench.studies.text_metrics.items import items_of
-from evalbench.studies.text_metrics.summary import judged_measures, measures, rules_of, summarise
 
 QUESTION = "How close are the outputs to their references, by metrics that need no human?"
 
@@ -176,13 +175,17 @@ def evaluate(
         checks.tried(lambda: {kit.metric_options.name_of(name, options): rule for name, rule in (lights or {}).items()})
         or {}
     )
-    rules = (checks.tried(lambda: rules_of(lit, names)) or {}) if cards else {}
+    rules = (checks.tried(lambda: summary.rules_of(lit, names)) or {}) if cards else {}
     checks.refuse("text_metrics")
     options |= {"metrics": names, "lights": rules}
     humans = kit.labelled.given(
-        judged_measures(names, rules), dataset["items"], **kit.taken(kit.labelled.given, options)
+        summary.judged_measures(names, rules), dataset["items"], **kit.taken(kit.labelled.given, options)
     )
-    frame, replies = answered(frame_of(dataset["items"]), prompt, model) if prompt else (frame_of(dataset["items"]), [])
+    frame, replies = (
+        inputs.answered(inputs.frame_of(dataset["items"]), prompt, model)
+        if prompt
+        else (inputs.frame_of(dataset["items"]), [])
+    )
     scored = kit.scoring.score_all(frame, cards, {**options, "judge": judge}, replies)
     core.progress.at(f"intervals, {n_resamples} resamples")
     items, rows = trials.averaged(items_of(frame, scored), "id")
@@ -190,7 +193,7 @@ def evaluate(
     items, fit, of_labels = humans.on(kit.grouping.carried(items, dataset), *heard, seed=seed, n_resamples=n_resamples)
     by = ("model",) if "model" in items else ()
     models = sorted(set(items["model"]) - {""}) if by else []
-    headline = [m for m in measures(names, rules) if m.metric in names]
+    headline = [m for m in summary.measures(names, rules) if m.metric in names]
     tables = {
         "texts": frame,
         "comparison": kit.comparing.compare_groups(items, headline, "model", seed=seed, n_resamples=n_resamples)
@@ -216,13 +219,13 @@ def evaluate(
         id="id",
         by=by,
         items=items,
-        summary=summarise(items, **kit.taken(summarise, options | fit)),
+        summary=summary.summarise(items, **kit.taken(summary.summarise, options | fit)),
         tables={name: table for name, table in tables.items() if len(table)},
         notes=tuple(filter(None, notes)),
         method=kit.metric_options.methods_of(cards, options),
         accounting=kit.scoring.accounting_of(scored, options, model=model, replies=replies),
     )
-    return trials.reported(result, rows, measures(names, rules))
+    return trials.reported(result, rows, summary.measures(names, rules))
 
 
 globals().update(offered(__name__))

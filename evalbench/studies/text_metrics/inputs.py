@@ -6,8 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from evalbench.errors import BadInput
-from evalbench.kit.answers import answer_of
+from evalbench import errors, kit
 from evalbench.models.exchange import Reply
 
 
@@ -38,7 +37,7 @@ def answered(frame: pd.DataFrame, prompt: str, model: str) -> tuple[pd.DataFrame
         template = environment.from_string(prompt)
         asked = pd.Series([template.render(row) for row in frame.to_dict("records")], index=frame.index, dtype=object)
     except TemplateError as error:
-        raise BadInput(f"prompt: {error}; the table has {', '.join(map(str, frame.columns))}") from error
+        raise errors.BadInput(f"prompt: {error}; the table has {', '.join(map(str, frame.columns))}") from error
     # Where the table has the outputs of several models, what is asked is the same for all of them.
     first = ~pd.DataFrame({"id": frame["id"], "asked": asked}).duplicated()
     frame, asked = frame[first].reset_index(drop=True), asked[first].reset_index(drop=True)
@@ -47,6 +46,6 @@ def answered(frame: pd.DataFrame, prompt: str, model: str) -> tuple[pd.DataFrame
         for i, text in zip(frame["id"], asked, strict=True)
     ]
     replies = collect(requests, model)
-    outputs = pd.Series([answer_of(reply) for reply in replies], index=frame.index, dtype=object)
+    outputs = pd.Series([kit.answers.answer_of(reply) for reply in replies], index=frame.index, dtype=object)
     columns: dict[str, Any] = {"output": outputs, "model": model, **({} if "prompt" in frame else {"prompt": asked})}
     return frame.drop(columns=["model"], errors="ignore").assign(**columns), replies

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench.kit.scoring import Scored
+from evalbench import kit
 from evalbench.text.words import word_counts
 
 
-def items_of(frame: pd.DataFrame, scored: Scored) -> pd.DataFrame:
+def items_of(frame: pd.DataFrame, scored: kit.scoring.Scored) -> pd.DataFrame:
     """The items of scored texts.
 
     Returns

@@ -7,7 +7,7 @@ import pandas as pd
 
 from evalbench import core, draw, kit
 from evalbench.metrics.registry import card
-from evalbench.studies.text_metrics.summary import directed
+from evalbench.studies.text_metrics import summary
 
 
 def picture_distributions(result: core.Result) -> draw.Drawn | None:
@@ -89,7 +89,7 @@ def picture_panels(result: core.Result) -> draw.Drawn | None:
 @kit.trials.each_trial
 def worst_texts(result: core.Result, metric: str, rows: int = 10, *, besides: str = "") -> pd.DataFrame:
     """The texts with the worst scores of one metric, beside their references; none where they are those of ``besides``."""
-    entry = directed(metric, result.parameters["lights"])
+    entry = summary.directed(metric, result.parameters["lights"])
     if besides and card(besides).name == entry.name:
         rows = 0
     keys, texts = [result.id, *result.by], result.tables["texts"]
@@ -119,7 +119,7 @@ def comparison(result: core.Result) -> pd.DataFrame:
 
 def metric_cards(result: core.Result) -> pd.DataFrame:
     """What to know of each metric before believing it; what it is and its source are in the method."""
-    entries = [directed(name, result.parameters["lights"]) for name in result.parameters["metrics"]]
+    entries = [summary.directed(name, result.parameters["lights"]) for name in result.parameters["metrics"]]
     direction = {True: "higher is better", False: "lower is better", None: "no better direction"}
     return pd.DataFrame(
         {

@@ -10,8 +10,7 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.metrics.registry import MODULE, Card, card
-from evalbench.metrics.translation import BLEU_COUNTS, corpus_bleu
+from evalbench.metrics import registry, translation
 from evalbench.studies.text_metrics.items import with_reasons
 
 
@@ -34,7 +33,7 @@ def rules_of(lights: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, dic
     return found
 
 
-def directed(metric: str, lights: Mapping[str, Any]) -> Card:
+def directed(metric: str, lights: Mapping[str, Any]) -> registry.Card:
     """The card of a metric; of a module's metric with the direction that its thresholds state.
 
     Examples
@@ -42,8 +41,8 @@ def directed(metric: str, lights: Mapping[str, Any]) -> Card:
     >>> directed("evaluate:wer", {"evaluate:wer": {"green_to": 0.1, "yellow_to": 0.3}}).higher_is_better
     False
     """
-    entry, rule = card(metric), lights.get(metric)
-    if not metric.startswith(MODULE) or not isinstance(rule, Mapping):
+    entry, rule = registry.card(metric), lights.get(metric)
+    if not metric.startswith(registry.MODULE) or not isinstance(rule, Mapping):
         return entry
     words = set(rule)
     if words and words <= {"green_from", "yellow_from"}:
@@ -56,7 +55,7 @@ def measures(metrics: Sequence[str], lights: Mapping[str, Any] | None = None) ->
     return tuple(measure for name in metrics for measure in _measures_of(directed(name, lights or {})))
 
 
-def _measures_of(entry: Card) -> tuple[core.Measure, ...]:
+def _measures_of(entry: registry.Card) -> tuple[core.Measure, ...]:
     # The mean of what is 0 or 1 is a proportion, anywhere between.
     share = entry.unit == "0/1"
     common: dict[str, Any] = {
@@ -69,13 +68,15 @@ def _measures_of(entry: Card) -> tuple[core.Measure, ...]:
     mean = core.mean_of(entry.name, worst=worst, interval="wilson" if share else "bootstrap", **common)
     if entry.name != "sacrebleu":
         return (mean,)
-    sums = tuple(f"sacrebleu_{count}" for count in BLEU_COUNTS)
-    return mean, core.Measure("sacrebleu_corpus", sums, corpus_bleu, **common)
+    sums = tuple(f"sacrebleu_{count}" for count in translation.BLEU_COUNTS)
+    return mean, core.Measure("sacrebleu_corpus", sums, translation.corpus_bleu, **common)
 
 
 def judged_measures(metrics: Sequence[str], lights: Mapping[str, Any] | None = None) -> tuple[core.Measure, ...]:
     """The figures that rest on a judge of contradiction."""
-    return tuple(m for m in measures(metrics, lights) if m.metric in metrics and "contradict" in card(m.metric).needs)
+    return tuple(
+        m for m in measures(metrics, lights) if m.metric in metrics and "contradict" in registry.card(m.metric).needs
+    )
 
 
 def rests_on_judge(figure: str, group: Mapping[str, str], *, metrics: Sequence[str] = ()) -> bool:
@@ -135,6 +136,6 @@ def metrics_in(items: pd.DataFrame) -> list[str]:
 
 def _is_metric(name: str) -> bool:
     try:
-        return card(name).kind in ("text", "texts") and card(name).name == name
+        return registry.card(name).kind in ("text", "texts") and registry.card(name).name == name
     except KeyError:
         return False
