@@ -11,52 +11,20 @@ the new requests let one expect; the drop predicted from their distances.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from evalbench.core.global_drift import LEAST_SIZE
-from evalbench.core.judge_drift import MARGIN
-from evalbench.core.local_drift import FORMULAS, N_NEIGHBOURS
-from evalbench.core.progress import at
-from evalbench.core.psi import EPSILON, N_BINS, N_PERMUTATIONS
-from evalbench.core.result import Result
-from evalbench.kit.anchors import anchored
-from evalbench.kit.grouping import carried
-from evalbench.kit.options import Checks, stated, taken
-from evalbench.kit.rules import rule_of
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
+import pandas as pd
+
+from evalbench import core, kit, readers
 from evalbench.models.accounting import embeddings_counted, merged
 from evalbench.models.similarity.embed import card_of, language_warning
-from evalbench.readers.dataset import Dataset
-from evalbench.readers.schema import Column, Table
-from evalbench.studies.drift.all_rows import all_rows, beside
-from evalbench.studies.drift.figures import measures, with_sums
-from evalbench.studies.drift.inputs import AUTO, WINDOWS, adapted, copies_noted, metric_of, samples_of, windows_of
+from evalbench.readers import Column, Table
+from evalbench.studies.contract import offered
+from evalbench.studies.drift import all_rows, inputs, judged, method, shown
+from evalbench.studies.drift.figures import measures as measures
+from evalbench.studies.drift.figures import with_sums as with_sums
 from evalbench.studies.drift.items import items_of
-from evalbench.studies.drift.judged import reason_of
 from evalbench.studies.drift.lights import LIGHTS_ON, NEW_TOKENS, PRESETS, PSI_LIGHTS_ON, RELIABLE_FROM, TESTS, rules_of
-from evalbench.studies.drift.method import method
-from evalbench.studies.drift.pictures import (
-    anchors_shown,
-    backtest_shown,
-    lights_table,
-    lowest_expected,
-    most_typical,
-    picture_months,
-    picture_quality,
-    picture_statistics,
-    statistics_shown,
-    telling,
-)
-from evalbench.studies.drift.shown import tables_of, worse_parts
 from evalbench.studies.drift.summary import LIGHT_ON, NEW_TOKENS_AS, PRESET, PSI_LIGHT_ON, settings_of, summarise
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = [
-    "QUESTION", "SCHEMA", "adapt", "anchors_shown", "backtest_shown", "evaluate", "lights_table", "lowest_expected", "measures", "most_typical", "needs", "picture_months",
-    "picture_quality", "picture_statistics", "statistics_shown", "summarise", "telling", "with_sums",
-]  # fmt: skip
 
 QUESTION = "Have requests and responses changed since the validation, and the quality with them?"
 NO_TRIALS = "an interaction happened once; of repeated answers give the one that was served"
@@ -126,22 +94,28 @@ PERIOD = PERIODS[0]
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """Tables of other shapes as ours: usual names, messages, one table that a column divides; labels in words as numbers."""
-    return adapted(frames)
+    return inputs.adapted(frames)
 
 
 def needs(
-    data: Dataset, *, metric: str = AUTO, oos_from: str = "", oos_to: str = "", oot_from: str = "", oot_to: str = ""
+    data: readers.Dataset,
+    *,
+    metric: str = inputs.AUTO,
+    oos_from: str = "",
+    oos_to: str = "",
+    oot_from: str = "",
+    oot_to: str = "",
 ) -> None:
     """Refuse windows and tables that leave a side without rows, and labels on another scale."""
-    windows = windows_of({"oos_from": oos_from, "oos_to": oos_to, "oot_from": oot_from, "oot_to": oot_to})
+    windows = inputs.windows_of({"oos_from": oos_from, "oos_to": oos_to, "oot_from": oot_from, "oot_to": oot_to})
     whole = {"sample_method": "first", "n_samples": 0, "random_state": 0}
-    metric_of(samples_of(data, windows, whole).rows, metric)
+    inputs.metric_of(inputs.samples_of(data, windows, whole).rows, metric)
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
-    metric: str = AUTO,
+    metric: str = inputs.AUTO,
     oos_from: str = "",
     oos_to: str = "",
     oot_from: str = "",
@@ -154,25 +128,25 @@ def evaluate(
     psi_light_on: str = PSI_LIGHT_ON,
     new_tokens: str = NEW_TOKENS_AS,
     languages: Sequence[str] = (),
-    n_bins: int = N_BINS,
-    epsilon: float = EPSILON,
-    n_permutations: int = N_PERMUTATIONS,
+    n_bins: int = core.psi.N_BINS,
+    epsilon: float = core.psi.EPSILON,
+    n_permutations: int = core.psi.N_PERMUTATIONS,
     embed: str = "use-multilingual",
-    n_neighbours: int = N_NEIGHBOURS,
-    formula: str = FORMULAS[0],
+    n_neighbours: int = core.local_drift.N_NEIGHBOURS,
+    formula: str = core.local_drift.FORMULAS[0],
     reliable_from: float | None = None,
-    size: int = LEAST_SIZE,
+    size: int = core.global_drift.LEAST_SIZE,
     period: str = PERIOD,
     anchors_then: str = "",
     anchors_now: str = "",
-    anchors_margin: float = MARGIN,
+    anchors_margin: float = core.judge_drift.MARGIN,
     sample_method: str = "random",
     n_samples: int = 0,
     random_state: int = 0,
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Compare a later sample of interactions with that of the validation.
 
     Parameters
@@ -233,23 +207,23 @@ def evaluate(
     BadInput
         For faults of the options, windows that leave a side without rows, and labels on another scale.
     """
-    options = stated(evaluate, locals())
-    checks = Checks(options)
+    options = kit.stated(evaluate, locals())
+    checks = kit.Checks(options)
     checks.that(
         tests and not set(tests) - set(TESTS),
         f"tests must be some of {', '.join(TESTS)}; got {', '.join(map(str, tests)) or 'none'}",
     )
-    windows = checks.tried(lambda: windows_of({name: options[name] for name in WINDOWS})) or {}
-    key = checks.tried(lambda: rule_of(key_bands, within=(0, 1), of="key_bands")) or {}
+    windows = checks.tried(lambda: inputs.windows_of({name: options[name] for name in inputs.WINDOWS})) or {}
+    key = checks.tried(lambda: kit.rules.rule_of(key_bands, within=(0, 1), of="key_bands")) or {}
     rules = checks.tried(lambda: rules_of(lights)) or {}
     for name, known in (
-        ("light_on", LIGHTS_ON), ("preset", PRESETS), ("psi_light_on", PSI_LIGHTS_ON), ("new_tokens", NEW_TOKENS), ("formula", FORMULAS),
+        ("light_on", LIGHTS_ON), ("preset", PRESETS), ("psi_light_on", PSI_LIGHTS_ON), ("new_tokens", NEW_TOKENS), ("formula", core.local_drift.FORMULAS),
         ("period", PERIODS),
     ):  # fmt: skip
         checks.choice(name, options[name], known)
     checks.at_least(2, n_bins=n_bins)
     checks.at_least(1, n_neighbours=n_neighbours)
-    checks.at_least(LEAST_SIZE, size=size)
+    checks.at_least(core.global_drift.LEAST_SIZE, size=size)
     checks.that(n_permutations >= 19 or (n_permutations == 0 and psi_light_on == "raw"),
                 f"n_permutations must be at least 19 (or 0 with psi_light_on raw), got {n_permutations!r}")  # fmt: skip
     checks.that(0 < epsilon < 0.1, f"epsilon must be above 0 and below 0.1, got {epsilon!r}")
@@ -258,27 +232,32 @@ def evaluate(
         f"reliable_from must be between −1 and 1, got {reliable_from!r}",
     )
     checks.that(embed != "jaccard", "embed: jaccard has no vectors; name an embedding model, or none")
-    judge = checks.tried(lambda: anchored(**taken(anchored, options)))
+    judge = checks.tried(lambda: kit.anchors.anchored(**kit.taken(kit.anchors.anchored, options)))
     checks.refuse("drift")
-    at("both samples")
-    samples = samples_of(data, windows, options)
-    name, values, said = metric_of(samples.rows, metric)
+    core.progress.at("both samples")
+    samples = inputs.samples_of(data, windows, options)
+    name, values, said = inputs.metric_of(samples.rows, metric)
     card = card_of(embed) if embed else None
     if reliable_from is None:
         options["reliable_from"] = RELIABLE_FROM if card is None or card.unrelated is None else card.unrelated
-    options |= {"key_bands": key, "lights": rules, "metric": name or AUTO, "tests": [t for t in TESTS if t in tests]}
-    counted = all_rows(data, samples, windows, options)
+    options |= {
+        "key_bands": key,
+        "lights": rules,
+        "metric": name or inputs.AUTO,
+        "tests": [t for t in TESTS if t in tests],
+    }
+    counted = all_rows.counted(data, samples, windows, options)
     options["halved_at"] = samples.halved_at
-    options["judge_drift"] = judge and {**judge.fit, "reason": reason_of(judge.fit, name)}
-    rows = carried(samples.rows, data, where=samples.sources)
+    options["judge_drift"] = judge and {**judge.fit, "reason": judged.reason_of(judge.fit, name)}
+    rows = kit.grouping.carried(samples.rows, data, where=samples.sources)
     with embeddings_counted() as spent:
         measured = items_of(rows, values, options)
     items = measured.items
-    at(f"the tests, {n_resamples} resamples")
-    summary = summarise(items, **taken(summarise, options))
+    core.progress.at(f"the tests, {n_resamples} resamples")
+    summary = summarise(items, **kit.taken(summarise, options))
     warning = language_warning(card, items["request"].tolist()) if card else ""
-    tables = tables_of(measured, settings_of(options), options)
-    return Result(
+    tables = shown.tables_of(measured, settings_of(options), options)
+    return core.Result(
         study="drift",
         question=QUESTION,
         judged="the later half of the interactions against the earlier"
@@ -291,18 +270,21 @@ def evaluate(
         items=items,
         items_of="interactions of both samples",
         summary=summary,
-        tables={**beside(tables, counted), **({"anchors": judge.table} if judge else {})},
+        tables={**all_rows.beside(tables, counted), **({"anchors": judge.table} if judge else {})},
         notes=(
             *data.notes_beside([name]),
             *samples.notes,
             *counted.notes,
             *said,
             *measured.notes,
-            *copies_noted(rows),
-            *worse_parts(tables["lights"]),
+            *inputs.copies_noted(rows),
+            *shown.worse_parts(tables["lights"]),
             *filter(None, [warning]),
             *(judge.notes if judge else ()),
         ),
-        method=method(options),
+        method=method.described(options),
         accounting=merged(spent),
     )
+
+
+globals().update(offered(__name__))

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from evalbench.core.progress import at
-from evalbench.core.wording import count, counted, percent
-from evalbench.kit.streaming import Window, streamed
+import pandas as pd
+
+from evalbench import core, kit, readers
 from evalbench.metrics.text_streams import StreamedStatistics
-from evalbench.readers.large import STREAM, whole
-from evalbench.studies.drift.inputs import SIDES, Samples, ends_of
-from evalbench.studies.drift.lights import COUNTS, FREQUENCIES, NEW, STOP
-from evalbench.studies.drift.statistics import PARTS
+from evalbench.studies.drift import inputs, lights, statistics
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.readers.dataset import Dataset
-
-_INDEX = {STOP: "stop_share", COUNTS: "n_tokens", FREQUENCIES: "tokens"}
+_INDEX = {lights.STOP: "stop_share", lights.COUNTS: "n_tokens", lights.FREQUENCIES: "tokens"}
 
 
 class AllRows(NamedTuple):
@@ -54,7 +46,9 @@ def beside(tables: Mapping[str, pd.DataFrame], over_all: AllRows) -> dict[str, p
     return found
 
 
-def all_rows(data: Dataset, samples: Samples, windows: Mapping[str, Any], options: Mapping[str, Any]) -> AllRows:
+def counted(
+    data: readers.Dataset, samples: inputs.Samples, windows: Mapping[str, Any], options: Mapping[str, Any]
+) -> AllRows:
     """The statistics of texts over all rows, where a table is a sample of a larger one; nothing elsewhere.
 
     Raises
@@ -62,8 +56,10 @@ def all_rows(data: Dataset, samples: Samples, windows: Mapping[str, Any], option
     BadInput
         For cells that the rows outside of the sample have, and nothing can be counted in.
     """
-    tables = {side: data.tables[side] for side in SIDES if side in data.tables}
-    large = {side: frame.attrs[STREAM] for side, frame in tables.items() if STREAM in frame.attrs}
+    tables = {side: data.tables[side] for side in inputs.SIDES if side in data.tables}
+    large = {
+        side: frame.attrs[readers.large.STREAM] for side, frame in tables.items() if readers.large.STREAM in frame.attrs
+    }
     if not large or "statistics" not in options["tests"]:
         return NOT_COUNTED
     if len(large) == 2 and large["oos"] is large["oot"]:
@@ -71,14 +67,14 @@ def all_rows(data: Dataset, samples: Samples, windows: Mapping[str, Any], option
             "Test 2 is of the sample alone: all rows are counted where OOS and OOT are two tables, or times divide one"
         )
         return AllRows({}, {}, [said])
-    ends = ends_of(tables["oos"], windows) if len(tables) == 1 else dict(windows)
-    parts = {side: Window(ends.get(f"{side}_from"), ends.get(f"{side}_to")) for side in SIDES}
-    at("the texts of all rows")
-    found = streamed(
-        {side: large.get(side) or whole(side, frame) for side, frame in tables.items()},
+    ends = inputs.ends_of(tables["oos"], windows) if len(tables) == 1 else dict(windows)
+    parts = {side: kit.streaming.Window(ends.get(f"{side}_from"), ends.get(f"{side}_to")) for side in inputs.SIDES}
+    core.progress.at("the texts of all rows")
+    found = kit.streaming.streamed(
+        {side: large.get(side) or readers.large.whole(side, frame) for side, frame in tables.items()},
         samples.rows,
         windows=parts,
-        columns=PARTS,
+        columns=statistics.PARTS,
         languages=tuple(options["languages"]),
         n_bins=options["n_bins"],
         epsilon=options["epsilon"],
@@ -88,14 +84,14 @@ def all_rows(data: Dataset, samples: Samples, windows: Mapping[str, Any], option
         (name, part): own.psi[number].value for part, own in found.columns.items() for name, number in _INDEX.items()
     }
     for part, own in found.columns.items():
-        values[NEW, part] = own.new.increase if options["new_tokens"] == "increase" else own.new.ratio - 1
-    one = found.columns[PARTS[0]]
+        values[lights.NEW, part] = own.new.increase if options["new_tokens"] == "increase" else own.new.ratio - 1
+    one = found.columns[statistics.PARTS[0]]
     said = (
-        f"The column “all rows” of test 2 is of all {count(one.rows[0])} rows of OOS and {count(one.rows[1])} of OOT, without what chance "
-        f"gives; lights, intervals, p and all other tests are of the {count(len(samples.rows))} rows that were read"
+        f"The column “all rows” of test 2 is of all {core.wording.count(one.rows[0])} rows of OOS and {core.wording.count(one.rows[1])} of OOT, without what chance "
+        f"gives; lights, intervals, p and all other tests are of the {core.wording.count(len(samples.rows))} rows that were read"
     )
     if found.outside:
-        said += f"; {counted(found.outside, 'row')} of the tables lie on neither side"
+        said += f"; {core.counted(found.outside, 'row')} of the tables lie on neither side"
     return AllRows(
         values,
         {part: sum(own.texts) for part, own in found.columns.items()},
@@ -108,6 +104,6 @@ def _loss(part: str, own: StreamedStatistics) -> str:
     lost = own.vocabulary
     index = "" if math.isnan(lost.psi_error) else f"; standard error of the index {lost.psi_error:.2g}"
     return (
-        f"{part}s, all rows: of the tokens that the sample lacks one in {lost.one_in} was counted: {percent(lost.left_out)} of all "
+        f"{part}s, all rows: of the tokens that the sample lacks one in {lost.one_in} was counted: {core.percent(lost.left_out)} of all "
         f"tokens have no count of their own{index}, of the increase of new tokens {lost.increase_error:.2g}"
     )

@@ -5,49 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.arrays import Floats
-from evalbench.core.global_drift import ALPHA, LEAST_R, GlobalDrift, predicted
-from evalbench.core.measures import mean_of
-from evalbench.core.result import Estimate
-from evalbench.core.seeds import rng
-from evalbench.core.unscored import counted as counted_reasons
-from evalbench.core.verdict import Light
-from evalbench.core.wording import value_text
-from evalbench.studies.drift.figures import (
-    N_JOINT,
-    PREDICTED_DROP,
-    UNEXPECTED,
-    UNLABELLED,
-    Settings,
-    Test,
-    counts,
-    estimated,
-    instead,
-    measures,
-    noted,
-    without_vectors,
-)
-from evalbench.studies.drift.inputs import in_drawn_order
+from evalbench import core
+from evalbench.studies.drift import figures, inputs, lights
 from evalbench.studies.drift.items import DISTANCES
-from evalbench.studies.drift.lights import LEAST_ROWS, Lights, of_drop, of_interval
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
-def _side_values(replicates: Floats, weights: Floats, values: Floats, rows: Any) -> Floats:
+def _side_values(replicates: core.Floats, weights: core.Floats, values: core.Floats, rows: Any) -> core.Floats:
     known = np.isfinite(values) & rows
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(weights[:, known] @ values[known] / weights[:, known].sum(axis=1))
 
 
-def key_metric(items: pd.DataFrame, weights: Floats, settings: Settings, quality: Sequence[Estimate]) -> Test:
+def key_metric(
+    items: pd.DataFrame, weights: core.Floats, settings: figures.Settings, quality: Sequence[core.Estimate]
+) -> figures.Test:
     """Test 1: the drop of the key metric from OOS to OOT."""
-    drop = estimated(items, [measures()[0]], settings).estimates[0]
+    drop = figures.estimated(items, [figures.measures()[0]], settings).estimates[0]
     values, side = items["key"].to_numpy(dtype=float), (items["side"] == "oot").to_numpy()
     n = [int((np.isfinite(values) & own).sum()) for own in (~side, side)]
     drop = _with_width(drop, quality)
@@ -55,15 +33,15 @@ def key_metric(items: pd.DataFrame, weights: Floats, settings: Settings, quality
         why = "there are no labels" if not any(n) else f"{'OOT' if n[0] else 'OOS'} has no labels"
         if lost := [side.upper() for side in ("oos", "oot") if (items["unscored"][items["side"] == side] != "").all()]:
             why = f"nothing of {' and '.join(lost)} could be scored"
-        drop = instead(drop, UNLABELLED, why)
+        drop = figures.instead(drop, figures.UNLABELLED, why)
         if not n[1]:
-            return Test("key_metric", "unlit", [drop], why=why)
+            return figures.Test("key_metric", "unlit", [drop], why=why)
         return _of_drop("key_metric", drop, quality[1], settings, why, weights, values, side)
-    why = f"fewer than {LEAST_ROWS} labels on a side ({min(n)})" if min(n) < LEAST_ROWS else ""
+    why = f"fewer than {lights.LEAST_ROWS} labels on a side ({min(n)})" if min(n) < lights.LEAST_ROWS else ""
     return _of_drop("key_metric", drop, quality[1], settings, why, weights, values, side)
 
 
-def _with_width(drop: Estimate, quality: Sequence[Estimate]) -> Estimate:
+def _with_width(drop: core.Estimate, quality: Sequence[core.Estimate]) -> core.Estimate:
     """The drop with an interval that has a width, also where no label of either side differs and all resamples agree.
 
     d = p₁ − p₂ of two shares with Wilson's intervals [l, u]: from d − √((p₁ − l₁)² + (u₂ − p₂)²) to d + √((u₁ − p₁)² + (p₂ − l₂)²).
@@ -72,7 +50,7 @@ def _with_width(drop: Estimate, quality: Sequence[Estimate]) -> Estimate:
     if drop.value is None or drop.ci_low is None or drop.ci_low != drop.ci_high:
         return drop
     if not all(q.method.startswith("Wilson") for q in quality):
-        return noted(
+        return figures.noted(
             replace(drop, ci_low=None, ci_high=None, method="", note=""), "all marks of a side are equal: no interval"
         )
     (p, low, high), (q, least, most) = (
@@ -84,68 +62,79 @@ def _with_width(drop: Estimate, quality: Sequence[Estimate]) -> Estimate:
 
 def _of_drop(
     name: str,
-    drop: Estimate,
-    quality: Estimate,
-    settings: Settings,
+    drop: core.Estimate,
+    quality: core.Estimate,
+    settings: figures.Settings,
     why: str,
-    weights: Floats,
-    values: Floats,
+    weights: core.Floats,
+    values: core.Floats,
     side: Any,
-) -> Test:
+) -> figures.Test:
     """A test whose figure is a drop between means of the rows of both sides."""
     light = _drop_light(drop, quality, settings)
-    drop = noted(drop, by_key(light, drop, quality, settings))
+    drop = figures.noted(drop, by_key(light, drop, quality, settings))
     drawn = np.empty(0, dtype="<U6")
     if len(weights) and drop.value is not None:
         then, now = (_side_values(values, weights, values, own) for own in (~side, side))
-        drawn = of_drop(100 * (then - now), now, settings.drop_bands, settings.key)
+        drawn = lights.of_drop(100 * (then - now), now, settings.drop_bands, settings.key)
     return _finished(name, drop, light, drawn, why, settings)
 
 
-def _drop_light(drop: Estimate, quality: Estimate, settings: Settings) -> Light:
+def _drop_light(drop: core.Estimate, quality: core.Estimate, settings: figures.Settings) -> core.verdict.Light:
     if drop.value is None or quality.value is None:
         return "grey"
     bands, key = settings.drop_bands, settings.key
     if settings.light_on == "estimate":
-        return str(of_drop([drop.value], [quality.value], bands, key)[0])  # type: ignore[return-value]
+        return str(lights.of_drop([drop.value], [quality.value], bands, key)[0])  # type: ignore[return-value]
     if drop.ci_low is None or drop.ci_high is None or quality.ci_low is None or quality.ci_high is None:
         return "grey"
-    return of_interval((drop.ci_low, drop.ci_high), (quality.ci_low, quality.ci_high), bands, key)
+    return lights.of_interval((drop.ci_low, drop.ci_high), (quality.ci_low, quality.ci_high), bands, key)
 
 
-def by_key(light: Light, drop: Estimate, quality: Estimate, settings: Settings) -> str:
+def by_key(light: core.verdict.Light, drop: core.Estimate, quality: core.Estimate, settings: figures.Settings) -> str:
     """Where a light is not that of the drop but of the key metric in OOT, that this is so."""
     key = settings.key
     if key is None or drop.value is None or light in ("grey", settings.drop_bands.light(drop.value)):
         return ""
-    shown = value_text(replace(quality, cuts=key.cuts))
+    shown = core.wording.value_text(replace(quality, cuts=key.cuts))
     return f"{light} since the key metric of OOT, {shown}, is {key.light(quality.value)} by key_bands"
 
 
-def _finished(name: str, drop: Estimate, light: Light, drawn: Lights, why: str, settings: Settings) -> Test:
+def _finished(
+    name: str,
+    drop: core.Estimate,
+    light: core.verdict.Light,
+    drawn: lights.Lights,
+    why: str,
+    settings: figures.Settings,
+) -> figures.Test:
     if why or drop.value is None:
-        drop = noted(drop, why)
-        return Test(name, "grey", [replace(drop, light="grey", cuts=settings.drop_bands.cuts)], why=why or drop.note)
-    return Test(name, light, [replace(drop, light=light, cuts=settings.drop_bands.cuts)], drawn, "", drop.metric)
+        drop = figures.noted(drop, why)
+        return figures.Test(
+            name, "grey", [replace(drop, light="grey", cuts=settings.drop_bands.cuts)], why=why or drop.note
+        )
+    return figures.Test(
+        name, light, [replace(drop, light=light, cuts=settings.drop_bands.cuts)], drawn, "", drop.metric
+    )
 
 
-def local(items: pd.DataFrame, weights: Floats, settings: Settings) -> Test:
+def local(items: pd.DataFrame, weights: core.Floats, settings: figures.Settings) -> figures.Test:
     """Test 4: the quality that the neighbours of new requests let one expect."""
-    drop = estimated(items, [measures()[2]], settings).estimates[0]
+    drop = figures.estimated(items, [figures.measures()[2]], settings).estimates[0]
     rows = items[items["side"] == "oot"]
-    quality = estimated(
+    quality = figures.estimated(
         rows,
         [
-            mean_of(
+            core.mean_of(
                 "expected_oot", "expected_quality", title="expected key metric of OOT", undefined="nothing is expected"
             ),
-            mean_of(
+            core.mean_of(
                 "similarity", "reliability", title="similarity to neighbours", unit="cosine", undefined="no neighbours"
             ),
         ]
         if "similarity" in rows
         else [
-            mean_of(
+            core.mean_of(
                 "expected_oot", "expected_quality", title="expected key metric of OOT", undefined="nothing is expected"
             )
         ],
@@ -159,10 +148,10 @@ def local(items: pd.DataFrame, weights: Floats, settings: Settings) -> Test:
     why = ""
     reliability = next((e.value for e in quality if e.metric == "reliability"), None)
     if "expected" not in items or not min(n):
-        why = without_vectors(items)
-        drop = instead(drop, UNEXPECTED, why)
-    elif min(n) < LEAST_ROWS:
-        why = f"fewer than {LEAST_ROWS} requests on a side ({min(n)})"
+        why = figures.without_vectors(items)
+        drop = figures.instead(drop, figures.UNEXPECTED, why)
+    elif min(n) < lights.LEAST_ROWS:
+        why = f"fewer than {lights.LEAST_ROWS} requests on a side ({min(n)})"
     elif labels.nunique() < 2:
         why = "all labels of OOS are equal, so that no neighbour can show a drop"
     elif reliability is not None and reliability < settings.reliable_from:
@@ -171,10 +160,12 @@ def local(items: pd.DataFrame, weights: Floats, settings: Settings) -> Test:
     return replace(found, estimates=[*found.estimates, *(e for e in quality)])
 
 
-def forecast(items: pd.DataFrame, settings: Settings) -> GlobalDrift:
+def forecast(items: pd.DataFrame, settings: figures.Settings) -> core.global_drift.GlobalDrift:
     """The regression of test 5 from the distances of the rows."""
     if "part" not in items:
-        return GlobalDrift(0, settings.size, 2 * settings.size * 30, why=without_vectors(items))
+        return core.global_drift.GlobalDrift(
+            0, settings.size, 2 * settings.size * 30, why=figures.without_vectors(items)
+        )
     table = items[list(DISTANCES)].to_numpy(dtype=float)
     part = items["part"].to_numpy(dtype=str)
     known = np.isfinite(table).all(axis=1) & (items["unscored"] == "").to_numpy()
@@ -184,26 +175,26 @@ def forecast(items: pd.DataFrame, settings: Settings) -> GlobalDrift:
     where = {name: np.flatnonzero(add & (part == name)) for name in names}
     whole = [rows for rows in where.values() if len(rows)]
     new = np.flatnonzero(known & (items["side"] == "oot").to_numpy())
-    new = new[in_drawn_order(items["id"].iloc[new].tolist(), settings.seed, "global/new")]
+    new = new[inputs.in_drawn_order(items["id"].iloc[new].tolist(), settings.seed, "global/new")]
     cut = new[: len(new) // settings.size * settings.size].reshape(-1, settings.size)
-    return predicted(
+    return core.global_drift.predicted(
         [table[rows] for rows in whole],
         [float(key[rows].mean()) for rows in whole],
         [table[rows] for rows in cut],
         size=settings.size,
-        alpha=ALPHA,
-        least_r=LEAST_R,
+        alpha=core.global_drift.ALPHA,
+        least_r=core.global_drift.LEAST_R,
     )
 
 
-def global_(items: pd.DataFrame, settings: Settings) -> tuple[Test, GlobalDrift]:
+def global_(items: pd.DataFrame, settings: figures.Settings) -> tuple[figures.Test, core.global_drift.GlobalDrift]:
     """Test 5: the quality predicted from distances."""
     found = forecast(items, settings)
     n = int((items["side"] == "oot").sum())
-    lost = counted_reasons(items["unscored"])
+    lost = core.unscored.counted(items["unscored"])
     rows = int(np.isfinite(items["mean_distance"].to_numpy(dtype=float)).sum()) if "mean_distance" in items else 0
-    drop = Estimate(
-        metric=PREDICTED_DROP,
+    drop = core.Estimate(
+        metric=figures.PREDICTED_DROP,
         title="drop predicted from distances",
         value=None if found.why else 100 * (found.observed - found.predicted),
         ci_low=None if found.why else 100 * (found.observed - found.high),
@@ -215,9 +206,9 @@ def global_(items: pd.DataFrame, settings: Settings) -> tuple[Test, GlobalDrift]
         note="; ".join(
             filter(None, [found.why, f"every item is unscored: {lost}" if found.why and lost and not rows else ""])
         ),
-        **counts(items, 0 if found.why else rows),
+        **figures.counts(items, 0 if found.why else rows),
     )
-    quality = Estimate(
+    quality = core.Estimate(
         metric="predicted_quality",
         title="predicted key metric of OOT",
         value=None if found.why else found.predicted,
@@ -227,15 +218,20 @@ def global_(items: pd.DataFrame, settings: Settings) -> tuple[Test, GlobalDrift]
         unit="0–1",
         higher_is_better=True,
         note=drop.note,
-        **counts(items, 0 if found.why else rows),
+        **figures.counts(items, 0 if found.why else rows),
     )
-    why = found.why or (f"fewer than {LEAST_ROWS} rows in OOT ({n})" if n < LEAST_ROWS else "")
+    why = found.why or (f"fewer than {lights.LEAST_ROWS} rows in OOT ({n})" if n < lights.LEAST_ROWS else "")
     light = _drop_light(drop, quality, settings)
-    drop = noted(drop, by_key(light, drop, quality, settings))
+    drop = figures.noted(drop, by_key(light, drop, quality, settings))
     drawn = np.empty(0, dtype="<U6")
     if not why:
         spread = (found.high - found.low) / (2 * 1.96)
-        at = np.clip(found.predicted + spread * rng(settings.seed, "global/stability").standard_normal(N_JOINT), 0, 1)
-        drawn = of_drop(100 * (found.observed - at), at, settings.drop_bands, settings.key)
+        at = np.clip(
+            found.predicted
+            + spread * core.seeds.rng(settings.seed, "global/stability").standard_normal(figures.N_JOINT),
+            0,
+            1,
+        )
+        drawn = lights.of_drop(100 * (found.observed - at), at, settings.drop_bands, settings.key)
     test = _finished("global_drift", drop, light, drawn, why, settings)
     return replace(test, estimates=[*test.estimates, quality]), found

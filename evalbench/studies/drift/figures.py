@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.arrays import Floats
-from evalbench.core.clusters import codes, drawn_together
-from evalbench.core.constant_answer import constant_answer
-from evalbench.core.global_drift import LEAST_SIZE
-from evalbench.core.measures import Estimated, Measure, estimate, ratio, share_of
-from evalbench.core.psi import EPSILON, N_BINS, N_PERMUTATIONS
-from evalbench.core.result import Estimate
-from evalbench.core.seeds import rng
-from evalbench.core.stats import resample_counts
-from evalbench.core.verdict import Bands, Light
-from evalbench.kit.verdicts import bands_of
+from evalbench import core, kit
 from evalbench.studies.drift.lights import RELIABLE_FROM, Lights, Rules, bands_for
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 N_JOINT = 200
 """Resamples of the statistics, and of all five tests together for the stability of the light."""
@@ -52,8 +40,8 @@ class Test:
     """
 
     name: str
-    light: Light
-    estimates: list[Estimate]
+    light: core.verdict.Light
+    estimates: list[core.Estimate]
     drawn: Lights = field(default_factory=lambda: np.empty(0, dtype="<U6"))
     why: str = ""
     decided: str = ""
@@ -70,22 +58,22 @@ class Settings:
     psi_light_on: str = "excess"
     new_tokens: str = "increase"
     languages: Sequence[str] = ()
-    n_bins: int = N_BINS
-    epsilon: float = EPSILON
-    n_permutations: int = N_PERMUTATIONS
+    n_bins: int = core.psi.N_BINS
+    epsilon: float = core.psi.EPSILON
+    n_permutations: int = core.psi.N_PERMUTATIONS
     reliable_from: float = RELIABLE_FROM
-    size: int = LEAST_SIZE
+    size: int = core.global_drift.LEAST_SIZE
     judge_drift: Mapping[str, Any] | None = None
     seed: int = 0
     n_resamples: int = 2000
 
     @property
-    def drop_bands(self) -> Bands:
+    def drop_bands(self) -> core.verdict.Bands:
         return bands_for("drop", self.preset, self.lights)
 
     @property
-    def key(self) -> Bands | None:
-        return bands_of(self.key_bands) if self.key_bands else None
+    def key(self) -> core.verdict.Bands | None:
+        return kit.verdicts.bands_of(self.key_bands) if self.key_bands else None
 
 
 def with_sums(items: pd.DataFrame) -> pd.DataFrame:
@@ -102,17 +90,17 @@ def with_sums(items: pd.DataFrame) -> pd.DataFrame:
     return items.assign(**out)
 
 
-def measures() -> tuple[Measure, ...]:
+def measures() -> tuple[core.Measure, ...]:
     """The key metric of a side, its drop, and the drop that local drift lets one expect."""
     return (
         _drop(DROP, "key", "drop of the key metric", UNLABELLED),
-        share_of(QUALITY, title="key metric", undefined="no labels"),
+        core.share_of(QUALITY, title="key metric", undefined="no labels"),
         _drop(EXPECTED_DROP, "expected", "drop expected from neighbours", UNEXPECTED),
     )
 
 
-def _drop(metric: str, column: str, title: str, undefined: str) -> Measure:
-    return Measure(
+def _drop(metric: str, column: str, title: str, undefined: str) -> core.Measure:
+    return core.Measure(
         metric,
         (f"{column}_oos", f"n_{column}_oos", f"{column}_oot", f"n_{column}_oot"),
         _difference,
@@ -123,8 +111,8 @@ def _drop(metric: str, column: str, title: str, undefined: str) -> Measure:
     )
 
 
-def _difference(a: Floats, n: Floats, b: Floats, m: Floats) -> Floats:
-    return 100 * (ratio(a, n) - ratio(b, m))
+def _difference(a: core.Floats, n: core.Floats, b: core.Floats, m: core.Floats) -> core.Floats:
+    return 100 * (core.ratio(a, n) - core.ratio(b, m))
 
 
 def units_of(items: pd.DataFrame) -> pd.Series:
@@ -136,18 +124,18 @@ def units_of(items: pd.DataFrame) -> pd.Series:
     return ids.where(~apart, items["side"] + "/" + ids)
 
 
-def joint_weights(items: pd.DataFrame, seed: int, n_resamples: int) -> tuple[Floats, Any]:
+def joint_weights(items: pd.DataFrame, seed: int, n_resamples: int) -> tuple[core.Floats, Any]:
     """How often each row is drawn in each of the joint resamples, and the block of each row."""
-    _, block = codes(drawn_together(items, units_of(items).to_numpy()))
+    _, block = core.clusters.codes(core.clusters.drawn_together(items, units_of(items).to_numpy()))
     size = min(N_JOINT, n_resamples)
     n = int(block.max()) + 1 if len(block) else 0
     if n < 2 or size < 2:
         return np.empty((0, len(items))), block
-    drawn = np.concatenate(list(resample_counts(n, rng(seed, "bootstrap/joint"), size)))
+    drawn = np.concatenate(list(core.stats.resample_counts(n, core.seeds.rng(seed, "bootstrap/joint"), size)))
     return drawn[:, block], block
 
 
-def qualities(items: pd.DataFrame, settings: Settings, key_title: str = "key metric") -> list[Estimate]:
+def qualities(items: pd.DataFrame, settings: Settings, key_title: str = "key metric") -> list[core.Estimate]:
     """The key metric of each side, and beside it the best constant answer."""
     out = []
     for side in ("oos", "oot"):
@@ -156,16 +144,16 @@ def qualities(items: pd.DataFrame, settings: Settings, key_title: str = "key met
         beside = ""
         if found.value is not None and set(rows["key"].dropna()) <= {0.0, 1.0}:
             truth = rows["reference"].tolist() if "reference" in rows else None
-            beside = str(constant_answer(rows["key"].to_numpy(dtype=float), truth))
+            beside = str(core.constant_answer.constant_answer(rows["key"].to_numpy(dtype=float), truth))
         out.append(replace(found, note="; ".join(filter(None, [found.note, beside]))))
     return out
 
 
 def estimated(
-    rows: pd.DataFrame, own: Sequence[Measure], settings: Settings, group: Mapping[str, str] | None = None
-) -> Estimated:
+    rows: pd.DataFrame, own: Sequence[core.Measure], settings: Settings, group: Mapping[str, str] | None = None
+) -> core.measures.Estimated:
     columns = with_sums(rows)
-    return estimate(
+    return core.measures.estimate(
         columns, own, units=units_of(columns), seed=settings.seed, group=group, n_resamples=settings.n_resamples
     )
 
@@ -181,7 +169,7 @@ def crowded_sides(items: pd.DataFrame, max_unscored: float) -> dict[str, float]:
     return {str(side): float(share) for side, share in lost.items() if share > max_unscored}
 
 
-def instead(e: Estimate, general: str, why: str) -> Estimate:
+def instead(e: core.Estimate, general: str, why: str) -> core.Estimate:
     """The estimate with its reason in place of the general one that its measure has."""
     others = [part for part in e.note.split("; ") if part not in (general, "")]
     return replace(e, note="; ".join(dict.fromkeys([why, *others])))
@@ -193,5 +181,5 @@ def without_vectors(items: pd.DataFrame) -> str:
     return "there is no embedding model" if labels > 1 else "OOS has one label" if labels else "OOS has no labels"
 
 
-def noted(e: Estimate, *words: str) -> Estimate:
+def noted(e: core.Estimate, *words: str) -> core.Estimate:
     return replace(e, note="; ".join(dict.fromkeys(filter(None, [e.note, *words]))))

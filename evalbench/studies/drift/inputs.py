@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.clusters import CLUSTER
-from evalbench.core.seeds import keys
-from evalbench.core.wording import counted
-from evalbench.errors import BadInput
-from evalbench.kit.sampling import sampled
-from evalbench.studies.drift.shapes import reshaped, truth_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.readers.dataset import Dataset
+from evalbench import core, errors, kit, readers
+from evalbench.studies.drift import shapes
 
 SIDES = ("oos", "oot")
 WINDOWS = ("oos_from", "oos_to", "oot_from", "oot_to")
@@ -49,7 +41,7 @@ class Samples(NamedTuple):
 
 def adapted(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """Tables of other shapes as ours, see :mod:`evalbench.studies.drift.shapes`; labels in words as numbers."""
-    return {name: _noted(frame) for name, frame in reshaped(frames).items()}
+    return {name: _noted(frame) for name, frame in shapes.reshaped(frames).items()}
 
 
 def _noted(frame: pd.DataFrame) -> pd.DataFrame:
@@ -57,7 +49,7 @@ def _noted(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame.copy()
     for name in ("label", "score"):
         said: list[str] = []
-        if name in frame.columns and (read := frame[name].map(truth_of)).notna().any():
+        if name in frame.columns and (read := frame[name].map(shapes.truth_of)).notna().any():
             words = {value: sorted(set(frame[name][read == value].astype(str).str.strip()))[:3] for value in ("1", "0")}
             meant = " and ".join(f"{value} ({', '.join(own)})" for value, own in words.items() if own)
             frame[name] = read.where(read.notna(), frame[name])
@@ -84,8 +76,6 @@ def windows_of(given: Mapping[str, str]) -> dict[str, Any]:
     BadInput
         For texts that are no times, windows that are empty, and windows that overlap: all at once.
     """
-    import pandas as pd
-
     found, faults = {}, []
     for name, text in given.items():
         if not text:
@@ -101,11 +91,11 @@ def windows_of(given: Mapping[str, str]) -> dict[str, Any]:
     if not faults and {"oos_to", "oot_from"} <= set(found) and found["oos_to"] > found["oot_from"]:
         faults.append(f"the windows overlap: OOS ends at {found['oos_to']}, OOT begins at {found['oot_from']}")
     if faults:
-        raise BadInput.listing("windows:", faults)
+        raise errors.BadInput.listing("windows:", faults)
     return found
 
 
-def samples_of(data: Dataset, windows: Mapping[str, Any], options: Mapping[str, Any]) -> Samples:
+def samples_of(data: readers.Dataset, windows: Mapping[str, Any], options: Mapping[str, Any]) -> Samples:
     """Both samples out of one table or two.
 
     Raises
@@ -113,14 +103,12 @@ def samples_of(data: Dataset, windows: Mapping[str, Any], options: Mapping[str, 
     BadInput
         Where windows need times that are not there, or leave a side without rows.
     """
-    import pandas as pd
-
     tables = {side: data.tables[side] for side in SIDES if side in data.tables}
     notes: list[str] = []
     halved_at = ""
     lacking = [name for name, frame in tables.items() if windows and "ts" not in frame]
     if lacking:
-        raise BadInput(
+        raise errors.BadInput(
             f"{data.label}: {', '.join(sorted(windows))}: a window of time needs a column ts, which "
             f"{' and '.join(lacking)} {'lacks' if len(lacking) == 1 else 'lack'}; leave the windows out, or name it: --map TIME=ts"
         )
@@ -133,16 +121,16 @@ def samples_of(data: Dataset, windows: Mapping[str, Any], options: Mapping[str, 
         halved_at = "" if windows else f"{moment(parts['oot']['ts'].min())} UTC"
     for side in SIDES:
         if parts[side].empty:
-            raise BadInput(f"{data.label}: {side.upper()} has no rows{_span(tables, windows)}")
+            raise errors.BadInput(f"{data.label}: {side.upper()} has no rows{_span(tables, windows)}")
     for side, part in parts.items():
         mute = part["request"].isna() & part["response"].notna()
         if mute.any():
             notes.append(
-                f"{side.upper()}: {counted(int(mute.sum()), 'row')} of {len(part)} without a request (null) are left out"
+                f"{side.upper()}: {core.counted(int(mute.sum()), 'row')} of {len(part)} without a request (null) are left out"
             )
             parts[side] = part[~mute]
     drawn = {
-        side: sampled(part, options["sample_method"], options["n_samples"], options["random_state"])
+        side: kit.sampling.sampled(part, options["sample_method"], options["n_samples"], options["random_state"])
         for side, part in parts.items()
     }
     for side, part in drawn.items():
@@ -172,11 +160,11 @@ def _within(frame: pd.DataFrame, windows: Mapping[str, Any], side: str) -> Any:
 
 
 def _divided(
-    data: Dataset, frame: pd.DataFrame, windows: Mapping[str, Any]
+    data: readers.Dataset, frame: pd.DataFrame, windows: Mapping[str, Any]
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """One table as two samples, by the windows or, without any, at the middle row in time."""
     if "ts" not in frame or frame["ts"].isna().all():
-        raise BadInput(
+        raise errors.BadInput(
             f"{data.label}: one table without times: give a second one (-p oot=FILE), a column part of oos and oot, or a column ts "
             "with windows (oos_from, oos_to, oot_from, oot_to)"
         )
@@ -194,7 +182,7 @@ def _divided(
     parts = {side: known[_within(known, ends, side)] for side in SIDES}
     left = len(known) - sum(map(len, parts.values()))
     if left:
-        notes.append(f"{counted(left, 'row')} of {len(known)} lie in neither window")
+        notes.append(f"{core.counted(left, 'row')} of {len(known)} lie in neither window")
     return parts, notes
 
 
@@ -230,7 +218,7 @@ def ends_of(frame: pd.DataFrame, windows: Mapping[str, Any]) -> dict[str, Any]:
     if "oos_to" not in ends and "oot_from" in ends:
         ends["oos_to"] = ends["oot_from"]
     if not {"oos_to", "oot_from"} <= set(ends):
-        raise BadInput("windows: one table needs oos_to or oot_from, where OOS ends and OOT begins")
+        raise errors.BadInput("windows: one table needs oos_to or oot_from, where OOS ends and OOT begins")
     return ends
 
 
@@ -278,14 +266,14 @@ def _clocks(rows: pd.DataFrame) -> list[str]:
             back += int((ordered.diff().dt.total_seconds() < 0).sum())
         if back and back <= len(rows) // 10:
             notes.append(
-                f"{counted(back, 'time')} where the clock goes back while the ids go on: the months follow ts as it is written"
+                f"{core.counted(back, 'time')} where the clock goes back while the ids go on: the months follow ts as it is written"
             )
     return notes
 
 
 def copies_noted(rows: pd.DataFrame) -> list[str]:
     """The sides half of whose requests are copies, and how to draw copies together."""
-    if CLUSTER in rows:
+    if core.clusters.CLUSTER in rows:
         return []
     notes = []
     shared = rows.groupby("id")["request"].nunique().max() > 1
@@ -316,26 +304,26 @@ def metric_of(rows: pd.DataFrame, metric: str) -> tuple[str, Any, list[str]]:
     if not name:
         return "", np.full(len(rows), np.nan), ["There are no labels: tests 1, 4 and 5 need those of OOS"]
     if name not in rows:
-        raise BadInput(f"metric: there is no column {name!r}; there are {', '.join(map(str, rows.columns))}")
-    import pandas as pd
-
+        raise errors.BadInput(f"metric: there is no column {name!r}; there are {', '.join(map(str, rows.columns))}")
     values = pd.to_numeric(rows[name], errors="coerce").to_numpy(dtype=float)
     wrong = rows[name].notna().to_numpy() & (rows[name].astype(str).str.strip() != "").to_numpy() & ~np.isfinite(values)
     if wrong.any():
-        raise BadInput(f"{name}: {int(wrong.sum())} cells are not numbers, such as {rows[name][wrong].iloc[0]!r:.60}")
+        raise errors.BadInput(
+            f"{name}: {int(wrong.sum())} cells are not numbers, such as {rows[name][wrong].iloc[0]!r:.60}"
+        )
     known = values[np.isfinite(values)]
     notes = []
     if (known < 0).any():
         if not np.isin(known, (-1.0, 1.0)).all():
             odd = sorted(set(known.tolist()) - {-1.0, 1.0})[:4]
-            raise BadInput(
+            raise errors.BadInput(
                 f"{name}: labels are 0 and 1, or −1 and 1, or shares from 0 to 1; below 0 there may be nothing but −1, beside it nothing "
                 f"but 1, found {', '.join(f'{x:g}' for x in odd)}"
             )
         values = (values + 1) / 2
         notes.append(f"{name}: −1 and 1 are read as 0 and 1")
     elif (known > 1).any():
-        raise BadInput(
+        raise errors.BadInput(
             f"{name}: the key metric must lie between 0 and 1 (or be −1 and 1), found {known.max():g}; bring marks of another scale to "
             "0–1 as (mark − least) / (greatest − least): those from 1 to 5 as (mark − 1) / 4, those from 0 to 100 as mark / 100"
         )
@@ -344,8 +332,6 @@ def metric_of(rows: pd.DataFrame, metric: str) -> tuple[str, Any, list[str]]:
 
 def periods_of(times: Any, period: str) -> list[str]:
     """The month, week or day of each time, in UTC; empty where there is none."""
-    import pandas as pd
-
     if period == "week":
         times = times - pd.to_timedelta(times.dt.weekday, unit="D")
     found: list[str] = times.dt.strftime("%Y-%m" if period == "month" else "%Y-%m-%d").fillna("").tolist()
@@ -354,4 +340,4 @@ def periods_of(times: Any, period: str) -> list[str]:
 
 def in_drawn_order(ids: Sequence[str], seed: int, purpose: str) -> Any:
     """The places of the rows in an order that depends on their ids alone."""
-    return np.argsort(keys(seed, purpose, ids), kind="stable")
+    return np.argsort(core.seeds.keys(seed, purpose, ids), kind="stable")

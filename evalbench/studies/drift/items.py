@@ -5,28 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from evalbench.core.arrays import Floats, Ints
-from evalbench.core.clusters import CLUSTER
-from evalbench.core.global_drift import LEAST_SIZE, dealt, of_rows
-from evalbench.core.local_drift import Formula, expected_quality, labels_near, nearest
-from evalbench.core.progress import at
-from evalbench.core.seeds import rng
-from evalbench.core.slices import SLICE
-from evalbench.core.wording import count, counted
-from evalbench.kit.answers import why_unscored
+from evalbench import core, kit
 from evalbench.models.similarity.embed import embed as embedded
-from evalbench.studies.drift.inputs import periods_of
-from evalbench.studies.drift.separating import Separated, separated
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.models.similarity.search import Search
+from evalbench.models.similarity.search import Search
+from evalbench.studies.drift import inputs, separating
 
 EXACT_UP_TO = 50_000
 """Labelled requests from which on neighbours are found by a graph (usearch), most of them and not all."""
@@ -48,7 +36,7 @@ class Measured:
     """
 
     items: pd.DataFrame
-    separated: Separated | None = None
+    separated: separating.Separated | None = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -70,15 +58,13 @@ def items_of(rows: pd.DataFrame, key: npt.ArrayLike, options: Mapping[str, Any])
         ``items``: also ``key``, ``period``, ``unscored``, ``undefined``, ``expected`` and ``similarity`` (local drift), ``part`` and
         distances (global drift), scores and folds out of the classifiers, ``prediction``.
     """
-    import pandas as pd
-
-    unscored = why_unscored(rows["response"].tolist())
+    unscored = kit.answers.why_unscored(rows["response"].tolist())
     scored = unscored == ""
     items = pd.DataFrame(
         {
             "side": rows["side"],
             "id": rows["id"],
-            **({"ts": rows["ts"], "period": periods_of(rows["ts"], options["period"])} if "ts" in rows else {}),
+            **({"ts": rows["ts"], "period": inputs.periods_of(rows["ts"], options["period"])} if "ts" in rows else {}),
             "key": np.where(scored, np.asarray(key, dtype=float), np.nan),
             "request": rows["request"].fillna(""),
             "response": rows["response"],
@@ -88,7 +74,7 @@ def items_of(rows: pd.DataFrame, key: npt.ArrayLike, options: Mapping[str, Any])
     )
     notes: list[str] = []
     for name in rows.columns:
-        if name == CLUSTER or str(name).startswith(SLICE):
+        if name == core.clusters.CLUSTER or str(name).startswith(core.slices.SLICE):
             items[name] = rows[name]
     if "model" in rows:
         items["model"] = rows["model"].fillna("").astype(str)
@@ -100,10 +86,10 @@ def items_of(rows: pd.DataFrame, key: npt.ArrayLike, options: Mapping[str, Any])
     current = (known["side"] == "oot").to_numpy()
     vectors = None
     if options["embed"] and len(known):
-        at(f"vectors of {len(known)} requests")
+        core.progress.at(f"vectors of {len(known)} requests")
         vectors = np.asarray(embedded(known["request"].tolist(), options["embed"]), dtype=np.float32)
         if "prediction" not in items and "statistics" in options["tests"] and (~current).sum() >= 2 * _PER_CLUSTER:
-            at(f"vectors of {len(known)} responses")
+            core.progress.at(f"vectors of {len(known)} responses")
             of_responses = embedded(known["response"].tolist(), options["embed"])
             clusters = clusters_of(np.asarray(of_responses, dtype=float), options["seed"])
             items["prediction"] = ""
@@ -117,17 +103,17 @@ def items_of(rows: pd.DataFrame, key: npt.ArrayLike, options: Mapping[str, Any])
         labels = known["key"].to_numpy(dtype=float)
         labelled = np.isfinite(labels) & ~current
         if "local_drift" in options["tests"] and labelled.sum() >= 2:
-            at("neighbours of each request")
+            core.progress.at("neighbours of each request")
             columns, said = _local(vectors, labels, labelled, current, options["n_neighbours"], options["formula"])
             found |= columns
             notes += said
-        if "global_drift" in options["tests"] and labelled.sum() >= 2 * LEAST_SIZE:
-            at("distances of each request")
+        if "global_drift" in options["tests"] and labelled.sum() >= 2 * core.global_drift.LEAST_SIZE:
+            core.progress.at("distances of each request")
             found |= _global(vectors, labelled, current, options["size"], options["seed"])
     apart = None
     if "separability" in options["tests"] and len(known):
-        at("a classifier of both samples")
-        apart = separated(known, vectors, options)
+        core.progress.at("a classifier of both samples")
+        apart = separating.separated(known, vectors, options)
         found |= apart.columns
         notes += apart.notes
     for name, values in found.items():
@@ -139,12 +125,12 @@ def items_of(rows: pd.DataFrame, key: npt.ArrayLike, options: Mapping[str, Any])
 
 def _local(
     vectors: npt.NDArray[np.float32],
-    labels: Floats,
+    labels: core.Floats,
     labelled: npt.NDArray[np.bool_],
     current: npt.NDArray[np.bool_],
     k: int,
-    formula: Formula,
-) -> tuple[dict[str, Floats], list[str]]:
+    formula: core.local_drift.Formula,
+) -> tuple[dict[str, core.Floats], list[str]]:
     """The expected quality of each request from its labelled neighbours in OOS, those of OOS without themselves; and how they were found."""
     among = vectors[labelled]
     y = labels[labelled]
@@ -152,7 +138,9 @@ def _local(
     expected, similarity = np.full(len(vectors), np.nan), np.full(len(vectors), np.nan)
     for which, itself in ((labelled, True), (current, False)):
         places, near = _neighbours(vectors[which], among, k, search, itself=itself)
-        expected[which] = expected_quality(near, labels_near(among, y, places, itself=itself), formula)
+        expected[which] = core.local_drift.expected_quality(
+            near, core.local_drift.labels_near(among, y, places, itself=itself), formula
+        )
         similarity[which] = near.mean(axis=1)
     return {"expected": expected, "similarity": similarity}, said
 
@@ -169,15 +157,17 @@ def _graph(among: Any, asked: Any, k: int) -> tuple[Search, list[str]]:
     some = asked[np.unique(np.linspace(0, len(asked) - 1, min(len(asked), RECALL_ROWS)).astype(int))]
     recall = recall_against(search(some, k), exact_nearest(among, some, k))
     return search, [
-        f"Local drift: neighbours among {count(len(among))} labelled requests of OOS were found by a graph (usearch), which found "
-        f"{math.floor(1000 * recall) / 10:g}% of the nearest ones of {counted(len(some), 'request')} of OOT"
+        f"Local drift: neighbours among {core.wording.count(len(among))} labelled requests of OOS were found by a graph (usearch), which found "
+        f"{math.floor(1000 * recall) / 10:g}% of the nearest ones of {core.counted(len(some), 'request')} of OOT"
     ]
 
 
-def _neighbours(vectors: Any, among: Any, k: int, search: Search | None, *, itself: bool) -> tuple[Ints, Floats]:
+def _neighbours(
+    vectors: Any, among: Any, k: int, search: Search | None, *, itself: bool
+) -> tuple[core.Ints, core.Floats]:
     """As :func:`evalbench.core.local_drift.nearest`; of very many by a search."""
     if search is None:
-        return nearest(vectors, among, k, itself=itself)
+        return core.local_drift.nearest(vectors, among, k, itself=itself)
     found = search(vectors, min(k + itself, len(among)))
     if not itself:
         return found.places, found.scores
@@ -193,7 +183,7 @@ def _global(
 ) -> dict[str, Any]:
     """The half and sub-sample of each labelled request of OOS, and the distances of all others to the base."""
     place = np.flatnonzero(labelled)
-    base, parts = dealt(len(place), size, seed)
+    base, parts = core.global_drift.dealt(len(place), size, seed)
     part = np.full(len(vectors), "", dtype=object)
     part[place[base]] = "base"
     for number, rows in enumerate(parts, 1):
@@ -201,7 +191,7 @@ def _global(
     asked = current | np.array([str(p).startswith("add") for p in part])
     distances = np.full((len(vectors), 3), np.nan)
     if asked.any() and len(base):
-        distances[asked] = of_rows(vectors[asked], vectors[place[base]])
+        distances[asked] = core.global_drift.of_rows(vectors[asked], vectors[place[base]])
     return {"part": part, **{name: distances[:, j].copy() for j, name in enumerate(DISTANCES)}}
 
 
@@ -209,7 +199,7 @@ DISTANCES: Sequence[str] = ("mean_distance", "mean_square_distance", "largest_di
 """Of a request to the base of OOS, 1 − cosine."""
 
 
-def clusters_of(vectors: Floats, seed: int) -> Ints:
+def clusters_of(vectors: core.Floats, seed: int) -> core.Ints:
     """The cluster of each vector, by k-means of all, the most populous first.
 
     Of both samples together: clusters of one alone would fit it better, and a null that deals rows to both would not.
@@ -233,10 +223,10 @@ def clusters_of(vectors: Floats, seed: int) -> Ints:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an empty cluster stays empty
-        centres, _ = kmeans2(vectors, k, minit="++", rng=rng(seed, "clusters"))
+        centres, _ = kmeans2(vectors, k, minit="++", rng=core.seeds.rng(seed, "clusters"))
     which, _ = vq(vectors, centres)
     sizes = np.bincount(which, minlength=k)
     rank = np.empty(k, dtype=np.int64)
     rank[np.argsort(-sizes, kind="stable")] = np.arange(k)
-    found: Ints = rank[which]
+    found: core.Ints = rank[which]
     return found

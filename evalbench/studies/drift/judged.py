@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from evalbench.studies.drift.figures import Test
+from evalbench.studies.drift import figures
 
 RESTING = ("key_metric", "local_drift", "global_drift")
 """The tests of the key metric, measured or forecast."""
@@ -39,7 +39,7 @@ def reason_of(fit: Mapping[str, Any], metric: str) -> str:
     return f"{moved[:1].lower()}{moved[1:]}" if moved and fit["light"] == "red" else ""
 
 
-def held_by_judge(test: Test, judge_drift: Mapping[str, Any] | None, *, again: bool = False) -> Test:
+def held_by_judge(test: figures.Test, judge_drift: Mapping[str, Any] | None, *, again: bool = False) -> figures.Test:
     """A test of the key metric without a light where the judge changed or moved; its figures stay shown.
 
     ``again``: another test has given the reason whole.

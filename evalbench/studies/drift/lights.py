@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalbench.core.verdict import Band, Bands, Light
-from evalbench.errors import BadInput
-from evalbench.kit.rules import rule_of
-from evalbench.kit.verdicts import ROUNDING, bands_of
+from evalbench import core, errors, kit
 
 TESTS = ("key_metric", "statistics", "separability", "local_drift", "global_drift")
 """The tests, in the order of the method document."""
@@ -38,19 +35,19 @@ Lights = npt.NDArray[np.str_]
 Rules = Mapping[str, Mapping[str, float]]
 
 # Closed as printed: a drop of 15 pp and one of 25 pp are yellow.
-DROP = Bands(
+DROP = core.verdict.Bands(
     (
-        Band("green", high=15 - ROUNDING),
-        Band("yellow", 15 - ROUNDING, 25 + ROUNDING, high_closed=True),
-        Band("red", 25 + ROUNDING, low_closed=False),
+        core.verdict.Band("green", high=15 - kit.verdicts.ROUNDING),
+        core.verdict.Band("yellow", 15 - kit.verdicts.ROUNDING, 25 + kit.verdicts.ROUNDING, high_closed=True),
+        core.verdict.Band("red", 25 + kit.verdicts.ROUNDING, low_closed=False),
     )
 )
 # Open in print: the worse light has the boundary.
-GINI = Bands.cut("green", 0.4 - ROUNDING, "yellow", 0.8 - ROUNDING, "red")
-_NEW = Bands.cut("green", 0.3 - ROUNDING, "yellow", 0.5 - ROUNDING, "red")
-_THUMB = Bands.cut("green", 0.1 - ROUNDING, "yellow", 0.25 - ROUNDING, "red")
-_HANDBOOK = Bands.cut("green", 0.5 - ROUNDING, "yellow", 1 - ROUNDING, "red")
-_STOP = Bands.cut("green", 0.5 - ROUNDING, "yellow")
+GINI = core.verdict.Bands.cut("green", 0.4 - kit.verdicts.ROUNDING, "yellow", 0.8 - kit.verdicts.ROUNDING, "red")
+_NEW = core.verdict.Bands.cut("green", 0.3 - kit.verdicts.ROUNDING, "yellow", 0.5 - kit.verdicts.ROUNDING, "red")
+_THUMB = core.verdict.Bands.cut("green", 0.1 - kit.verdicts.ROUNDING, "yellow", 0.25 - kit.verdicts.ROUNDING, "red")
+_HANDBOOK = core.verdict.Bands.cut("green", 0.5 - kit.verdicts.ROUNDING, "yellow", 1 - kit.verdicts.ROUNDING, "red")
+_STOP = core.verdict.Bands.cut("green", 0.5 - kit.verdicts.ROUNDING, "yellow")
 
 
 def rules_of(lights: Mapping[str, Any]) -> Rules:
@@ -73,15 +70,15 @@ def rules_of(lights: Mapping[str, Any]) -> Rules:
             faults.append(f"lights: {name} is not a figure with a light; there are {', '.join(FIGURES)}")
             continue
         try:
-            found[name] = rule_of(rule, higher_is_better=False, of=name)
-        except BadInput as error:
+            found[name] = kit.rules.rule_of(rule, higher_is_better=False, of=name)
+        except errors.BadInput as error:
             faults += error.faults or [str(error)]
     if faults:
-        raise BadInput.listing("lights:", faults)
+        raise errors.BadInput.listing("lights:", faults)
     return {name: rule for name, rule in found.items() if rule}
 
 
-def bands_for(figure: str, preset: str, rules: Rules) -> Bands:
+def bands_for(figure: str, preset: str, rules: Rules) -> core.verdict.Bands:
     """The bands of a drop, the Gini, or a statistic by its name.
 
     Examples
@@ -89,7 +86,7 @@ def bands_for(figure: str, preset: str, rules: Rules) -> Bands:
     >>> str(bands_for("counts", "rule_of_thumb", {}))
     'green: < 0.1; yellow: [0.1, 0.25); red: ≥ 0.25'
     """
-    own = bands_of(rules.get(figure if figure in ("drop", "gini", NEW) else "psi", {}))
+    own = kit.verdicts.bands_of(rules.get(figure if figure in ("drop", "gini", NEW) else "psi", {}))
     if own is not None:
         return own
     if figure in ("drop", "gini", NEW):
@@ -99,7 +96,9 @@ def bands_for(figure: str, preset: str, rules: Rules) -> Bands:
     return _STOP if figure == STOP else _HANDBOOK
 
 
-def of_drop(drop: npt.ArrayLike, value: npt.ArrayLike, bands: Bands, key: Bands | None) -> Lights:
+def of_drop(
+    drop: npt.ArrayLike, value: npt.ArrayLike, bands: core.verdict.Bands, key: core.verdict.Bands | None
+) -> Lights:
     """The light of tests 1, 4 and 5: grey without a drop; red, green, else yellow.
 
     Parameters
@@ -115,7 +114,7 @@ def of_drop(drop: npt.ArrayLike, value: npt.ArrayLike, bands: Bands, key: Bands 
 
     Examples
     --------
-    >>> key = Bands.cut("red", 0.5, "yellow", 0.7, "green")
+    >>> key = core.verdict.Bands.cut("red", 0.5, "yellow", 0.7, "green")
     >>> of_drop([10, 10, 15, 25, 26, 5], [0.8, 0.6, 0.8, 0.8, 0.8, 0.4], DROP, key).tolist()
     ['green', 'yellow', 'yellow', 'yellow', 'red', 'red']
     >>> of_drop([10.0, float("nan")], [0.8, 0.8], DROP, None).tolist()
@@ -130,12 +129,14 @@ def of_drop(drop: npt.ArrayLike, value: npt.ArrayLike, bands: Bands, key: Bands 
     return out
 
 
-def of_interval(drop: tuple[float, float], value: tuple[float, float], bands: Bands, key: Bands | None) -> Light:
+def of_interval(
+    drop: tuple[float, float], value: tuple[float, float], bands: core.verdict.Bands, key: core.verdict.Bands | None
+) -> core.verdict.Light:
     """The light that an interval shows: red or green where it is at both ends, else yellow.
 
     Examples
     --------
-    >>> key = Bands.cut("red", 0.5, "yellow", 0.7, "green")
+    >>> key = core.verdict.Bands.cut("red", 0.5, "yellow", 0.7, "green")
     >>> of_interval((-2, 8), (0.75, 0.9), DROP, key), of_interval((20, 40), (0.75, 0.9), DROP, key)
     ('green', 'yellow')
     """

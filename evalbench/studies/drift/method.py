@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evalbench.core.global_drift import ALPHA, LEAST_R, LEAST_SAMPLES
-from evalbench.studies.drift.lights import LEAST_ROWS, PRESETS, RELIABLE_FROM, bands_for
+from evalbench import core
+from evalbench.studies.drift import lights
 
 
-def method(options: Mapping[str, Any]) -> tuple[str, ...]:
+def described(options: Mapping[str, Any]) -> tuple[str, ...]:
     """The formulas, a line each."""
     tests = options["tests"]
     on = "the figure" if options["light_on"] == "estimate" else "its whole interval"
-    drop = bands_for("drop", options["preset"], options["lights"])
+    drop = lights.bands_for("drop", options["preset"], options["lights"])
     lines = [
         f"Lights of drops (tests 1, 4, 5), percentage points: {drop}; red also where the thresholds of the key metric (key_bands) are red "
-        f"for OOT, green only where they are green; else yellow. They are of {on}. Fewer than {LEAST_ROWS} rows on a side: grey."
+        f"for OOT, green only where they are green; else yellow. They are of {on}. Fewer than {lights.LEAST_ROWS} rows on a side: grey."
     ]
     if "key_metric" in tests:
         lines.append(
@@ -37,16 +37,16 @@ def method(options: Mapping[str, Any]) -> tuple[str, ...]:
             "New tokens: their share in OOT, each occurrence counted, less the share that one half of OOS lacks of the other.",
             "Bounds: "
             + "; ".join(
-                f"{preset.replace('_', ' ')}: {bands_for('counts', preset, {})} (stop-words {bands_for('stop_words', preset, {})})"
-                for preset in PRESETS
+                f"{preset.replace('_', ' ')}: {lights.bands_for('counts', preset, {})} (stop-words {lights.bands_for('stop_words', preset, {})})"
+                for preset in lights.PRESETS
             )
-            + f"; new tokens {bands_for('new_tokens', 'handbook', {})}. The rule over them is handbook's: red from 3 red statistics of "
+            + f"; new tokens {lights.bands_for('new_tokens', 'handbook', {})}. The rule over them is handbook's: red from 3 red statistics of "
             "responses; yellow from 1 red or 3 yellow ones of responses, or 3 red of requests; else green.",
         ]
     if "separability" in tests:
         lines.append(
             "Test 3: logistic regression on TF-IDF of words and characters of the requests, and on their vectors; Gini = 2 AUC − 1 of rows that it "
-            f"was not fitted to, near-copies in one fold; the greater decides: {bands_for('gini', options['preset'], options['lights'])}. p: as "
+            f"was not fitted to, near-copies in one fold; the greater decides: {lights.bands_for('gini', options['preset'], options['lights'])}. p: as "
             "high a Gini where the sides are dealt anew and all is fitted anew."
         )
     if "local_drift" in tests:
@@ -54,13 +54,13 @@ def method(options: Mapping[str, Any]) -> tuple[str, ...]:
         lines.append(
             f"Test 4: for each request of OOT its {options['n_neighbours']} nearest labelled requests of OOS by {options['embed'] or 'vectors'}; expected "
             f"quality {formula}; the drop is against the same expectation of OOS, each request left out of its own neighbours. Grey where "
-            f"the mean similarity is below {options['reliable_from']:g}, a bound of the embedding model (handbook: {RELIABLE_FROM:g})."
+            f"the mean similarity is below {options['reliable_from']:g}, a bound of the embedding model (handbook: {lights.RELIABLE_FROM:g})."
         )
     if "global_drift" in tests:
         lines.append(
             f"Test 5: half of the labelled requests of OOS are the base, the other half is cut into sub-samples of {options['size']}; features of "
-            f"their distances to the base (1 − cosine) with Pearson's p < {ALPHA:g} and |r| > {LEAST_R:g} against the key metric enter a linear "
-            f"regression, applied to OOT cut in the same size. Grey with fewer than {LEAST_SAMPLES} sub-samples, without such a feature, and "
+            f"their distances to the base (1 − cosine) with Pearson's p < {core.global_drift.ALPHA:g} and |r| > {core.global_drift.LEAST_R:g} against the key metric enter a linear "
+            f"regression, applied to OOT cut in the same size. Grey with fewer than {core.global_drift.LEAST_SAMPLES} sub-samples, without such a feature, and "
             "where OOT lies outside the range that was seen."
         )
     lines.append(

@@ -5,20 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.arrays import Floats
-from evalbench.core.clusters import CLUSTER
-from evalbench.core.seeds import rng
-from evalbench.core.separability import Separability, WithinFolds
-from evalbench.core.stats import Measured, bootstrap_weights, with_interval
+from evalbench import core
 from evalbench.metrics import separability as by_text
-from evalbench.studies.drift.lights import LEAST_ROWS
-
-if TYPE_CHECKING:
-    import pandas as pd
+from evalbench.studies.drift import lights
 
 WAYS: Mapping[str, str] = {"gini": "words and characters", "gini_embedding": "embeddings"}
 """Figure → what its classifier sees."""
@@ -47,14 +41,12 @@ class Separated:
 
 def separated(items: pd.DataFrame, vectors: Any, options: Mapping[str, Any]) -> Separated:
     """Both classifiers on the rows that have a response, in a fixed order."""
-    import pandas as pd
-
     current = (items["side"] == "oot").to_numpy()
     found = by_text.separated(
         items["request"].tolist(),
         current,
         vectors=vectors,
-        clusters=items[CLUSTER].to_numpy() if CLUSTER in items else None,
+        clusters=items[core.clusters.CLUSTER].to_numpy() if core.clusters.CLUSTER in items else None,
         n_permutations=options["n_permutations"],
         seed=options["seed"],
         n_resamples=2,
@@ -95,7 +87,7 @@ def separated(items: pd.DataFrame, vectors: Any, options: Mapping[str, Any]) -> 
     )
 
 
-def _row(name: str, one: Separability) -> dict[str, Any]:
+def _row(name: str, one: core.separability.Separability) -> dict[str, Any]:
     return {
         "metric": name,
         "features": WAYS[name],
@@ -108,7 +100,9 @@ def _row(name: str, one: Separability) -> dict[str, Any]:
     }
 
 
-def gini_of(items: pd.DataFrame, name: str, *, seed: int, n_resamples: int) -> tuple[Measured, Floats, str]:
+def gini_of(
+    items: pd.DataFrame, name: str, *, seed: int, n_resamples: int
+) -> tuple[core.stats.Measured, core.Floats, str]:
     """The Gini of the items' out-of-fold scores with its interval, its resamples, and why it has no light.
 
     Only rows of one fold are compared; near-copies (or clusters) are drawn together.
@@ -119,15 +113,25 @@ def gini_of(items: pd.DataFrame, name: str, *, seed: int, n_resamples: int) -> t
     side = (rows["side"] == "oot").to_numpy()
     fewest = min(int(side.sum()), int((~side).sum()))
     if not fewest:
-        return Measured(None, note="no requests of both sides were judged"), np.empty(0), "no requests of both sides"
-    pairs = WithinFolds(score[judged], side, rows[f"{name}_fold"].to_numpy(dtype=np.int64))
+        return (
+            core.stats.Measured(None, note="no requests of both sides were judged"),
+            np.empty(0),
+            "no requests of both sides",
+        )
+    pairs = core.separability.WithinFolds(score[judged], side, rows[f"{name}_fold"].to_numpy(dtype=np.int64))
     value = float(pairs(np.ones((1, len(rows))))[0])
-    why = f"fewer than {LEAST_ROWS} rows on a side ({fewest})" if fewest < LEAST_ROWS else ""
+    why = f"fewer than {lights.LEAST_ROWS} rows on a side ({fewest})" if fewest < lights.LEAST_ROWS else ""
     if not math.isfinite(value):
-        return Measured(None, note="no fold has requests of both sides"), np.empty(0), why or "no fold has both sides"
-    clustered = CLUSTER in rows
-    units = rows[CLUSTER if clustered else "copies"].to_numpy(dtype=str)
-    drawn = bootstrap_weights(units, pairs, rng(seed, f"bootstrap/{name}"), n_resamples)
+        return (
+            core.stats.Measured(None, note="no fold has requests of both sides"),
+            np.empty(0),
+            why or "no fold has both sides",
+        )
+    clustered = core.clusters.CLUSTER in rows
+    units = rows[core.clusters.CLUSTER if clustered else "copies"].to_numpy(dtype=str)
+    drawn = core.stats.bootstrap_weights(units, pairs, core.seeds.rng(seed, f"bootstrap/{name}"), n_resamples)
     n_units = len(np.unique(units))
-    found = with_interval(value, drawn, n=len(rows), n_units=n_units, clustered=n_units < len(rows), clusters=clustered)
+    found = core.stats.with_interval(
+        value, drawn, n=len(rows), n_units=n_units, clustered=n_units < len(rows), clusters=clustered
+    )
     return found, drawn, why

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from evalbench.studies.drift.times import is_clock, with_times
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OTHERS: Mapping[str, tuple[str, ...]] = {
     "request": (
@@ -151,8 +149,6 @@ def _marks_unread(frame: pd.DataFrame) -> list[str]:
 
 def _from_messages(frame: pd.DataFrame, said: list[str]) -> pd.DataFrame:
     """The last message of the user and the assistant's after it, where rows list messages and name no request."""
-    import pandas as pd
-
     listed = next((c for c in frame.columns if str(c).strip().casefold() in MESSAGES), None)
     if listed is None or "request" in frame or not frame[listed].map(_is_messages).any():
         return frame

@@ -5,21 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.progress import at
-from evalbench.core.slices import SLICE
-from evalbench.core.wording import percent
-from evalbench.studies.drift.figures import N_JOINT, Settings, crowded_sides
+from evalbench import core
+from evalbench.studies.drift import figures, lights, statistics, summary
 from evalbench.studies.drift.items import Measured
-from evalbench.studies.drift.lights import LEAST_ROWS, PRESETS, TESTS, TITLES, bands_for
-from evalbench.studies.drift.statistics import Statistic, statistics_of
-from evalbench.studies.drift.summary import Found, found_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_PERIODS, MOST_VALUES = 24, 12
 """So many periods, the latest, and values of a slice, the most frequent, have a row of lights."""
@@ -36,12 +29,10 @@ _FIGURES: Mapping[str, str] = {
 }
 
 
-def tables_of(measured: Measured, settings: Settings, options: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def tables_of(measured: Measured, settings: figures.Settings, options: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Every finer table that is not empty."""
-    import pandas as pd
-
     items, tests = measured.items, options["tests"]
-    whole = found_of(items, tests, replace(settings, n_resamples=min(N_JOINT, settings.n_resamples)))
+    whole = summary.found_of(items, tests, replace(settings, n_resamples=min(figures.N_JOINT, settings.n_resamples)))
     parts = [("all", "", items, whole), *found_in_parts(items, tests, settings)]
     found = {
         "lights": pd.DataFrame([_row(*part, options["max_unscored"]) for part in parts]),
@@ -49,8 +40,8 @@ def tables_of(measured: Measured, settings: Settings, options: Mapping[str, Any]
         "features": pd.DataFrame([vars(one) for one in whole.forecast.correlated] if whole.forecast else []),
         "backtest": backtest(parts),
     }
-    if crowded_sides(items, options["max_unscored"]) and len(found["statistics"]):
-        found["statistics"][list(PRESETS)] = "grey"
+    if figures.crowded_sides(items, options["max_unscored"]) and len(found["statistics"]):
+        found["statistics"][list(lights.PRESETS)] = "grey"
     if measured.separated is not None:
         apart = measured.separated
         typical = items[(items["side"] == "oot")].set_index("id")
@@ -66,48 +57,48 @@ def parts_of(items: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
     if "period" in items:
         for name in sorted(set(items.loc[oot, "period"]) - {""})[-MOST_PERIODS:]:
             yield "period", name, items[~oot | (items["period"] == name)]
-    for column in (str(c) for c in items if str(c).startswith(SLICE)):
+    for column in (str(c) for c in items if str(c).startswith(core.slices.SLICE)):
         for name in (
             items[column].value_counts().sort_index().sort_values(ascending=False, kind="stable").index[:MOST_VALUES]
         ):
-            yield column.removeprefix(SLICE), str(name), items[items[column] == name]
+            yield column.removeprefix(core.slices.SLICE), str(name), items[items[column] == name]
 
 
 def found_in_parts(
-    items: pd.DataFrame, tests: Sequence[str], settings: Settings
-) -> list[tuple[str, str, pd.DataFrame, Found]]:
+    items: pd.DataFrame, tests: Sequence[str], settings: figures.Settings
+) -> list[tuple[str, str, pd.DataFrame, summary.Found]]:
     """The tests in each period and in each value of a slice, there without test 5; no intervals."""
     few = 2 if settings.light_on == "estimate" else min(settings.n_resamples, _RESAMPLES)
     quick = replace(settings, n_resamples=few, n_permutations=min(settings.n_permutations, _DEALS))
     out = []
     for kind, name, part in parts_of(items):
-        at(f"the tests in {kind} {name}")
+        core.progress.at(f"the tests in {kind} {name}")
         own = tests if kind == "period" else [t for t in tests if t != "global_drift"]
-        out.append((kind, name, part, found_of(part, own, quick)))
+        out.append((kind, name, part, summary.found_of(part, own, quick)))
     return out
 
 
-def worse_parts(lights: pd.DataFrame) -> list[str]:
+def worse_parts(table: pd.DataFrame) -> list[str]:
     """The parts of OOT with a worse light than all of OOT, which a whole of good and bad parts would hide."""
     rank = {"green": 0, "yellow": 1, "red": 2}
-    rows: Any = lights.to_dict("records")
+    rows: Any = table.to_dict("records")
     whole = rows[0]
     found: dict[str, list[str]] = {}
     for row in rows[1:]:
         worse = [
-            f"{TITLES[test]} {row[test]}"
-            for test in TESTS
+            f"{lights.TITLES[test]} {row[test]}"
+            for test in lights.TESTS
             if row[test] in rank and whole[test] in rank and rank[row[test]] > rank[whole[test]]
         ]
         if worse:
             name = row["name"] if row["part"] == "period" else f"{row['part']} {row['name'] or 'no value'}"
             found.setdefault(", ".join(worse), []).append(name)
-    said = [f"{', '.join(names)} ({lights})" for lights, names in found.items()]
+    said = [f"{', '.join(names)} ({lit})" for lit, names in found.items()]
     more = f" and {len(said) - _WORSE_SHOWN} more" if len(said) > _WORSE_SHOWN else ""
     return [f"Worse than all of OOT together: {'; '.join(said[:_WORSE_SHOWN])}{more}"] if said else []
 
 
-def _row(kind: str, name: str, part: pd.DataFrame, found: Found, max_unscored: float) -> dict[str, Any]:
+def _row(kind: str, name: str, part: pd.DataFrame, found: summary.Found, max_unscored: float) -> dict[str, Any]:
     oot = part["side"] == "oot"
     out: dict[str, Any] = {
         "part": kind,
@@ -116,7 +107,7 @@ def _row(kind: str, name: str, part: pd.DataFrame, found: Found, max_unscored: f
         "n_oot": int(oot.sum()),
         "n_labels": int(part.loc[oot, "key"].notna().sum()),
     }
-    out |= dict.fromkeys(TESTS, "unlit") | dict.fromkeys(_FIGURES.values(), math.nan)
+    out |= dict.fromkeys(lights.TESTS, "unlit") | dict.fromkeys(_FIGURES.values(), math.nan)
     for test in found.tests:
         out[test.name] = test.light
         if test.name in _FIGURES:
@@ -132,17 +123,17 @@ def _row(kind: str, name: str, part: pd.DataFrame, found: Found, max_unscored: f
                 for light in ("red", "yellow")
             )
     out["why"] = "; ".join(f"{test.name}: {test.why}" for test in found.tests if test.why)
-    if crowd := crowded_sides(part, max_unscored):
-        out |= {test: "grey" for test in TESTS if out[test] != "unlit"}
-        said = [f"{percent(share, [max_unscored])} of {side.upper()} unscored" for side, share in crowd.items()]
+    if crowd := figures.crowded_sides(part, max_unscored):
+        out |= {test: "grey" for test in lights.TESTS if out[test] != "unlit"}
+        said = [f"{core.percent(share, [max_unscored])} of {side.upper()} unscored" for side, share in crowd.items()]
         out["why"] = "; ".join(filter(None, [*said, out["why"]]))
     return out
 
 
-def statistics_table(items: pd.DataFrame, found: Sequence[Statistic], settings: Settings) -> pd.DataFrame:
+def statistics_table(
+    items: pd.DataFrame, found: Sequence[statistics.Statistic], settings: figures.Settings
+) -> pd.DataFrame:
     """A row per statistic: index, what chance gives, its light by either preset, and its correlation with the key metric."""
-    import pandas as pd
-
     correlations, n_slices = _with_key(items, settings) if found else ({}, 0)
     records = []
     for s in found:
@@ -160,8 +151,8 @@ def statistics_table(items: pd.DataFrame, found: Sequence[Statistic], settings: 
                 **{
                     preset: "grey"
                     if s.why or not math.isfinite(s.value)
-                    else bands_for(s.name, preset, {}).light(s.value)
-                    for preset in PRESETS
+                    else lights.bands_for(s.name, preset, {}).light(s.value)
+                    for preset in lights.PRESETS
                 },
                 "n": s.n,
                 "bins": 0 if index is None else len(index.reference),
@@ -176,7 +167,9 @@ def statistics_table(items: pd.DataFrame, found: Sequence[Statistic], settings: 
     return pd.DataFrame(records)
 
 
-def _with_key(items: pd.DataFrame, settings: Settings) -> tuple[dict[tuple[str, str], tuple[float, float]], int]:
+def _with_key(
+    items: pd.DataFrame, settings: figures.Settings
+) -> tuple[dict[tuple[str, str], tuple[float, float]], int]:
     """Spearman's correlation of each statistic of responses with the key metric over slices of OOT in time.
 
     Slices of equal counts, at least ten of thirty labelled rows; undefined with fewer.
@@ -187,7 +180,7 @@ def _with_key(items: pd.DataFrame, settings: Settings) -> tuple[dict[tuple[str, 
         return {}, 0
     scored = items[items["unscored"] == ""].sort_values(["side", "id"], kind="stable")
     oot = scored[(scored["side"] == "oot") & scored["ts"].notna() & scored["key"].notna()]
-    n = min(MOST_SLICES, len(oot) // LEAST_ROWS)
+    n = min(MOST_SLICES, len(oot) // lights.LEAST_ROWS)
     if n < LEAST_SLICES:
         return {}, n
     slices = np.array_split(oot.sort_values(["ts", "id"], kind="stable").index.to_numpy(), n)
@@ -203,7 +196,7 @@ def _with_key(items: pd.DataFrame, settings: Settings) -> tuple[dict[tuple[str, 
     for rows in slices:
         part = scored[(scored["side"] == "oos") | scored.index.isin(rows)] if len(oos) else scored.loc[rows]
         none = np.empty((0, len(part)))
-        each = statistics_of(
+        each = statistics.statistics_of(
             part, none, np.arange(len(part)), psi_light_on="raw", n_permutations=0, parts=("response",), **options
         )
         for s in each:
@@ -217,10 +210,8 @@ def _with_key(items: pd.DataFrame, settings: Settings) -> tuple[dict[tuple[str, 
     return out, n
 
 
-def backtest(parts: Sequence[tuple[str, str, pd.DataFrame, Found]]) -> pd.DataFrame:
+def backtest(parts: Sequence[tuple[str, str, pd.DataFrame, summary.Found]]) -> pd.DataFrame:
     """The key metric of OOT as it was, beside what tests 4 and 5 forecast; a row for all and each period with labels."""
-    import pandas as pd
-
     records = []
     for kind, name, part, found in parts:
         if kind not in ("all", "period"):

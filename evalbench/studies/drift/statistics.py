@@ -5,30 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.arrays import Bools, Floats, Ints
-from evalbench.core.psi import EPSILON, N_BINS, N_PERMUTATIONS, Psi, psi, psi_of_counts, psi_of_numbers
-from evalbench.core.seeds import rng
+from evalbench import core
 from evalbench.metrics.text_statistics import TextStatistics, text_statistics
-from evalbench.studies.drift.lights import COUNTS, FREQUENCIES, LEAST_ROWS, NEW, PREDICTIONS, STOP
-
-if TYPE_CHECKING:
-    import pandas as pd
+from evalbench.studies.drift import lights
 
 PARTS = ("response", "request")
 NAMES: Mapping[str, str] = {
-    STOP: "share of stop-words",
-    FREQUENCIES: "token frequencies",
-    COUNTS: "number of tokens",
-    NEW: "new tokens",
-    PREDICTIONS: "predictions",
+    lights.STOP: "share of stop-words",
+    lights.FREQUENCIES: "token frequencies",
+    lights.COUNTS: "number of tokens",
+    lights.NEW: "new tokens",
+    lights.PREDICTIONS: "predictions",
 }
 _OF_PART: Mapping[str, tuple[str, ...]] = {
-    "response": (STOP, FREQUENCIES, COUNTS, NEW, PREDICTIONS),
-    "request": (STOP, FREQUENCIES, COUNTS, NEW),
+    "response": (lights.STOP, lights.FREQUENCIES, lights.COUNTS, lights.NEW, lights.PREDICTIONS),
+    "request": (lights.STOP, lights.FREQUENCIES, lights.COUNTS, lights.NEW),
 }
 
 UNCHANGING = "every token is one of {}, so that their share says nothing: name languages"
@@ -60,10 +56,10 @@ class Statistic:
     name: str
     part: str
     value: float
-    index: Psi | None = None
+    index: core.psi.Psi | None = None
     share: float = math.nan
     expected: float = math.nan
-    drawn: Floats = field(default_factory=lambda: np.empty(0), repr=False)
+    drawn: core.Floats = field(default_factory=lambda: np.empty(0), repr=False)
     n: int = 0
     why: str = ""
 
@@ -86,15 +82,15 @@ def texts_of(items: pd.DataFrame, part: str, *, languages: Any = (), seed: int =
 
 def statistics_of(
     items: pd.DataFrame,
-    weights: Floats,
-    blocks: Ints,
+    weights: core.Floats,
+    blocks: core.Ints,
     *,
     languages: Any = (),
     psi_light_on: str = "excess",
     new_tokens: str = "increase",
-    n_bins: int = N_BINS,
-    epsilon: float = EPSILON,
-    n_permutations: int = N_PERMUTATIONS,
+    n_bins: int = core.psi.N_BINS,
+    epsilon: float = core.psi.EPSILON,
+    n_permutations: int = core.psi.N_PERMUTATIONS,
     parts: Sequence[str] = PARTS,
     seed: int = 0,
 ) -> list[Statistic]:
@@ -114,41 +110,49 @@ def statistics_of(
     """
     side = (items["side"] == "oot").to_numpy()
     few = min(int(side.sum()), int((~side).sum()))
-    why = f"fewer than {LEAST_ROWS} rows on a side ({few})" if few < LEAST_ROWS else ""
+    why = f"fewer than {lights.LEAST_ROWS} rows on a side ({few})" if few < lights.LEAST_ROWS else ""
     dealt = 2 * blocks + side
     sizes: dict[str, Any] = {"epsilon": epsilon, "n_permutations": n_permutations, "blocks": dealt}
     found = []
     for part in parts:
         texts = texts_of(items, part, languages=languages, seed=seed) if few else None
         for name in _OF_PART[part]:
-            if name == PREDICTIONS and "prediction" not in items:
+            if name == lights.PREDICTIONS and "prediction" not in items:
                 continue
-            place = rng(seed, f"psi/{name}/{part}")
+            place = core.seeds.rng(seed, f"psi/{name}/{part}")
             if texts is None:
                 found.append(Statistic(name, part, math.nan, why="a side has no rows"))
-            elif name == NEW:
+            elif name == lights.NEW:
                 found.append(_new(texts, part, side, weights, new_tokens, why))
-            elif name in (STOP, COUNTS):
-                numbers = texts.stop_share if name == STOP else texts.n_tokens
-                if name == STOP and np.isfinite(numbers).any() and not (numbers < 1).any():
+            elif name in (lights.STOP, lights.COUNTS):
+                numbers = texts.stop_share if name == lights.STOP else texts.n_tokens
+                if name == lights.STOP and np.isfinite(numbers).any() and not (numbers < 1).any():
                     found.append(Statistic(name, part, math.nan, why=why or UNCHANGING.format(texts.stop_words.source)))
                     continue
-                index = psi_of_numbers(numbers, side, place, n_bins=n_bins, **sizes)
+                index = core.psi.psi_of_numbers(numbers, side, place, n_bins=n_bins, **sizes)
                 known = np.isfinite(numbers)
                 where = np.searchsorted(index.edges, np.where(known, numbers, 0), side="right")
                 found.append(
                     _psi(name, part, index, _one_hot(where, known), side, weights, psi_light_on, why, int(known.sum()))
                 )
             else:
-                rows = texts.counts if name == FREQUENCIES else _of_categories(items["prediction"])
-                index = psi_of_counts(rows, side, place, **sizes)
+                rows = texts.counts if name == lights.FREQUENCIES else _of_categories(items["prediction"])
+                index = core.psi.psi_of_counts(rows, side, place, **sizes)
                 n = int((np.asarray(rows.sum(axis=1)).ravel() > 0).sum())
                 found.append(_psi(name, part, index, rows, side, weights, psi_light_on, why, n))
     return found
 
 
 def _psi(
-    name: str, part: str, index: Psi, rows: Any, side: Bools, weights: Floats, light_on: str, why: str, n: int
+    name: str,
+    part: str,
+    index: core.psi.Psi,
+    rows: Any,
+    side: core.Bools,
+    weights: core.Floats,
+    light_on: str,
+    why: str,
+    n: int,
 ) -> Statistic:
     value = index.excess if light_on == "excess" else index.value
     if not math.isfinite(value):
@@ -156,12 +160,12 @@ def _psi(
     drawn = np.empty(0)
     if len(weights):
         now, then = (np.asarray((rows.T @ (weights * of).T).T, dtype=float) for of in (side, ~side))
-        drawn = psi(then, now, index.epsilon)
+        drawn = core.psi.psi(then, now, index.epsilon)
         drawn = drawn - np.nanmean(drawn) + value if np.isfinite(drawn).any() else np.empty(0)
     return Statistic(name, part, value, index, drawn=drawn, n=n, why=why)
 
 
-def _new(texts: TextStatistics, part: str, side: Bools, weights: Floats, kind: str, why: str) -> Statistic:
+def _new(texts: TextStatistics, part: str, side: core.Bools, weights: core.Floats, kind: str, why: str) -> Statistic:
     share, expected = texts.new.share, texts.new.expected
     value = texts.new.increase if kind == "increase" else texts.new.ratio - 1
     n = int(np.isfinite(texts.n_tokens).sum())
@@ -169,17 +173,17 @@ def _new(texts: TextStatistics, part: str, side: Bools, weights: Floats, kind: s
         reason = (
             "no two rows of OOS with tokens" if kind == "increase" else "the halves of OOS lack no token of each other"
         )
-        return Statistic(NEW, part, math.nan, None, share, expected, n=n, why=why or reason)
+        return Statistic(lights.NEW, part, math.nan, None, share, expected, n=n, why=why or reason)
     drawn = np.empty(0)
     if len(weights):
         own = weights[:, side]
         with np.errstate(invalid="ignore", divide="ignore"):
             shares = own @ np.nan_to_num(texts.n_new[side]) / (own @ np.nan_to_num(texts.n_tokens[side]))
         drawn = shares - expected if kind == "increase" else shares / expected - 1
-    return Statistic(NEW, part, value, None, share, expected, drawn, n, why)
+    return Statistic(lights.NEW, part, value, None, share, expected, drawn, n, why)
 
 
-def _one_hot(where: Ints, known: Bools) -> Any:
+def _one_hot(where: core.Ints, known: core.Bools) -> Any:
     from scipy.sparse import csr_matrix
 
     rows = np.flatnonzero(known)

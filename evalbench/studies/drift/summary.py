@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.global_drift import LEAST_SIZE, GlobalDrift
-from evalbench.core.psi import EPSILON, N_BINS, N_PERMUTATIONS
-from evalbench.core.result import Estimate, Summary
-from evalbench.core.verdict import Light, Verdict, worst, worst_lights
-from evalbench.core.wording import counted, estimate_text, percent, value_text
-from evalbench.kit.anchors import judge_estimates
-from evalbench.kit.sentences import left_out
-from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, crowded, held
-from evalbench.studies.drift.drops import global_, key_metric, local
-from evalbench.studies.drift.figures import Settings, Test, crowded_sides, joint_weights, measures, qualities, with_sums
-from evalbench.studies.drift.inputs import AUTO
+from evalbench import core, kit
+from evalbench.studies.drift import drops, figures, inputs, texts
 from evalbench.studies.drift.judged import RESTING, held_by_judge
 from evalbench.studies.drift.lights import (
     LIGHTS_ON,
@@ -32,10 +23,6 @@ from evalbench.studies.drift.lights import (
     bands_for,
 )
 from evalbench.studies.drift.statistics import Statistic
-from evalbench.studies.drift.texts import separability, statistics
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OTHER_MODELS = 0.1
 """By how much the share of a model must differ between the sides to be said."""
@@ -55,52 +42,54 @@ class Found:
     forecast : GlobalDrift or None
     """
 
-    tests: list[Test]
-    quality: list[Estimate]
+    tests: list[figures.Test]
+    quality: list[core.Estimate]
     statistics: list[Statistic]
-    forecast: GlobalDrift | None
+    forecast: core.global_drift.GlobalDrift | None
 
     @property
     def lights(self) -> Mapping[str, str]:
         return {test.name: test.light for test in self.tests}
 
 
-def settings_of(options: Mapping[str, Any]) -> Settings:
+def settings_of(options: Mapping[str, Any]) -> figures.Settings:
     """Those of the options that the tests take."""
-    return Settings(**{f.name: options[f.name] for f in fields(Settings) if f.name in options})
+    return figures.Settings(**{f.name: options[f.name] for f in fields(figures.Settings) if f.name in options})
 
 
-def found_of(items: pd.DataFrame, tests: Sequence[str], settings: Settings, metric: str = "") -> Found:
+def found_of(items: pd.DataFrame, tests: Sequence[str], settings: figures.Settings, metric: str = "") -> Found:
     """The tests that were asked for, on any part of the items."""
     rows = items.sort_values(["side", "id"], kind="stable", ignore_index=True)
-    weights, blocks = joint_weights(rows, settings.seed, settings.n_resamples)
-    quality = qualities(rows, settings, f"key metric ({metric})" if metric and metric != AUTO else "key metric")
-    done: list[Test] = []
+    weights, blocks = figures.joint_weights(rows, settings.seed, settings.n_resamples)
+    quality = figures.qualities(
+        rows, settings, f"key metric ({metric})" if metric and metric != inputs.AUTO else "key metric"
+    )
+    done: list[figures.Test] = []
     found: list[Statistic] = []
     prediction = None
     for name in (name for name in TESTS if name in tests):
         if name == "key_metric":
-            done.append(key_metric(rows, weights, settings, quality))
+            done.append(drops.key_metric(rows, weights, settings, quality))
         elif name == "statistics":
-            test, found = statistics(rows, weights, blocks, settings)
+            test, found = texts.statistics(rows, weights, blocks, settings)
             done.append(test)
         elif name == "separability":
-            done.append(separability(rows, settings))
+            done.append(texts.separability(rows, settings))
         elif name == "local_drift":
-            done.append(local(rows, weights, settings))
+            done.append(drops.local(rows, weights, settings))
         else:
-            test, prediction = global_(rows, settings)
+            test, prediction = drops.global_(rows, settings)
             done.append(test)
     first = next((test.name for test in done if held_by_judge(test, settings.judge_drift) is not test), "")
     lit = [held_by_judge(test, settings.judge_drift, again=test.name != first) for test in done]
     return Found(lit, quality, found, prediction)
 
 
-@sliced(measures=measures, with_sums=with_sums)
+@kit.slicing.sliced(measures=figures.measures, with_sums=figures.with_sums)
 def summarise(
     items: pd.DataFrame,
     *,
-    metric: str = AUTO,
+    metric: str = inputs.AUTO,
     tests: Sequence[str] = TESTS,
     light_on: str = LIGHT_ON,
     key_bands: Mapping[str, float] = {},
@@ -109,35 +98,38 @@ def summarise(
     psi_light_on: str = PSI_LIGHT_ON,
     new_tokens: str = NEW_TOKENS_AS,
     languages: Sequence[str] = (),
-    n_bins: int = N_BINS,
-    epsilon: float = EPSILON,
-    n_permutations: int = N_PERMUTATIONS,
+    n_bins: int = core.psi.N_BINS,
+    epsilon: float = core.psi.EPSILON,
+    n_permutations: int = core.psi.N_PERMUTATIONS,
     reliable_from: float | None = None,
-    size: int = LEAST_SIZE,
+    size: int = core.global_drift.LEAST_SIZE,
     judge_drift: Mapping[str, Any] | None = None,
     halved_at: str = "",
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Summary:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Summary:
     """The figures of every test and the verdict: the worst light of the tests decides; options as of ``evaluate``."""
     given = locals()
     settings = settings_of({**given, "reliable_from": RELIABLE_FROM if reliable_from is None else reliable_from})
     found = found_of(items, tests, settings, metric)
     lit = [test for test in found.tests if test.light != "unlit"]
-    alone = worst([test.light for test in lit])
+    alone = core.verdict.worst([test.light for test in lit])
     total, lost = len(items), int((items["unscored"] != "").sum())
-    crowd = crowded_sides(items, max_unscored)
+    crowd = figures.crowded_sides(items, max_unscored)
     too_many = "; ".join(
-        f"{percent(share, [max_unscored])} of {side.upper()} unscored" for side, share in crowd.items()
+        f"{core.percent(share, [max_unscored])} of {side.upper()} unscored" for side, share in crowd.items()
     )
     light = "grey" if crowd and lit else alone
     own = {test.name: test.estimates for test in found.tests}
     first = own.pop("key_metric", [])
     every = [*first, *found.quality, *(e for estimates in own.values() for e in estimates)]
-    shown = [*(held(e, "", too_many or crowded(e, max_unscored)) for e in every), *judge_estimates(judge_drift)]
+    shown = [
+        *(kit.verdicts.held(e, "", too_many or kit.verdicts.crowded(e, max_unscored)) for e in every),
+        *kit.anchors.judge_estimates(judge_drift),
+    ]
     decided = next((test for test in lit if test.light == alone), None)
-    sizes = {side: counted(int((items["side"] == side).sum()), "row") for side in ("oos", "oot")}
+    sizes = {side: core.counted(int((items["side"] == side).sum()), "row") for side in ("oos", "oot")}
     halved = f": one table, halved at {halved_at}, since no windows were given" if halved_at else ""
     crowded_out = bool(crowd and lit)
     sentence = "".join(
@@ -146,7 +138,7 @@ def summarise(
             "; ".join(_said(test, found, lights=not crowded_out) for test in found.tests),
             f". {sizes['oos']} of OOS, {sizes['oot']} of OOT{halved}." if lost < total else ".",
             _apart(items),
-            left_out(items),
+            kit.sentences.left_out(items),
             _labelled(found),
             _without_labels(found) if lost < total else "",
             "" if crowded_out else _without_bands(found.tests, settings),
@@ -155,23 +147,23 @@ def summarise(
     )
     sentence = sentence[:1].upper() + sentence[1:]
     place = {"metric": decided.decided or decided.estimates[0].metric} if decided else None
-    verdict = Verdict(
+    verdict = core.verdict.Verdict(
         light, sentence, _rule(found, settings), _stability(lit, alone), None if alone == light else alone, place
     )
-    return Summary(tuple(shown), verdict)
+    return core.Summary(tuple(shown), verdict)
 
 
 def _crowd(alone: str, crowd: Mapping[str, float], max_unscored: float) -> str:
     """Why no test has a light, before anything of their figures; a green that is not there is not named."""
-    shares = " and ".join(f"{percent(share, [max_unscored])} of {side.upper()}" for side, share in crowd.items())
+    shares = " and ".join(f"{core.percent(share, [max_unscored])} of {side.upper()}" for side, share in crowd.items())
     would_be = f"; the figures alone would give {alone}" if alone in ("red", "yellow") else ""
     return (
-        f"no test has a light: {shares} are unscored, more than {percent(max_unscored, [max_unscored])}{would_be}. "
+        f"no test has a light: {shares} are unscored, more than {core.percent(max_unscored, [max_unscored])}{would_be}. "
         "Of the rows that could be scored: "
     )
 
 
-def _said(test: Test, found: Found, *, lights: bool = True) -> str:
+def _said(test: figures.Test, found: Found, *, lights: bool = True) -> str:
     """A test in words: its light unless none may have one, and the figure behind it."""
     title = TITLES[test.name]
     if test.light == "unlit":
@@ -179,10 +171,10 @@ def _said(test: Test, found: Found, *, lights: bool = True) -> str:
     if test.light == "grey":
         return f"{title}: grey, {test.why}"
     e = next((e for e in test.estimates if e.metric == test.decided), test.estimates[0])
-    figure = estimate_text(e)
+    figure = core.wording.estimate_text(e)
     lit, by_bands = (f"{title}: {test.light},", _by_bands(e)) if lights else (f"{title}:", "")
     if test.name == "key_metric":
-        before, after = (value_text(q, found.quality) for q in found.quality)
+        before, after = (core.wording.value_text(q, found.quality) for q in found.quality)
         return f"{lit} {before} to {after}, {_drop(e, figure)}{by_bands}"
     if test.name == "statistics" and lights:
         return f"{lit} {_of_statistics(test)}"
@@ -190,7 +182,7 @@ def _said(test: Test, found: Found, *, lights: bool = True) -> str:
         return f"{lit} {e.title} {figure}"
     forecast = next(e for e in test.estimates if e.metric in ("expected_quality", "predicted_quality"))
     how = "expected from neighbours" if test.name == "local_drift" else "predicted from distances"
-    return f"{lit} {value_text(forecast)} {how}, {_drop(e, figure)}{by_bands}"
+    return f"{lit} {core.wording.value_text(forecast)} {how}, {_drop(e, figure)}{by_bands}"
 
 
 def _apart(items: pd.DataFrame) -> str:
@@ -220,7 +212,7 @@ def _mixture(shares: pd.Series) -> str:
     """The models of a side with their shares, the three most frequent."""
     ordered = shares.sort_index().sort_values(ascending=False, kind="stable")
     named = [
-        f"{str(name)[:60]}{'' if len(ordered) == 1 else f' {percent(share)}'}"
+        f"{str(name)[:60]}{'' if len(ordered) == 1 else f' {core.percent(share)}'}"
         for name, share in ordered.head(3).items()
     ]
     return ", ".join(named) + (f" and {len(ordered) - 3} more" if len(ordered) > 3 else "")
@@ -229,7 +221,7 @@ def _mixture(shares: pd.Series) -> str:
 def _labelled(found: Found) -> str:
     """Of how many rows the key metric is where some of those that were answered have no label."""
     few = [
-        f"{counted(q.n, 'row')} of {q.group['side'].upper()} ({q.n_undefined} have none)"
+        f"{core.counted(q.n, 'row')} of {q.group['side'].upper()} ({q.n_undefined} have none)"
         for q in found.quality
         if q.n and q.n_undefined and any(test.name != "statistics" for test in found.tests)
     ]
@@ -246,15 +238,15 @@ def _without_labels(found: Found) -> str:
     return f" Without labels of OOS: -p 'tests=[{names}]' leaves out what needs them."
 
 
-def _by_bands(e: Estimate) -> str:
+def _by_bands(e: core.Estimate) -> str:
     return " (by key_bands)" if e.note.endswith("by key_bands") else ""
 
 
-def _drop(e: Estimate, figure: str) -> str:
+def _drop(e: core.Estimate, figure: str) -> str:
     return f"a drop of {figure} pp" if (e.value or 0.0) > 0 else f"no drop ({figure} pp)"
 
 
-def _of_statistics(test: Test) -> str:
+def _of_statistics(test: figures.Test) -> str:
     """How many statistics are red and yellow, of responses and of requests."""
     parts = []
     for part in ("responses", "requests"):
@@ -264,7 +256,7 @@ def _of_statistics(test: Test) -> str:
     return ", ".join(parts)
 
 
-def _without_bands(tests: Sequence[Test], settings: Settings) -> str:
+def _without_bands(tests: Sequence[figures.Test], settings: figures.Settings) -> str:
     """What is said where no thresholds of the key metric are given, and a small drop can be no better than yellow."""
     judged = [t for t in tests if t.name in ("key_metric", "local_drift", "global_drift") and t.light == "yellow"]
     small = [t for t in judged if settings.drop_bands.light(t.estimates[0].value) == "green"]
@@ -274,7 +266,7 @@ def _without_bands(tests: Sequence[Test], settings: Settings) -> str:
     return f" Without key_bands the drop alone decides, and a small one is at best yellow ({names})."
 
 
-def _rule(found: Found, settings: Settings) -> str:
+def _rule(found: Found, settings: figures.Settings) -> str:
     key = f", key metric of OOT {settings.key}" if settings.key else ", no thresholds of the key metric: at best yellow"
     of_drop = f"drop in pp {settings.drop_bands}{key}"
     rules = {
@@ -287,11 +279,11 @@ def _rule(found: Found, settings: Settings) -> str:
     return "; ".join(f"{TITLES[t.name]}: {rules[t.name]}" for t in found.tests) + "; the worst test decides"
 
 
-def _stability(lit: Sequence[Test], light: Light) -> float | None:
+def _stability(lit: Sequence[figures.Test], light: core.verdict.Light) -> float | None:
     """The share of resamples with the same light; a test that is grey stays so."""
     sizes = [len(test.drawn) for test in lit if len(test.drawn)]
     if not sizes or any(not len(test.drawn) and test.light != "grey" for test in lit):
         return None
     size = min(sizes)
     drawn = [test.drawn[:size] if len(test.drawn) else np.full(size, test.light) for test in lit]
-    return float(np.mean(worst_lights(drawn) == light))
+    return float(np.mean(core.verdict.worst_lights(drawn) == light))

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.clusters import is_clustered, widened
-from evalbench.core.result import Estimate
-from evalbench.core.stats import percentile_interval
-from evalbench.core.unscored import counted as counted_reasons
-from evalbench.core.verdict import Bands, Light
-from evalbench.core.wording import p_equals
-from evalbench.studies.drift.figures import N_JOINT, Settings, Test, counts
+from evalbench import core
+from evalbench.studies.drift import figures, separating
 from evalbench.studies.drift.lights import bands_for, overall
-from evalbench.studies.drift.separating import WAYS, gini_of
 from evalbench.studies.drift.statistics import Statistic, statistics_of
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-    from evalbench.core.arrays import Floats
-
-
-def statistics(items: pd.DataFrame, weights: Floats, blocks: Any, settings: Settings) -> tuple[Test, list[Statistic]]:
+def statistics(
+    items: pd.DataFrame, weights: core.Floats, blocks: Any, settings: figures.Settings
+) -> tuple[figures.Test, list[Statistic]]:
     """Test 2: statistics of the texts and the document's rule over their lights."""
     kept = (items["unscored"] == "").to_numpy()
     rows = items[kept]
@@ -33,9 +25,9 @@ def statistics(items: pd.DataFrame, weights: Floats, blocks: Any, settings: Sett
         for name in ("languages", "psi_light_on", "new_tokens", "n_bins", "epsilon", "n_permutations", "seed")
     }
     found = statistics_of(rows, weights[:, kept], np.asarray(blocks)[kept], **options)
-    clustered = is_clustered(items)
+    clustered = core.clusters.is_clustered(items)
     units = len(np.unique(np.asarray(blocks)[kept])) if len(rows) else 0
-    estimates: list[Estimate] = []
+    estimates: list[core.Estimate] = []
     drawn: dict[str, list[Any]] = {"response": [], "request": []}
     lights: dict[str, list[Any]] = {"response": [], "request": []}
     for s in found:
@@ -45,7 +37,7 @@ def statistics(items: pd.DataFrame, weights: Floats, blocks: Any, settings: Sett
         lights[s.part].append([e.light])
         if len(s.drawn):
             drawn[s.part].append(np.full(len(s.drawn), "grey", dtype="<U6") if s.why else bands.lights(s.drawn))
-    light: Light = str(overall(lights["response"], lights["request"])[0]) if found else "grey"  # type: ignore[assignment]
+    light: core.verdict.Light = str(overall(lights["response"], lights["request"])[0]) if found else "grey"  # type: ignore[assignment]
     replicates = np.empty(0, dtype="<U6")
     if drawn["response"] and len({len(d) for side in drawn.values() for d in side}) == 1:
         replicates = overall(drawn["response"], drawn["request"])
@@ -56,16 +48,21 @@ def statistics(items: pd.DataFrame, weights: Floats, blocks: Any, settings: Sett
         or estimates
     )
     decided = max(worst_of, key=lambda e: -math.inf if e.value is None else e.value).metric
-    return Test("statistics", light, estimates, replicates, why, decided), found
+    return figures.Test("statistics", light, estimates, replicates, why, decided), found
 
 
 def _statistic(
-    s: Statistic, items: pd.DataFrame, bands: Bands, settings: Settings, clustered: bool, n_units: int
-) -> Estimate:
+    s: Statistic,
+    items: pd.DataFrame,
+    bands: core.verdict.Bands,
+    settings: figures.Settings,
+    clustered: bool,
+    n_units: int,
+) -> core.Estimate:
     notes = [s.why]
     if s.index is not None and math.isfinite(s.index.value):
         notes.append(
-            f"PSI {s.index.value:.3g}, by chance {s.index.null_mean:.3g}, p {p_equals(s.index.p)}"
+            f"PSI {s.index.value:.3g}, by chance {s.index.null_mean:.3g}, p {core.wording.p_equals(s.index.p)}"
             if s.index.n_permutations
             else f"PSI {s.index.value:.3g}"
         )
@@ -76,10 +73,13 @@ def _statistic(
     known = math.isfinite(s.value)
     low = high = None
     if known and len(s.drawn) and n_units > 1 and np.isfinite(s.drawn).any():
-        low, high = (float(end) for end in percentile_interval(s.drawn, widened(n_units) if clustered else 0.95))
+        low, high = (
+            float(end)
+            for end in core.stats.percentile_interval(s.drawn, core.clusters.widened(n_units) if clustered else 0.95)
+        )
     words = f"percentile bootstrap of {n_units} clusters, widened by t, " if clustered else "percentile bootstrap, "
-    lost = counted_reasons(items["unscored"])
-    return Estimate(
+    lost = core.unscored.counted(items["unscored"])
+    return core.Estimate(
         metric=s.metric,
         title=s.title,
         value=s.value if known else None,
@@ -92,24 +92,28 @@ def _statistic(
         cuts=bands.cuts,
         note="; ".join(filter(None, [*notes, f"every item is unscored: {lost}" if not known and lost else ""]))
         or "no value",
-        **counts(items, s.n if known else 0),
+        **figures.counts(items, s.n if known else 0),
     )
 
 
-def separability(items: pd.DataFrame, settings: Settings) -> Test:
+def separability(items: pd.DataFrame, settings: figures.Settings) -> figures.Test:
     """Test 3: the Gini of classifiers of both samples; the greater decides."""
     bands = bands_for("gini", settings.preset, settings.lights)
     estimates, drawn, reasons = [], [], []
-    lost = counted_reasons(items["unscored"])
-    for name, sees in WAYS.items():
+    lost = core.unscored.counted(items["unscored"])
+    for name, sees in separating.WAYS.items():
         if f"{name}_score" not in items:
             continue
-        found, replicates, why = gini_of(items, name, seed=settings.seed, n_resamples=settings.n_resamples)
+        found, replicates, why = separating.gini_of(items, name, seed=settings.seed, n_resamples=settings.n_resamples)
         light = "grey" if why or found.value is None else bands.light(found.value)
         reasons.append(why)
-        drawn.append(bands.lights(replicates[:N_JOINT]) if not why else np.full(len(replicates[:N_JOINT]), "grey"))
+        drawn.append(
+            bands.lights(replicates[: figures.N_JOINT])
+            if not why
+            else np.full(len(replicates[: figures.N_JOINT]), "grey")
+        )
         estimates.append(
-            Estimate(
+            core.Estimate(
                 metric=name,
                 title=f"Gini by {sees}",
                 value=found.value,
@@ -132,19 +136,19 @@ def separability(items: pd.DataFrame, settings: Settings) -> Test:
                         )
                     )
                 ),
-                **counts(items, found.n if found.value is not None else 0),
+                **figures.counts(items, found.n if found.value is not None else 0),
             )
         )
     if not estimates:
         nothing = f"every item is unscored: {lost}" if lost else "no requests of both sides"
-        e = Estimate(
-            metric="gini", title=f"Gini by {WAYS['gini']}", value=None, note=nothing, light="grey", cuts=bands.cuts,
-            unit="−1–1", higher_is_better=False, **counts(items, 0),
+        e = core.Estimate(
+            metric="gini", title=f"Gini by {separating.WAYS['gini']}", value=None, note=nothing, light="grey", cuts=bands.cuts,
+            unit="−1–1", higher_is_better=False, **figures.counts(items, 0),
         )  # fmt: skip
-        return Test("separability", "grey", [e], why=nothing)
+        return figures.Test("separability", "grey", [e], why=nothing)
     known = [e for e in estimates if e.value is not None and e.light != "grey"]
     if not known:
-        return Test("separability", "grey", estimates, why=next(filter(None, reasons), estimates[0].note))
+        return figures.Test("separability", "grey", estimates, why=next(filter(None, reasons), estimates[0].note))
     top = max(known, key=lambda e: e.value or 0.0)
     of_top = drawn[estimates.index(top)]
-    return Test("separability", top.light, estimates, of_top, "", top.metric)
+    return figures.Test("separability", top.light, estimates, of_top, "", top.metric)

@@ -121,7 +121,7 @@ def rests_on_judge(
     """Whether a figure could change with a judge: one marks the questions that search for chunks, one the answers that k is chosen by."""
     if figure in {m.metric for m in of_embedding(n_search)}:
         return bool(judge)
-    return target_metric in JUDGED or figure not in {m.metric for m in measures(target_metric=target_metric)}
+    return target_metric in sections.JUDGED or figure not in {m.metric for m in measures(target_metric=target_metric)}
 
 
 def _of_retrieval(target_metric: str) -> tuple[core.Measure, ...]:

@@ -81,7 +81,7 @@ def judged_measures(metrics: Sequence[str], lights: Mapping[str, Any] | None = N
 
 def rests_on_judge(figure: str, group: Mapping[str, str], *, metrics: Sequence[str] = ()) -> bool:
     """Whether a figure could change with the judge of contradiction: a metric of texts alone could not."""
-    return figure != "sacrebleu_corpus" and (figure not in metrics or "contradict" in card(figure).needs)
+    return figure != "sacrebleu_corpus" and (figure not in metrics or "contradict" in registry.card(figure).needs)
 
 
 @kit.slicing.sliced(measures=measures)
