@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from evalbench.kit import modules as modules
     from evalbench.kit import options as options
     from evalbench.kit import rephrasing as rephrasing
+    from evalbench.kit import results as results
     from evalbench.kit import rules as rules
     from evalbench.kit import sampling as sampling
     from evalbench.kit import scoring as scoring
@@ -41,9 +42,12 @@ if TYPE_CHECKING:
     from evalbench.kit.options import Checks as Checks
     from evalbench.kit.options import stated as stated
     from evalbench.kit.options import taken as taken
+    from evalbench.kit.results import result_of as result_of
     from evalbench.kit.verdicts import MAX_UNSCORED as MAX_UNSCORED
     from evalbench.kit.verdicts import N_RESAMPLES as N_RESAMPLES
     from evalbench.kit.verdicts import SEED as SEED
     from evalbench.kit.verdicts import worst_group as worst_group
 
-__getattr__ = modules_of(__name__, options="Checks stated taken", verdicts="MAX_UNSCORED N_RESAMPLES SEED worst_group")
+__getattr__ = modules_of(
+    __name__, options="Checks stated taken", results="result_of", verdicts="MAX_UNSCORED N_RESAMPLES SEED worst_group"
+)

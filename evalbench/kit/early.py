@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,13 +15,17 @@ from evalbench.core.measures import Measure, ratio
 from evalbench.core.result import Estimate, Result
 from evalbench.core.wording import count
 from evalbench.draw.lines import Line, lines
+from evalbench.kit import collecting
+from evalbench.kit.options import Checks, taken
 from evalbench.kit.stopping import EVIDENCE, Plan, Stopped, ask_until_decided
+from evalbench.kit.verdicts import by_group
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
     from evalbench.models.exchange import Reply
+    from evalbench.readers.dataset import Dataset
 
 PLACE = "place"
 """The items' column of the place in the order of asking."""
@@ -29,43 +33,81 @@ _OF_RESAMPLES = ("the interval is too narrow", "the interval has no width", "hav
 
 
 class Collected(NamedTuple):
-    """Answers that were asked for until the evidence decided.
+    """Answers of a model, of all rows or of those that were asked until the evidence decided.
 
     Attributes
     ----------
     answers : DataFrame
         The rows that were asked, with what was answered.
     replies : list of Reply
-    stopped : Stopped
+    stopped : Stopped or None
+        None where all rows were asked.
     """
 
     answers: pd.DataFrame
     replies: list[Reply]
-    stopped: Stopped
+    stopped: Stopped | None = None
 
 
-def collected_until(
-    rows: pd.DataFrame,
-    plan: Plan,
-    ask: Callable[[pd.DataFrame], tuple[pd.DataFrame, list[Reply]]],
-    score: Callable[[pd.DataFrame], pd.Series],
-) -> Collected:
-    """A model's answers, asked for until their mean score is decided.
+def check(checks: Checks, data: Dataset, what: str) -> None:
+    """Refuse to stop early where it saves nothing or cannot be decided.
 
     Parameters
     ----------
-    rows : DataFrame
-        With a column ``id``.
-    plan : Plan
-        Over these ids.
-    ask : callable
-        From the rows of a batch to them with their answers, and the replies, as
-        :func:`evalbench.kit.collecting.collected` gives them.
+    checks : Checks
+        Of the options ``model``, ``threshold``, ``stop_early`` and ``stop_batch``.
+    data : Dataset
+    what : str
+        What is asked, in the plural.
+    """
+    checks.at_least(1, "stop_batch")
+    if checks.options["stop_early"]:
+        free = "stop_early: responses that the table has cost nothing; name a model to ask"
+        checks.that(checks.options["model"], free)
+        checks.that(0 < checks.options["threshold"] < 1, "stop_early: needs a threshold above 0 and below 1")
+        together = f"stop_early: {what} that are drawn together (cluster) are not asked one by one"
+        checks.that(not data.grouping.cluster, together)
+
+
+def collected(
+    rows: pd.DataFrame,
+    column: str,
+    task: str,
+    fields: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+    score: Callable[[pd.DataFrame], pd.Series],
+    *,
+    threshold: float,
+    stop_early: bool,
+    stop_batch: int,
+    seed: int,
+    **others: Any,
+) -> Collected:
+    """The texts that are judged, where wanted asked for until it is decided on which side of the threshold their mean score is.
+
+    Parameters
+    ----------
+    rows, column, task, fields
+        See :func:`evalbench.kit.collecting.collected`.
     score : callable
         From answers to scores, 0–1, by id; NaN where one could not be scored.
+    threshold : float
+    stop_early : bool
+        Ask the model item by item, in an order of the seed, until a betting e-value decides whether the mean score is above or below the threshold.
+    stop_batch : int
+        After so many items each the evidence is looked at.
+    seed : int
+    **others
+        The other options of the study, of which those of :func:`evalbench.kit.collecting.asked` are handed on.
     """
     import pandas as pd
 
+    settings = taken(collecting.asked, {"seed": seed, **others})
+
+    def ask(some: pd.DataFrame) -> tuple[pd.DataFrame, list[Reply]]:
+        return collecting.collected(some, column, task, fields, **settings)
+
+    if not stop_early:
+        return Collected(*ask(rows))
     found: list[pd.DataFrame] = [rows.head(0)]
     replies: list[Reply] = []
 
@@ -75,12 +117,15 @@ def collected_until(
         replies.extend(more)
         return score(answers).reindex(list(ids)).to_numpy(dtype=float)
 
+    plan = Plan.drawn(rows["id"].unique(), seed=seed, batch=stop_batch, null=threshold)
     stopped = ask_until_decided(plan, outcomes)
     return Collected(pd.concat(found[1:] or found, ignore_index=True), replies, stopped)
 
 
-def placed(items: pd.DataFrame, stopped: Stopped) -> pd.DataFrame:
+def placed(items: pd.DataFrame, stopped: Stopped | None) -> pd.DataFrame:
     """The items with their place in the order of asking, from 1 on, by which :func:`sequenced` finds it again."""
+    if stopped is None:
+        return items
     place = {name: float(i) for i, name in enumerate(stopped.asked, 1)}
     return items.assign(**{PLACE: items["id"].map(place)})
 
@@ -136,6 +181,17 @@ def sequenced(
             note = "; ".join(part for part in e.note.split("; ") if not part.endswith(_OF_RESAMPLES))
             out.append(replace(e, ci_low=low, ci_high=high, method=method, note=note))
     return tuple(out)
+
+
+def summed(items: pd.DataFrame, measures: Sequence[Measure], by: str, *, seed: int, n_resamples: int) -> dict[str, Any]:
+    """What :func:`evalbench.kit.verdicts.worst_group` takes besides where asking stopped early; nothing where it did not.
+
+    Resamples of what stopped early say nothing of how sure the light is.
+    """
+    if PLACE not in items:
+        return {}
+    found = by_group(items, measures, by, seed=seed, n_resamples=n_resamples)
+    return {"estimates": sequenced(found, items, measures), "stable": lambda light: None}
 
 
 def picture_of_evidence(result: Result) -> tuple[Figure, str] | None:

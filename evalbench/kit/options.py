@@ -210,10 +210,17 @@ class Checks:
     >>> checks.choice("level", "x", ("a", "b"))
     >>> checks.faults
     ['threshold must be between 0 and 1, got 2', "level must be one of a, b; got 'x'"]
+    >>> checks = Checks({"ties": "mean", "n_folds": 1, "coverage": 0.5, "depths": [0, 2]})
+    >>> checks.choices(ties=("first", "last"))
+    >>> checks.at_least(2, "n_folds")
+    >>> checks.share("coverage", "depths")
+    >>> checks.faults
+    ["ties must be one of first, last; got 'mean'", 'n_folds must be at least 2, got 1', 'depths must be between 0 and 1, got [0, 2]']
     """
 
     def __init__(self, options: Mapping[str, Any] = MappingProxyType({})) -> None:
         self.faults: list[str] = []
+        self.options = options
         for name, value in options.items():
             if name.endswith("sample_method"):
                 self.choice(name, value, ("first", "random"))
@@ -236,15 +243,41 @@ class Checks:
         renamed = f", which is now called {now[0]}" if now else ""
         self.that(value in known, f"{name} must be one of {', '.join(map(str, known))}; got {value!r}{renamed}")
 
-    def share(self, **values: Any) -> None:
-        """Numbers from 0 to 1."""
-        for name, value in values.items():
-            self.that(_is_number(value) and 0 <= value <= 1, f"{name} must be between 0 and 1, got {value!r}")
+    def choices(self, **known: Iterable[object]) -> None:
+        """Options that are each one of several."""
+        for name, values in known.items():
+            self.choice(name, self.options[name], values)
 
-    def at_least(self, least: float, **values: Any) -> None:
-        """Numbers from ``least`` on."""
-        for name, value in values.items():
-            self.that(_is_number(value) and value >= least, f"{name} must be at least {least:g}, got {value!r}")
+    def some(self, **known: Iterable[object]) -> None:
+        """Options that each list one or more of several."""
+        for name, values in known.items():
+            self.that(self.options[name], f"{name} must be some of {', '.join(map(str, values))}; got none")
+        self.any_of(**known)
+
+    def any_of(self, **known: Iterable[object]) -> None:
+        """Options that each list any number of several, none too."""
+        for name, values in known.items():
+            for value in self.options[name]:
+                self.choice(name, value, values)
+
+    def share(self, *names: str, **values: Any) -> None:
+        """Numbers from 0 to 1: options by their names, or further values; of a list each number, and one at least."""
+        for name, value in (*((name, self.options[name]) for name in names), *values.items()):
+            holds = all(_is_number(n) and 0 <= n <= 1 for n in _each(value))
+            self.that(holds and value != [], f"{name} must be between 0 and 1, got {value!r}")
+
+    def at_least(self, least: float, *names: str, **values: Any) -> None:
+        """Numbers from ``least`` on, as of :meth:`share`."""
+        for name, value in (*((name, self.options[name]) for name in names), *values.items()):
+            holds = all(_is_number(n) and n >= least for n in _each(value))
+            self.that(holds and value != [], f"{name} must be at least {least:g}, got {value!r}")
+
+    def inside(self, low: float, high: float, *names: str) -> None:
+        """Numbers between two that are not allowed themselves."""
+        for name in names:
+            value = self.options[name]
+            holds = _is_number(value) and low < value < high
+            self.that(holds, f"{name} must be above {low:g} and below {high:g}, got {value!r}")
 
     def texts(self, name: str, value: Iterable[Any]) -> None:
         """One text or more, none of them blank."""
@@ -289,6 +322,10 @@ class Checks:
         """
         if self.faults:
             raise BadInput.listing(f"{study}: invalid options:", self.faults)
+
+
+def _each(value: Any) -> Iterable[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _is_number(value: object) -> bool:

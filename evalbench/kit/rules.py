@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
+from evalbench.core.measures import Measure
 from evalbench.errors import BadInput
+from evalbench.kit.options import Checks
 
 
 def rule_of(
@@ -67,6 +69,69 @@ def rule_of(
     return known
 
 
-def _refuse(faults: list[str]) -> None:
+class Figure(NamedTuple):
+    """What a rule of a figure is checked by: which end is better (None: neither), and its range."""
+
+    higher_is_better: bool | None = True
+    within: tuple[float, float] = (0.0, 1.0)
+
+
+def figures_of(measures: Iterable[Measure], *endless: str) -> dict[str, Figure]:
+    """Measures as :func:`rules_of` takes them; those in a unit of ``endless`` have no upper end, the others are from 0 to 1.
+
+    Examples
+    --------
+    >>> from evalbench.core.measures import mean_of
+    >>> figures_of([mean_of("f1", higher_is_better=True), mean_of("edits", unit="words", higher_is_better=False)], "words")
+    {'f1': Figure(higher_is_better=True, within=(0.0, 1.0)), 'edits': Figure(higher_is_better=False, within=(0.0, inf))}
+    """
+    return {m.metric: Figure(m.higher_is_better, (0.0, math.inf if m.unit in endless else 1.0)) for m in measures}
+
+
+def rules_of(
+    lights: Mapping[str, Any] | None, known: Mapping[str, Figure], own: Mapping[str, Mapping[str, float | None]] = {}
+) -> dict[str, dict[str, float]]:
+    """The checked thresholds of each figure that has a light.
+
+    Parameters
+    ----------
+    lights : mapping or None
+        Figure → its rule: the option of that name.
+    known : mapping of str to Figure
+        Those that can have a light.
+    own : mapping
+        Rules that options of their own give; they come first, also where their thresholds are not set.
+
+    Raises
+    ------
+    BadInput
+        Lists figures that cannot have a light, rules that are given twice, and thresholds that are not a rule.
+
+    Examples
+    --------
+    >>> rules_of({"recall": {"green_from": 0.9, "yellow_from": 0.7}}, {"recall": Figure(), "f1": Figure()}, {"f1": {}})
+    {'f1': {}, 'recall': {'green_from': 0.9, 'yellow_from': 0.7}}
+    >>> rules_of({"r2": {}}, {"recall": Figure(), "f1": Figure()})
+    Traceback (most recent call last):
+    evalbench.errors.BadInput: lights:
+      - lights must be of recall, f1; got 'r2'
+    """
+    checks = Checks()
+    found: dict[str, dict[str, float]] = {}
+    for name, rule, of in (
+        *((name, rule, "") for name, rule in own.items()),
+        *((n, r, n) for n, r in (lights or {}).items()),
+    ):
+        if name not in known:
+            checks.that(False, f"lights must be of {', '.join(known)}; got {name!r}")
+            continue
+        checks.that(not found.get(name), f"lights: {name} has its thresholds in {' and '.join(found.get(name, ()))}")
+        figure = known[name]._asdict()
+        found[name] = checks.tried(lambda rule=rule, of=of, figure=figure: rule_of(rule, of=of, **figure)) or {}  # type: ignore[misc]
+    _refuse(checks.faults, "lights:")
+    return found
+
+
+def _refuse(faults: list[str], head: str = "thresholds:") -> None:
     if faults:
-        raise BadInput.listing("thresholds:", faults)
+        raise BadInput.listing(head, faults)

@@ -11,6 +11,7 @@ bounds that open questions leave, the quality of each model, calls made and save
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +22,7 @@ import pandas as pd
 
 from evalbench import core, kit, readers
 from evalbench.judge import dag, entail, verdicts
-from evalbench.models.accounting import embeddings_counted, merged
+from evalbench.models.accounting import embeddings_counted
 from evalbench.studies.cascade import (
     alike,
     bases,
@@ -198,19 +199,17 @@ def evaluate(
         **_calls(course),
     }
     files = {people.TO_LABEL: people.to_label([case for case in cases if case.id in left], models)} if left else {}
-    return core.Result(
-        study="cascade",
-        question=QUESTION,
+    return kit.result_of(
+        evaluate,
+        data,
+        options,
+        items,
+        by=(),
         judged=inputs.judged_in_words(models),
-        parameters=options,
-        data=data.label,
-        id="id",
-        items=items,
-        summary=summary.summarise(items, **kit.taken(summary.summarise, options)),
         tables=tables,
         notes=(*data.notes, *method.notes(items, cases, course, hand, options, agreed)),
-        method=(*method.described(options), *([kit.stopping.METHOD] if course.stopped else [])),
-        accounting=merged([*(one.accounting for one in course.asked), *spent]),
+        method=method.described(options) + ((kit.stopping.METHOD,) if course.stopped else ()),
+        spent=[*(one.accounting for one in course.asked), *spent],
         stopping=early.to_json(course.stopped, items) if course.stopped else {},
         files={**files, kit.stopping.PLAN: kit.stopping.plan_bytes(setting.stop_plan, content)},
     )
@@ -289,10 +288,8 @@ def _set(
         else []
     )
     tree = checks.tried(lambda: dag.read_dag(options["graph"])) if options["graph"] else None
-    by: dict[str, state.By | None] = {}
-    for name, one in (("judge", judge), ("strong", strong), ("answerer", answerer)):
-        named = isinstance(one, str)
-        by[name] = (checks.tried(lambda one=one: inputs.judge_of(one, data)) if named else one) if one else None  # type: ignore[misc]
+    asked = {"judge": judge, "strong": strong, "answerer": answerer}
+    by = {name: checks.tried(functools.partial(inputs.judge_of, one, data)) for name, one in asked.items()}
     checks.that(
         answerer == "" or judge != answerer, "answerer must be another model than the judge: it would confirm itself"
     )

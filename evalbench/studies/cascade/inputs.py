@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from evalbench import errors, kit, readers
-from evalbench.judge.verdicts import Recording
+from evalbench.judge import verdicts
 from evalbench.readers import Column, Table
 from evalbench.studies.cascade import state
 from evalbench.studies.cascade.people import WINNERS, mean_marks, preferences
@@ -339,18 +339,20 @@ def _list(cell: Any) -> list[Any]:
     return list(cell) if isinstance(cell, list | tuple) else [cell] if isinstance(cell, str) and cell else []
 
 
-def judge_of(name: str, data: readers.Dataset) -> state.By:
-    """A judge that the data set's table of verdicts names, or ``recorded`` for all of that table; any other as it is.
+def judge_of(name: str | verdicts.InProcess, data: readers.Dataset) -> state.By | None:
+    """A judge that the data set's table of verdicts names, or ``recorded`` for all of that table; any other as it is, none for none.
 
     Raises
     ------
     BadInput
         If ``recorded`` has no table, or a table of several judges.
     """
+    if not name or callable(name):
+        return name or None
     table = data.get("verdicts")
     names = sorted(set(table["judge"].fillna("")) - {""}) if table is not None and "judge" in table else []
     if table is not None and name in names:
-        return Recording([_row(row) for row in table[table["judge"] == name].to_dict("records")], name)
+        return verdicts.Recording([_row(row) for row in table[table["judge"] == name].to_dict("records")], name)
     if name != RECORDED:
         return name
     if table is None:
@@ -362,7 +364,7 @@ def judge_of(name: str, data: readers.Dataset) -> state.By:
         raise errors.BadInput(
             f"judge='recorded': the table verdicts has several judges: name one of {', '.join(names)}"
         )
-    return Recording([_row(row) for row in table.to_dict("records")], RECORDED)
+    return verdicts.Recording([_row(row) for row in table.to_dict("records")], RECORDED)
 
 
 def _row(row: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -168,26 +168,21 @@ def evaluate(
     heard = docket.heard()
     items, of_trials = trials.averaged(items_of(evidence, found, parameters), "id")
     items, fit, said = humans.on(kit.grouping.carried(items, data), heard, seed=seed, n_resamples=n_resamples)
-    result = core.Result(
-        study="citation",
-        question=QUESTION,
-        judged=kit.collecting.several("model", items["model"]),
-        parameters=parameters | fit,
-        data=data.label,
-        id="id",
-        by=("model",),
-        items=items,
-        summary=summary.summarise(items, **kit.taken(summary.summarise, parameters | fit)),
+    result = kit.result_of(
+        evaluate,
+        data,
+        parameters | fit,
+        items,
         tables={
             "citations": found.citations,
             "statements": found.statements,
             "answers": found.answers[TEXTS],
-            **kit.collecting.calls_of(replies, [heard]),
             **sources.pages_table(pages),
         },
         notes=(*data.notes, *method.notes(items, found.citations, model=model, check_urls=check_urls), *said),
         method=method.described(parameters),
-        accounting=kit.collecting.accounting_of(replies, [heard]),
+        replies=replies,
+        heard=[heard],
     )
     return trials.reported(result, of_trials, summary.measures(threshold), summary.with_sums)
 

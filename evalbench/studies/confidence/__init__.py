@@ -156,25 +156,25 @@ def evaluate(
     pairs = joint.compared(items, measures(p_by)[:1], seed=seed, n_resamples=n_resamples)
     heard = [docket.heard()] if docket else []
     texts = [c for c in ("id", "model", "question", "answer", "samples", "reference") if c in found.rows]
-    some = {"topics": by_topic.topics_of(items, confident_from), "comparisons": pairs}
-    return core.Result(
-        study="confidence",
-        question=QUESTION,
-        judged=kit.collecting.several("model", models),
-        parameters=options,
-        data=data.label,
-        id="id",
-        by=("model",),
-        items=items,
+    return kit.result_of(
+        evaluate,
+        data,
+        options,
+        items,
         summary=summary,
-        tables={"answers": found.rows[texts]} | {n: t for n, t in some.items() if len(t)} | kit.collecting.calls_of(found.replies, heard),
+        tables={"answers": found.rows[texts]},
+        some={"topics": by_topic.topics_of(items, confident_from), "comparisons": pairs},
         notes=(
-            *kit.comparing.in_words(pairs, "model", "auroc_uncertainty", len(models)), *data.notes, *found.notes, *scored.notes,
+            *kit.comparing.in_words(pairs, "model", "auroc_uncertainty", len(models)),
+            *data.notes,
+            *found.notes,
+            *scored.notes,
             *method.notes(items, summary, options),
         ),
         method=method.described(options, items, len(models) > 1),
-        accounting=kit.collecting.accounting_of(found.replies, heard),
-    )  # fmt: skip
+        replies=found.replies,
+        heard=heard,
+    )
 
 
 def _own(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,6 @@ import pandas as pd
 
 from evalbench import core, kit, readers
 from evalbench.metrics import coherence, reasoning
-from evalbench.models.exchange import Reply
 from evalbench.readers.gsm8k import adapt as adapt
 from evalbench.studies.contract import offered
 from evalbench.studies.cot_levels import summary
@@ -81,12 +80,8 @@ def evaluate(
         Whether *a* and *an* in a question give 1; relative error that an equation may have (0.001 accepts rounded results).
     threshold : float
         Mean final score that passes.
-    stop_early : bool
-        Ask the model problem by problem, in an order of the seed, until a betting e-value decides whether the mean final score is above or below the threshold.
-    stop_batch : int
-        After so many problems each the evidence is looked at.
-    max_unscored, seed, n_resamples
-        See :func:`evalbench.kit.verdicts.worst_group`.
+    stop_early, stop_batch, max_unscored, seed, n_resamples
+        See :func:`evalbench.kit.early.collected` and :func:`evalbench.kit.verdicts.worst_group`.
 
     Returns
     -------
@@ -100,58 +95,38 @@ def evaluate(
     """
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
-    checks.choice("answer_extractor", answer_extractor, (summary.STRICT, "flexible"))
+    checks.choices(answer_extractor=(summary.STRICT, "flexible"))
     checks.texts("answer_markers", answer_markers)
     checks.weights("weights", weights, reasoning.LEVELS)
     constants = checks.tried(lambda: coherence.constants_of(common_constants))
-    checks.share(relative_tolerance=relative_tolerance)
-    checks.at_least(1, stop_batch=stop_batch)
-    checks.that(not stop_early or model, "stop_early: responses that the table has cost nothing; name a model to ask")
-    checks.that(not stop_early or 0 < threshold < 1, "stop_early: needs a threshold above 0 and below 1")
-    checks.that(
-        not (stop_early and data.grouping.cluster),
-        "stop_early: problems that are drawn together (cluster) are not asked one by one",
-    )
+    checks.share("relative_tolerance")
+    kit.early.check(checks, data, "problems")
     checks.refuse("cot_levels")
     data, trials = kit.trials.spread(data, SCHEMA)
     rows = kit.sampling.sampled(data["items"], sample_method, n_samples, random_state)
-    reading = kit.taken(reasoning.four_levels, options) | {
-        "markers": tuple(answer_markers),
-        "common_constants": constants,
-    }
-    shown = {"fields": lambda row: {"question": row["question"]}, **kit.taken(kit.collecting.asked, options)}
-
-    def ask(some: pd.DataFrame) -> tuple[pd.DataFrame, list[Reply]]:
-        return kit.collecting.collected(some, "response", "word_problem", **shown)
+    reading = kit.taken(reasoning.four_levels, options)
+    reading |= {"markers": tuple(answer_markers), "common_constants": constants}
 
     def score(answered: pd.DataFrame) -> pd.Series:
         return items_of(answered, answer_extractor, weights, **reading)[0].set_index("id")["final"]
 
-    stopped = None
-    if stop_early:
-        plan = kit.stopping.Plan.drawn(rows["id"].unique(), seed=seed, batch=stop_batch, null=threshold)
-        responses, replies, stopped = kit.early.collected_until(rows, plan, ask, score)
-    else:
-        responses, replies = ask(rows)
-    each, tables = items_of(responses, answer_extractor, weights, **reading)
+    found = kit.early.collected(
+        rows, "response", "word_problem", lambda row: {"question": row["question"]}, score, **options
+    )
+    each, tables = items_of(found.answers, answer_extractor, weights, **reading)
     items, of_trials = trials.averaged(each, "id")
-    items = kit.grouping.carried(items if stopped is None else kit.early.placed(items, stopped), data)
-    result = core.Result(
-        study="cot_levels",
-        question=QUESTION,
-        judged=kit.collecting.several("model", items["model"]),
-        parameters=options,
-        data=data.label,
-        id="id",
-        by=("model",),
-        items=items,
-        summary=summary.summarise(items, **kit.taken(summary.summarise, options)),
-        tables={**tables, **kit.collecting.calls_of(replies), **(stopped.tables() if stopped else {})},
+    items = kit.grouping.carried(kit.early.placed(items, found.stopped), data)
+    result = kit.result_of(
+        evaluate,
+        data,
+        options,
+        items,
+        tables=tables,
         notes=(*data.notes, *summary.notes(items, tables["faults"], model, answer_extractor, answer_markers)),
-        method=(*summary.method(weights, threshold, **reading), *([kit.stopping.METHOD] if stopped else [])),
-        stopping=stopped.to_json("problem", "mean final score") if stopped else {},
-        files=stopped.files() if stopped else {},
-        accounting=kit.collecting.accounting_of(replies),
+        method=summary.method(weights, threshold, **reading),
+        replies=found.replies,
+        stopped=found.stopped,
+        counted=("problem", "mean final score"),
     )
     return trials.reported(result, of_trials, summary.measures(threshold), summary.with_sums)
 

@@ -13,7 +13,6 @@ from evalbench.metrics import coherence, reasoning
 from evalbench.studies.cot_levels import items
 
 LONGEST_STEP = 1000
-RESPONSE = "the response and its levels"
 
 
 def picture_levels(result: core.Result) -> draw.Drawn:
@@ -66,7 +65,7 @@ def worst(result: core.Result, rows: int = 10) -> pd.DataFrame:
         "model": "model",
         "final": "final",
         "the problem": _problem,
-        RESPONSE: _response,
+        "the response and its levels": _response,
     }
     return kit.cases.worst_cases(
         result.items, "final", keys=items.KEYS, n=rows, texts=result.tables["solutions"], show=show

@@ -55,12 +55,9 @@ def summarise(
     With ``strict``, a model whose responses mostly lack a marker of the answer makes the light grey.
     """
     rows = with_sums(items, threshold=threshold)
+    resampling: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
     lost = {str(model): said for model, own in rows.groupby("model") if (said := kit.extraction.unmarked(own))}
     *of_model, ceiling = measures(threshold)
-    early: dict[str, Any] = {}
-    if kit.early.PLACE in rows:  # resamples of what stopped early say nothing of how sure the light is
-        found = kit.verdicts.by_group(rows, of_model, "model", seed=seed, n_resamples=n_resamples)
-        early = {"estimates": kit.early.sequenced(found, rows, of_model), "stable": lambda light: None}
     summary = kit.worst_group(
         rows,
         of_model,
@@ -70,14 +67,11 @@ def summarise(
         share="passed",
         held_back=lost if answer_extractor == STRICT else {},
         max_unscored=max_unscored,
-        seed=seed,
-        n_resamples=n_resamples,
-        **early,
+        **resampling,
+        **kit.early.summed(rows, of_model, "model", **resampling),
     )
     problems = rows.drop_duplicates("id").assign(unscored="", undefined="")
-    of_references = core.measures.estimate(
-        problems, [ceiling], units=problems["id"], seed=seed, n_resamples=n_resamples
-    )
+    of_references = core.measures.estimate(problems, [ceiling], units=problems["id"], **resampling)
     return replace(summary, estimates=(*summary.estimates, *of_references.estimates))
 
 

@@ -113,20 +113,16 @@ def evaluate(
         items, measures(orientation)[:1], "model", units="session_id", rank_by="answers", paired=bool(paired), seed=seed,
         n_resamples=n_resamples,
     )  # fmt: skip
-    tables = {"turns": found.turns, "roles": found.roles}
-    some = {"weeks": by_week, "comparisons": compared}
     models = sorted(set(items["model"]))
-    return core.Result(
-        study="dialogue",
-        question=QUESTION,
-        judged=kit.collecting.several("model", models),
-        parameters=options,
-        data=data.label,
+    return kit.result_of(
+        evaluate,
+        data,
+        options,
+        items,
         id="session_id",
-        by=("model",),
-        items=items,
         summary=summary,
-        tables=tables | {name: table for name, table in some.items() if len(table)},
+        tables={"turns": found.turns, "roles": found.roles},
+        some={"weeks": by_week, "comparisons": compared},
         notes=(
             *kit.comparing.in_words(compared, "model", "answers", len(models)),
             *data.notes,

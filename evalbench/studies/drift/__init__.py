@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from evalbench import core, kit, readers
-from evalbench.models.accounting import embeddings_counted, merged
+from evalbench.models.accounting import embeddings_counted
 from evalbench.models.similarity.embed import card_of, language_warning
 from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
@@ -257,20 +257,19 @@ def evaluate(
     summary = summarise(items, **kit.taken(summarise, options))
     warning = language_warning(card, items["request"].tolist()) if card else ""
     tables = shown.tables_of(measured, settings_of(options), options)
-    return core.Result(
-        study="drift",
-        question=QUESTION,
+    return kit.result_of(
+        evaluate,
+        data,
+        options,
+        items,
+        by=("side",),
         judged="the later half of the interactions against the earlier"
         if samples.halved_at
         else "the interactions of OOT against those of OOS",
-        parameters=options,
-        data=data.label,
-        id="id",
-        by=("side",),
-        items=items,
-        items_of="interactions of both samples",
         summary=summary,
-        tables={**all_rows.beside(tables, counted), **({"anchors": judge.table} if judge else {})},
+        items_of="interactions of both samples",
+        tables=all_rows.beside(tables, counted),
+        some={"anchors": judge.table if judge else None},
         notes=(
             *data.notes_beside([name]),
             *samples.notes,
@@ -279,11 +278,11 @@ def evaluate(
             *measured.notes,
             *inputs.copies_noted(rows),
             *shown.worse_parts(tables["lights"]),
-            *filter(None, [warning]),
+            warning,
             *(judge.notes if judge else ()),
         ),
         method=method.described(options),
-        accounting=merged(spent),
+        spent=spent,
     )
 
 

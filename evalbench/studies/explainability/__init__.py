@@ -19,7 +19,6 @@ import pandas as pd
 
 from evalbench import core, kit, readers
 from evalbench.judge.entail import BASELINE
-from evalbench.models.accounting import merged
 from evalbench.studies import citation, cot_levels
 from evalbench.studies.citation import sources
 from evalbench.studies.contract import offered
@@ -181,15 +180,13 @@ def evaluate(
     content = final_results(summary, parts, parameters)
     judged = dict.fromkeys(part.model for part in parts.values())
     here = [part.source for part in parts.values() if isinstance(part.source, core.Result)]
-    result = core.Result(
-        study="explainability",
-        question=QUESTION,
-        judged=f"model {' and '.join(judged)}",
-        parameters=parameters,
-        data=inputs.label_of(data, parts, finished=not here),
-        id="id",
+    result = kit.result_of(
+        evaluate,
+        inputs.label_of(data, parts, finished=not here),
+        parameters,
+        items,
         by=("part",),
-        items=items,
+        judged=f"model {' and '.join(judged)}",
         summary=summary,
         tables={
             **{f"{name}_items": part.items for name, part in parts.items()},
@@ -198,7 +195,7 @@ def evaluate(
         },
         notes=(*method.notes(summary, content, parts), *of_labels),
         method=method.described(parameters),
-        accounting=merged([result.accounting for result in here]),
+        spent=[result.accounting for result in here],
         files={f"FINAL_RESULTS_{datetime.now(UTC):%Y%m%d}.json": as_bytes(content)},
     )
     return kit.trials.Trials().reported(result, trials_of(parts), measures(), with_sums)

@@ -158,21 +158,20 @@ def evaluate(
     core.progress.at(f"correlations, {n_resamples} resamples")
     panel, terms = summary.settled(items, options)
     used = {*metrics, *readings.criteria, *inputs.side_columns(metrics)}
-    return core.Result(
-        study="human_correlation",
-        question=QUESTION,
-        judged=kit.collecting.several("metric", names) if names else "the annotators' agreement",
-        parameters={**parameters, "metrics": recorded(metrics, found), "criteria": list(readings.criteria)},
-        data=data.label,
+    return kit.result_of(
+        evaluate,
+        data,
+        {**parameters, "metrics": recorded(metrics, found), "criteria": list(readings.criteria)},
+        items,
         id="doc_id",
         by=("scorer", "criterion") if names else ("criterion",),
-        items_of="outputs"
-        + " × metrics" * bool(names)
-        + " × criteria" * (not names or not set(names) <= {*own_criterion}),
-        items=items,
+        judged=kit.collecting.several("metric", names) if names else "the annotators' agreement",
         summary=summary.summarise(items, **kit.taken(summary.summarise, parameters))
         if data.grouping.slices
         else summary.summary_of(panel, terms),
+        items_of="outputs"
+        + " × metrics" * bool(names)
+        + " × criteria" * (not names or not set(names) <= {*own_criterion}),
         tables={
             **tables.tables_of(panel, terms.trusted, readings.pairs, yellow_from),
             "texts": readings.frame,

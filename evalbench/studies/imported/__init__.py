@@ -116,27 +116,18 @@ def evaluate(
         ),
     }
     used = {c for c in data["items"] if c in names} | ({"answer", "passed"} if "scores" in data.tables else set())
-    result = core.Result(
-        study="imported",
-        question=QUESTION,
-        judged=kit.collecting.several("model", models),
-        parameters=options,
-        data=data.label,
+    result = kit.result_of(
+        evaluate,
+        data,
+        options,
+        items,
         id=inputs.UNIT if found.hashed else "id",
-        by=("model",),
-        items=items,
-        summary=summary.summarise(items, **kit.taken(summary.summarise, options)),
-        tables={name: table for name, table in tables.items() if table is not None and len(table)},
-        notes=tuple(
-            filter(
-                None,
-                [
-                    *method.remarks(found, facts, beside),
-                    *(n for n in data.notes_beside(used) if _DIRECTION not in n),
-                    core.compared.left_out_note(len(models), "models", "each metric"),
-                ],
-            )
-        ),
+        some=tables,
+        notes=[
+            *method.remarks(found, facts, beside),
+            *(n for n in data.notes_beside(used) if _DIRECTION not in n),
+            core.compared.left_out_note(len(models), "models", "each metric"),
+        ],
         method=method.described(found, figures=bool(len(beside))),
     )
     return trials.reported(result, rows, listed)

@@ -120,23 +120,21 @@ def evaluate(
     items = kit.grouping.carried(items, data)
     summary = summarise(items, **kit.taken(summarise, options))
     judges = readings.verdicts["judge"].unique()
-    return core.Result(
-        study="judge_audit",
-        question=QUESTION,
-        judged=kit.collecting.several("judge", judges),
-        parameters=options,
-        data=data.label,
-        id="id",
+    return kit.result_of(
+        evaluate,
+        data,
+        options,
+        items,
         by=("judge",),
-        items=items,
-        items_of="answers × judges",
+        judged=kit.collecting.several("judge", judges),
         summary=summary,
+        items_of="answers × judges",
         tables={**tables.tables_of(items, summary, readings, **kit.taken(tables.tables_of, options)), **heard.tables},
         notes=(*data.notes, *heard.notes, *readings.notes, *remarks, *method.notes(items, readings, labels_drawn)),
         method=method.described(items, options),
         accounting=heard.accounting,
-        trials=noise.noise_of(items, readings),
         files=learnt.files_of(items, readings, data.label, heard.versions(), judged_at),
+        trials=noise.noise_of(items, readings),
     )
 
 

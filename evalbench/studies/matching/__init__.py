@@ -221,18 +221,16 @@ def evaluate(
         "split": split_table(violations, data.card),
         "checkers": checker_table(checkers, trials.named(violations.predictions), described),
     }
-    some = {"comparisons": compared, "faults": violations.faults}
-    result = core.Result(
-        study="matching",
-        question=QUESTION,
-        judged=kit.collecting.several("checker", checkers),
-        parameters=options,
-        data=data.label,
+    result = kit.result_of(
+        evaluate,
+        data,
+        options,
+        items,
         id="sample_id",
         by=("checker",),
-        items=items,
-        summary=summary.summarise(items, **kit.taken(summary.summarise, options)),
-        tables=tables | {name: table for name, table in some.items() if len(table)},
+        judged=kit.collecting.several("checker", checkers),
+        tables=tables,
+        some={"comparisons": compared, "faults": violations.faults},
         notes=(
             *kit.comparing.in_words(compared, "checker", light_on, len(checkers)),
             *violations.notes,

@@ -141,15 +141,14 @@ def evaluate(
     items = kit.grouping.carried(items_of(judged, arrays, default, fold, fitted, bounds), data, unit=inputs.UNIT)
     summary = summarise(items, **kit.taken(summarise, options))
     found = method.weights_of(score, final)
-    return core.Result(
-        study="matching_calibration",
-        question=QUESTION,
-        judged=f"the {score} score of matching, {embed} similarities",
-        parameters=options,
-        data=data.label,
+    return kit.result_of(
+        evaluate,
+        data,
+        options,
+        items,
         id="pair_id",
         by=("settings",),
-        items=items,
+        judged=f"the {score} score of matching, {embed} similarities",
         summary=summary,
         tables={
             "fits": fits_table(arrays, components, default, fitted, final, fold),

@@ -225,27 +225,26 @@ def evaluate(
     fallen = falls_of(items, least_fall, seed, n_resamples)
     # A model's replies are not the table's.
     said = [note for note in data.notes if not (model and note.startswith(f"{data.files.get('items', ' ')}:"))]
-    tables = {"replies": replies, "cells": cells(items)}
-    some = {"falls": fallen, "comparisons": compared}
     models = sorted(set(items["model"]))
-    result = core.Result(
-        study="needle",
-        question=QUESTION,
-        judged=kit.collecting.several("model", models),
-        parameters=options | fit,
-        data=data.label,
-        id="id",
-        by=("model",),
-        items=items,
-        summary=summary.summarise(items, **kit.taken(summary.summarise, options | fit)),
-        tables=tables | {name: table for name, table in some.items() if len(table)} | kit.collecting.calls_of(found.calls, heard),
+    result = kit.result_of(
+        evaluate,
+        data,
+        options | fit,
+        items,
+        tables={"replies": replies, "cells": cells(items)},
+        some={"falls": fallen, "comparisons": compared},
         notes=(
-            *kit.comparing.in_words(compared, "model", "recall", len(models)), *said, *found.notes, *gathered,
-            *method.notes(items, replies, fallen, scorer), *of_labels,
+            *kit.comparing.in_words(compared, "model", "recall", len(models)),
+            *said,
+            *found.notes,
+            *gathered,
+            *method.notes(items, replies, fallen, scorer),
+            *of_labels,
         ),
         method=method.described(options),
-        accounting=kit.collecting.accounting_of(found.calls, heard),
-    )  # fmt: skip
+        replies=found.calls,
+        heard=heard,
+    )
     return trials.reported(result, of_trials, summary.measures(scorer))
 
 

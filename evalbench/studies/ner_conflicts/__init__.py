@@ -119,18 +119,15 @@ def evaluate(
         seed=seed,
         n_resamples=n_resamples,
     )
-    result = core.Result(
-        study="ner_conflicts",
-        question=QUESTION,
-        judged=kit.collecting.several("model", models),
-        parameters=options,
-        data=data.label,
+    result = kit.result_of(
+        evaluate,
+        data,
+        options,
+        items,
         id="text_id",
-        by=("model",),
-        items=items,
         items_of="texts × models" if len(models) > 1 else "texts",
-        summary=summary.summarise(items, **kit.taken(summary.summarise, options)),
-        tables={"conflicts": conflicts, "texts": known.texts, **({"comparisons": compared} if len(compared) else {})},
+        tables={"conflicts": conflicts, "texts": known.texts},
+        some={"comparisons": compared},
         notes=(
             *kit.comparing.in_words(compared, "model", summary.SHARE, len(models)),
             *data.notes,

@@ -124,23 +124,19 @@ def evaluate(
         seed=seed,
         n_resamples=n_resamples,
     )
-    result = core.Result(
-        study="ner_quality",
-        question=QUESTION,
-        judged=kit.collecting.several("model", models),
-        parameters=options,
-        data=data.label,
+    result = kit.result_of(
+        evaluate,
+        data,
+        options,
+        items,
         id="text_id",
-        by=("model",),
-        items=items,
         items_of="texts × models" if len(models) > 1 else "texts",
-        summary=summary.summarise(items, **kit.taken(summary.summarise, options)),
         tables={
             **{name: tables[name] for name in ("spans", "confusions")},
             **figures(items, counts, **resampling),
             "texts": known.texts,
-            **({"comparisons": compared} if len(compared) else {}),
         },
+        some={"comparisons": compared},
         notes=(*kit.comparing.in_words(compared, "model", summary.STRICT, len(models)), *data.notes, *known.notes),
         method=method.described(options, len(known.texts)),
     )

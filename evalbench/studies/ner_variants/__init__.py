@@ -148,21 +148,18 @@ def evaluate(
     summary, differences = compared(items, **kit.taken(compared, options))
     if data.grouping.slices:
         summary = summarise(items, **kit.taken(summarise, options))
-    result = core.Result(
-        study="ner_variants",
-        question=QUESTION,
+    result = kit.result_of(
+        evaluate,
+        data,
+        options,
+        items,
         judged=kit.collecting.several("wording", items["model"]),
-        parameters=options,
-        data=data.label,
-        id="id",
-        by=("model",),
-        items=items,
-        items_of="texts × wordings × classes",
         summary=summary,
-        tables={"gains": differences, "replies": read, **kit.collecting.calls_of(replies)},
+        items_of="texts × wordings × classes",
+        tables={"gains": differences, "replies": read},
         notes=(*data.notes, *notes(items, read)),
         method=method(options),
-        accounting=kit.collecting.accounting_of(replies),
+        replies=replies,
     )
     return trials.reported(result, of_trials, measures())
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from evalbench import core, kit, readers
 from evalbench.judge.entail import BASELINE
-from evalbench.models.accounting import embeddings_counted, merged
+from evalbench.models.accounting import embeddings_counted
 from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
 from evalbench.studies.rag_generation import inputs, judged, method, summary
@@ -162,26 +162,18 @@ def evaluate(
     items, fit, said = humans.on(kit.grouping.carried(items, data), heard, **resampled)
     core.progress.at(f"intervals, {n_resamples} resamples")
     headline = [m for m in summary.measures(chosen) if m.metric in inputs.METRICS]
-    tables = {
-        **tables_of(cases, chosen),
-        "confusion": confusion_of(items),
-        "comparison": kit.comparing.compare_groups(items, headline, "model", **resampled),
-        **kit.collecting.calls_of([], [heard]),
-    }
-    result = core.Result(
-        study="rag_generation",
-        question=QUESTION,
-        judged=kit.collecting.several("model", items["model"]),
-        parameters=parameters | fit,
-        data=data.label,
-        id="id",
-        by=("model",),
-        items=items,
-        summary=summary.summarise(items, **kit.taken(summary.summarise, parameters | fit)),
-        tables={name: table for name, table in tables.items() if len(table) or name != "comparison"},
+    tables = {**tables_of(cases, chosen), "confusion": confusion_of(items)}
+    result = kit.result_of(
+        evaluate,
+        data,
+        parameters | fit,
+        items,
+        tables=tables,
+        some={"comparison": kit.comparing.compare_groups(items, headline, "model", **resampled)},
         notes=(*data.notes, *left_out, *embedded, *method.notes(cases, items, parameters), *said),
         method=method.described(parameters),
-        accounting=merged([kit.collecting.accounting_of([], [heard]), *spent]),
+        heard=[heard],
+        spent=spent,
     )
     return trials.reported(result, of_trials, headline)
 

@@ -152,30 +152,23 @@ def evaluate(
     if (answers := data.get("answers")) is not None:
         of_answers = answers_of(items, answers, names, k, rules, n_resamples)
         tables["answer_by_passage"], tables["answer_correlation"], said = of_answers
-    result = core.Result(
-        study="rag_retrieval",
-        question=QUESTION,
-        judged=kit.collecting.several("run", runs),
-        parameters=options,
-        data=data.label,
+    result = kit.result_of(
+        evaluate,
+        data,
+        options,
+        items,
         id="query_id",
         by=("run",),
-        items=items,
-        summary=summary.summarise(items, **kit.taken(summary.summarise, options)),
-        tables={name: table for name, table in tables.items() if len(table)},
-        notes=tuple(
-            filter(
-                None,
-                (
-                    *data.notes,
-                    *found.notes,
-                    *summary.notes(items, **kit.taken(summary.notes, options)),
-                    *said,
-                    inverted(tables["grades"]),
-                    core.compared.left_out_note(len(runs), "runs", first),
-                ),
-            )
-        ),
+        judged=kit.collecting.several("run", runs),
+        some=tables,
+        notes=[
+            *data.notes,
+            *found.notes,
+            *summary.notes(items, **kit.taken(summary.notes, options)),
+            *said,
+            inverted(tables["grades"]),
+            core.compared.left_out_note(len(runs), "runs", first),
+        ],
         method=summary.method(names, depths, options),
     )
     return trials.reported(result, of_trials, summary.measures(names, k, ties))

@@ -237,25 +237,24 @@ def evaluate(
     replies = [reply for asker in {id(a): a for a in (answering, writing) if a}.values() for reply in asker.replies]
     heard = [each.heard() for each in (docket, judging) if each is not None]
     sent = [reply for reply in replies if reply.host]
-    return core.Result(
-        study="rag_tuning",
-        question=QUESTION,
-        judged=_judged(options),
-        parameters=options,
-        data=data.label,
-        id="id",
+    return kit.result_of(
+        evaluate,
+        data,
+        options,
+        items,
         by=("setting",),
-        items=items,
+        judged=_judged(options),
         items_of="questions × settings, and generated questions",
-        summary=summary.summarise(items, **kit.taken(summary.summarise, options)),
-        tables={**tables, **kit.collecting.calls_of(replies, heard)},
+        tables=tables,
         notes=(
             *data.notes,
             *method.notes(rag, index, items, tables["sections"], searched, tables.get("generated"), options, key),
             *of_labels,
         ),
         method=method.described(options, key),
-        accounting=merged([kit.collecting.accounting_of(sent, heard), *spent]) if sent or heard or spent else {},
+        replies=replies,
+        heard=heard,
+        accounting=merged([kit.collecting.accounting_of(sent, heard), *spent]),
     )
 
 

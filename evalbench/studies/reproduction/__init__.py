@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from evalbench import core, kit, readers
-from evalbench.models.accounting import embeddings_counted, merged
+from evalbench.models.accounting import embeddings_counted
 from evalbench.models.similarity.embed import card_of, language_warning
 from evalbench.models.similarity.embed import embed as embedded
 from evalbench.readers import Column, Table
@@ -171,21 +171,19 @@ def evaluate(
     said = [language_warning(card_of(embed), [text for text in rows["output"] if text])] if embed else []
     beside = {"listed_beside": not model and {"output", "samples"} <= set(data["items"])}
     marks = {"marks": "correct" if "correct" in data["items"] and not model else "reference"}
-    return core.Result(
-        study="reproduction",
-        question=QUESTION,
-        judged=kit.collecting.several("model", items["model"]),
-        parameters=options,
-        data=data.label,
-        id="id",
+    return kit.result_of(
+        evaluate,
+        data,
+        options,
+        items,
         by=by,
-        items=items,
+        judged=kit.collecting.several("model", items["model"]),
         items_of="questions × models",
-        summary=summary.summarise(items, **kit.taken(summary.summarise, options)),
-        tables={"generations": generations, **trials_of(generations, by), **kit.collecting.calls_of(replies)},
-        notes=(*data.notes, *method.notes(rows, options | beside), *found, *filter(None, said)),
+        tables={"generations": generations, **trials_of(generations, by)},
+        notes=(*data.notes, *method.notes(rows, options | beside), *found, *said),
         method=method.described({**options, **marks}, rows),
-        accounting=merged([kit.collecting.accounting_of(replies), *spent]),
+        replies=replies,
+        spent=spent,
     )
 
 

@@ -189,23 +189,20 @@ def evaluate(
     pairs = compared(found, seed=seed, n_resamples=n_resamples)
     models = sorted(set(found["model"])) if "model" in found else []
     scored = scored or kit.scoring.Scored()
-    some = {"comparison": pairs, **kit.scoring.calls_of(scored, replies=replies)}
-    return core.Result(
-        study="stability",
-        question=QUESTION,
-        judged=kit.collecting.several("model", models) if models else "the outputs of the table",
-        parameters=options,
-        data=data.label,
-        id="id",
+    return kit.result_of(
+        evaluate,
+        data,
+        options,
+        found,
         by=pair.by,
-        items=found,
-        items_of=f"queries × augmentations{' × models' if len(models) > 1 else ''}",
+        judged=kit.collecting.several("model", models) if models else "the outputs of the table",
         summary=summary,
+        items_of=f"queries × augmentations{' × models' if len(models) > 1 else ''}",
         tables={
             "texts": inputs.texts_of(pair, tables.column),
             "drops": drops_table(found, **kit.taken(drops_table, options)),
-        }
-        | {name: table for name, table in some.items() if len(table)},
+        },
+        some={"comparison": pairs, **kit.scoring.calls_of(scored, replies=replies)},
         notes=(*key.notes, *data.notes_beside([key.name]), *said, *pair.notes, *method.notes(found, pair, scored)),
         method=method.described(options, key),
         accounting=kit.scoring.accounting_of(scored, options, model=model, replies=replies),

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from evalbench import core, kit, readers
 from evalbench.metrics.top_k import PERSISTENCE
-from evalbench.models.accounting import embeddings_counted, merged
+from evalbench.models.accounting import embeddings_counted
 from evalbench.studies.contract import offered
 from evalbench.studies.stability_top import inputs, method, summary
 from evalbench.studies.stability_top.items import compared, items_of, recorded, searched, texts_of
@@ -125,21 +125,19 @@ def evaluate(
         tops.rows[["id", "augmentation", "unscored", "undefined"]], found, seed=seed, n_resamples=n_resamples
     )
     made = own is None and data.get("variants") is None
-    return core.Result(
-        study="stability_top",
-        question=QUESTION,
-        judged="the search of the table" if own is not None else f"search by {embed}",
-        parameters=options,
-        data=data.label,
-        id="id",
+    return kit.result_of(
+        evaluate,
+        data,
+        options,
+        items,
         by=("augmentation",),
-        items=items,
+        judged="the search of the table" if own is not None else f"search by {embed}",
         items_of="questions × augmentations",
-        summary=summary.summarise(items, **kit.taken(summary.summarise, options)),
-        tables={"texts": texts_of(tops, k), "by_k": by_k, **kit.collecting.calls_of(replies)},
+        tables={"texts": texts_of(tops, k), "by_k": by_k},
         notes=(*data.notes, *said, *tops.notes, *method.notes(items)),
         method=method.described(options, made=made, recorded=own is not None),
-        accounting=merged([kit.collecting.accounting_of(replies), *spent]) if replies or spent else {},
+        replies=replies,
+        spent=spent,
     )
 
 

@@ -210,18 +210,15 @@ def evaluate(
         *of_labels,
         core.compared.left_out_note(len(models), "models", "each metric"),
     ]
-    result = core.Result(
-        study="text_metrics",
-        question=QUESTION,
-        judged=model or (kit.collecting.several("model", models) if models else "the outputs of the table"),
-        parameters=options | fit,
-        data=dataset.label,
-        id="id",
+    result = kit.result_of(
+        evaluate,
+        dataset,
+        options | fit,
+        items,
         by=by,
-        items=items,
-        summary=summary.summarise(items, **kit.taken(summary.summarise, options | fit)),
-        tables={name: table for name, table in tables.items() if len(table)},
-        notes=tuple(filter(None, notes)),
+        judged=model or (kit.collecting.several("model", models) if models else "the outputs of the table"),
+        some=tables,
+        notes=notes,
         method=kit.metric_options.methods_of(cards, options),
         accounting=kit.scoring.accounting_of(scored, options, model=model, replies=replies),
     )

@@ -1,0 +1,95 @@
+"""The result of a study, composed of what every study has and what is its own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evalbench.core.result import DataLabel, Result, Summary
+from evalbench.kit.collecting import accounting_of, calls_of, several
+from evalbench.kit.options import taken
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.kit.judging import Heard
+    from evalbench.kit.stopping import Stopped
+    from evalbench.models.exchange import Reply
+    from evalbench.readers.dataset import Dataset
+
+
+def result_of(
+    evaluate: Callable[..., Result],
+    data: Dataset | DataLabel,
+    options: Mapping[str, Any],
+    items: pd.DataFrame,
+    *,
+    id: str = "id",
+    by: Sequence[str] = ("model",),
+    judged: str = "",
+    summary: Summary | None = None,
+    tables: Mapping[str, pd.DataFrame] = {},
+    some: Mapping[str, pd.DataFrame | None] = {},
+    notes: Iterable[str | None],
+    method: Iterable[str],
+    replies: Sequence[Reply] = (),
+    heard: Sequence[Heard] = (),
+    spent: Iterable[Mapping[str, Any]] = (),
+    stopped: Stopped | None = None,
+    counted: tuple[str, str] = ("question", "mean"),
+    **own: Any,
+) -> Result:
+    """The result of a study: its name, question and summary are those of the module of ``evaluate``.
+
+    Parameters
+    ----------
+    evaluate : callable
+        The study's; its module has ``QUESTION`` and ``summarise``.
+    data : Dataset or DataLabel
+    options : mapping
+        Every option as it ran, see :func:`evalbench.kit.options.stated`, and what the figures rest on besides.
+    items : DataFrame
+    id, by, tables, notes, method
+        Of the :class:`~evalbench.core.result.Result`.
+    judged : str
+        By default the groups of the first column of ``by``, by their names.
+    summary : Summary, optional
+        By default that of the items with those of the options that ``summarise`` takes.
+    some : mapping of str to DataFrame or None
+        Tables that are left out where they have no rows.
+    replies, heard
+        What models and judges answered: the table ``calls``, and what they cost.
+    spent : iterable of mapping
+        Further accounts.
+    stopped : Stopped, optional
+        Where asking stopped early: the tables of the evidence, its method, the plan.
+    counted : (str, str)
+        What was asked and its figure, in words, for the sentence of how it stopped.
+    **own
+        Further fields of the result.
+    """
+    from evalbench.models.accounting import merged
+
+    study: Any = sys.modules[evaluate.__module__]
+    kept = {name: table for name, table in some.items() if table is not None and len(table)}
+    if stopped is not None:
+        from evalbench.kit.stopping import METHOD
+
+        kept, method = {**kept, **stopped.tables()}, (*method, METHOD)
+        own = {"stopping": stopped.to_json(*counted), "files": stopped.files(), **own}
+    return Result(
+        study=study.__name__.rpartition(".")[2],
+        question=study.QUESTION,
+        judged=judged or several(by[0], items[by[0]]),
+        parameters=options,
+        data=data if isinstance(data, DataLabel) else data.label,
+        id=id,
+        by=tuple(by),
+        items=items,
+        summary=summary or study.summarise(items, **taken(study.summarise, options)),
+        tables={**tables, **kept, **calls_of(replies, heard)},
+        notes=tuple(filter(None, notes)),
+        method=tuple(method),
+        **{"accounting": merged([accounting_of(replies, heard), *spent]), **own},
+    )
