@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -91,7 +92,7 @@ def figures_of(measures: Iterable[Measure], *endless: str) -> dict[str, Figure]:
 def rules_of(
     lights: Mapping[str, Any] | None, known: Mapping[str, Figure], own: Mapping[str, Mapping[str, float | None]] = {}
 ) -> dict[str, dict[str, float]]:
-    """The checked thresholds of each figure that has a light.
+    """The checked thresholds of each figure that has some.
 
     Parameters
     ----------
@@ -114,22 +115,22 @@ def rules_of(
     >>> rules_of({"r2": {}}, {"recall": Figure(), "f1": Figure()})
     Traceback (most recent call last):
     evalbench.errors.BadInput: lights:
-      - lights must be of recall, f1; got 'r2'
+      - lights must be one of recall, f1; got 'r2'
     """
     checks = Checks()
     found: dict[str, dict[str, float]] = {}
-    for name, rule, of in (
-        *((name, rule, "") for name, rule in own.items()),
-        *((n, r, n) for n, r in (lights or {}).items()),
-    ):
+    stated = [("", name, rule) for name, rule in own.items()] + [
+        (name, name, rule) for name, rule in (lights or {}).items()
+    ]
+    for of, name, rule in stated:
         if name not in known:
-            checks.that(False, f"lights must be of {', '.join(known)}; got {name!r}")
+            checks.choice("lights", name, known)
             continue
         checks.that(not found.get(name), f"lights: {name} has its thresholds in {' and '.join(found.get(name, ()))}")
-        figure = known[name]._asdict()
-        found[name] = checks.tried(lambda rule=rule, of=of, figure=figure: rule_of(rule, of=of, **figure)) or {}  # type: ignore[misc]
+        read = functools.partial(rule_of, rule, of=of, **known[name]._asdict())
+        found[name] = checks.tried(read) or {}
     _refuse(checks.faults, "lights:")
-    return found
+    return {name: rule for name, rule in found.items() if rule or name in own}
 
 
 def _refuse(faults: list[str], head: str = "thresholds:") -> None:

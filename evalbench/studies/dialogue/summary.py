@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -42,20 +41,7 @@ def rules_of(orientation: str, lights: Mapping[str, Mapping[str, float]]) -> dic
     >>> rules_of("goal", {"answers": {"green_to": 4, "yellow_to": 6}})
     {'answers': {'green_to': 4, 'yellow_to': 6}}
     """
-    known, checks = {m.metric: m for m in _figures(orientation)}, kit.Checks()
-    found: dict[str, dict[str, float]] = {}
-    for name, rule in lights.items():
-        if name not in known:
-            checks.choice("lights", name, known)
-            continue
-        more: dict[str, Any] = {
-            "higher_is_better": known[name].higher_is_better,
-            "within": (0, 1 if name == "resolved" else math.inf),
-            "of": name,
-        }
-        found[name] = checks.tried(lambda rule=rule, more=more: kit.rules.rule_of(rule, **more)) or {}  # type: ignore[misc]
-    checks.refuse("dialogue")
-    return found
+    return kit.rules.rules_of(lights, kit.rules.figures_of(_figures(orientation), "answers"))
 
 
 def _figures(orientation: str) -> tuple[core.Measure, ...]:

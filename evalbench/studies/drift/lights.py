@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evalbench import core, errors, kit
+from evalbench import core, kit
 
 TESTS = ("key_metric", "statistics", "separability", "local_drift", "global_drift")
 """The tests, in the order of the method document."""
@@ -63,19 +64,7 @@ def rules_of(lights: Mapping[str, Any]) -> Rules:
     >>> rules_of({"gini": {"green_to": 0.2, "yellow_to": 0.5}})
     {'gini': {'green_to': 0.2, 'yellow_to': 0.5}}
     """
-    faults: list[str] = []
-    found = {}
-    for name, rule in lights.items():
-        if name not in FIGURES:
-            faults.append(f"lights: {name} is not a figure with a light; there are {', '.join(FIGURES)}")
-            continue
-        try:
-            found[name] = kit.rules.rule_of(rule, higher_is_better=False, of=name)
-        except errors.BadInput as error:
-            faults += error.faults or [str(error)]
-    if faults:
-        raise errors.BadInput.listing("lights:", faults)
-    return {name: rule for name, rule in found.items() if rule}
+    return kit.rules.rules_of(lights, dict.fromkeys(FIGURES, kit.rules.Figure(False, (-math.inf, math.inf))))
 
 
 def bands_for(figure: str, preset: str, rules: Rules) -> core.verdict.Bands:

@@ -52,18 +52,11 @@ def rules_of(
     BadInput
         Lists lights of metrics that are not there or have no direction, and thresholds that are no rule.
     """
-    checks = kit.Checks()
-    found = {}
-    for name, rule in lights.items():
-        if name not in metrics:
-            checks.that(False, f"lights: {name} is not among the metrics")
-            continue
+    known = {}
+    for name in metrics:
         low, high = scales.get(name, (-math.inf, math.inf))
-        better = _BETTER.get(directions.get(name, inputs.HIGHER))
-        options: dict[str, Any] = {"higher_is_better": better, "within": (low, high), "of": name}
-        found[name] = checks.tried(lambda rule=rule, options=options: kit.rules.rule_of(rule, **options)) or {}  # type: ignore[misc]
-    checks.refuse("imported")
-    return found
+        known[name] = kit.rules.Figure(_BETTER.get(directions.get(name, inputs.HIGHER)), (low, high))
+    return kit.rules.rules_of(lights, known)
 
 
 def measures(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -89,23 +88,12 @@ def rules_of(
     >>> rules_of(lights={"recall": {"green_from": 0.9, "yellow_from": 0.7}})
     {'f1': {}, 'recall': {'green_from': 0.9, 'yellow_from': 0.7}}
     """
-    checks, known = kit.Checks(), {m.metric: m for m in measures()}
+    checks = kit.Checks()
     checks.choice("light_on", light_on, LIT)
-    own = {"green_from": green_from, "yellow_from": yellow_from}
-    found = {light_on: checks.tried(lambda: kit.rules.rule_of(own, within=(0, 1))) or {}}
-    for name, rule in lights.items():
-        if name not in known:
-            checks.choice("lights", name, known)
-            continue
-        checks.that(not found.get(name), f"lights: {name} has its thresholds in green_from and yellow_from")
-        options = {
-            "higher_is_better": known[name].higher_is_better,
-            "within": (0, math.inf if known[name].unit == VIOLATIONS else 1),
-            "of": name,
-        }
-        found[name] = checks.tried(lambda rule=rule, options=options: kit.rules.rule_of(rule, **options)) or {}  # type: ignore[misc]
+    own = {light_on: {"green_from": green_from, "yellow_from": yellow_from}} if light_on in LIT else {}
+    found = checks.tried(lambda: kit.rules.rules_of(lights, kit.rules.figures_of(measures(), VIOLATIONS), own))
     checks.refuse("matching")
-    return found
+    return found or {}
 
 
 @kit.slicing.sliced("sample_id", measures=measures)

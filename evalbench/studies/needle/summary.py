@@ -55,17 +55,8 @@ def rules_of(
     >>> rules_of(lights={"recall_related": {"green_from": 0.9, "yellow_from": 0.7}})
     {'recall': {}, 'recall_related': {'green_from': 0.9, 'yellow_from': 0.7}}
     """
-    checks, known = kit.Checks(), [m.metric for m in _figures(scorer, judge)]
-    own = {"green_from": green_from, "yellow_from": yellow_from}
-    found = {"recall": checks.tried(lambda: kit.rules.rule_of(own, within=(0, 1))) or {}}
-    for name, rule in lights.items():
-        if name not in known:
-            checks.choice("lights", name, known)
-            continue
-        checks.that(not found.get(name), f"lights: {name} has its thresholds in green_from and yellow_from")
-        found[name] = checks.tried(lambda rule=rule, name=name: kit.rules.rule_of(rule, within=(0, 1), of=name)) or {}  # type: ignore[misc]
-    checks.refuse("needle")
-    return found
+    known = {m.metric: kit.rules.Figure() for m in _figures(scorer, judge)}
+    return kit.rules.rules_of(lights, known, {"recall": {"green_from": green_from, "yellow_from": yellow_from}})
 
 
 def measures(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -89,22 +88,8 @@ def rules_of(
     >>> rules_of(0.1, 0.3)
     {'conflict_share': {'green_to': 0.1, 'yellow_to': 0.3}}
     """
-    checks, known = kit.Checks(), {m.metric: m for m in measures()}
-    own = {"green_to": green_to, "yellow_to": yellow_to}
-    found = {SHARE: checks.tried(lambda: kit.rules.rule_of(own, higher_is_better=False, within=(0, 1))) or {}}
-    for name, rule in lights.items():
-        if name not in known:
-            checks.choice("lights", name, known)
-            continue
-        checks.that(not found.get(name), f"lights: {name} has its thresholds in green_to and yellow_to")
-        options: dict[str, Any] = {
-            "higher_is_better": known[name].higher_is_better,
-            "within": (0, math.inf if known[name].unit == OCCURRENCES else 1),
-            "of": name,
-        }
-        found[name] = checks.tried(lambda rule=rule, options=options: kit.rules.rule_of(rule, **options)) or {}  # type: ignore[misc]
-    checks.refuse("ner_conflicts")
-    return found
+    own = {SHARE: {"green_to": green_to, "yellow_to": yellow_to}}
+    return kit.rules.rules_of(lights, kit.rules.figures_of(measures(), OCCURRENCES), own)
 
 
 @kit.slicing.sliced("text_id", measures=measures)

@@ -200,14 +200,9 @@ def rules_of(
     checks, known = kit.Checks(), [m.metric for m in measures()] + [f"macro_{mode}_f1" for mode in MODES]
     own = {"green_to": green_to, "yellow_to": yellow_to}
     rule = checks.tried(lambda: kit.rules.rule_of(own, higher_is_better=False, within=(0, 1)))
-    found = {}
-    for name, each in lights.items():
-        if name not in known:
-            checks.choice("lights", name, known)
-            continue
-        found[name] = checks.tried(lambda each=each, name=name: kit.rules.rule_of(each, within=(0, 1), of=name)) or {}  # type: ignore[misc]
+    found = checks.tried(lambda: kit.rules.rules_of(lights, dict.fromkeys(known, kit.rules.Figure())))
     checks.refuse("ner_quality")
-    return kit.verdicts.bands_of(rule or {}, higher_is_better=False) or METHOD_BANDS, found
+    return kit.verdicts.bands_of(rule or {}, higher_is_better=False) or METHOD_BANDS, found or {}
 
 
 @kit.slicing.sliced("text_id", measures=measures)

@@ -79,24 +79,11 @@ def rules_of(lights: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, dic
     BadInput
         Lists lights of figures that are not computed, and thresholds that are no rule.
     """
-    checks, found = kit.Checks(), {}
-    known = {m.metric: m for m in measures(metrics)}
-    for name, rule in lights.items():
-        checks.that(name in known, f"lights: {name} is not among the figures; there are {', '.join(known)}")
-        if name in known:
-            low = (
-                card(name).range[0]
-                if name in (*inputs.METRICS, "context_relevant_share", "claim_precision", "claim_recall")
-                else 0.0
-            )
-            options: dict[str, Any] = {
-                "higher_is_better": known[name].higher_is_better,
-                "within": (low, 1.0),
-                "of": name,
-            }
-            found[name] = checks.tried(lambda rule=rule, options=options: kit.rules.rule_of(rule, **options)) or {}  # type: ignore[misc]
-    checks.refuse("rag_generation")
-    return {name: rule for name, rule in found.items() if rule}
+    known = {}
+    for m in measures(metrics):
+        carded = m.metric in (*inputs.METRICS, "context_relevant_share", "claim_precision", "claim_recall")
+        known[m.metric] = kit.rules.Figure(m.higher_is_better, (card(m.metric).range[0] if carded else 0.0, 1.0))
+    return kit.rules.rules_of(lights, known)
 
 
 @kit.slicing.sliced(measures=measures)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench import core, errors, kit
+from evalbench import core, kit
 from evalbench.studies.reproduction import inputs
 
 WORDS, MEANING = "lexical_diversity", "semantic_diversity"
@@ -97,27 +97,12 @@ def rules_of(lights: Mapping[str, Any] | None, tasks: Sequence[str]) -> Rules:
     BadInput
         For a figure that is not there, that no task gives a direction, and faulty thresholds: all at once.
     """
-    faults: list[str] = []
-    found: dict[str, Mapping[str, float]] = {}
-    known = {
-        m.metric: [n.higher_is_better for t in tasks for n in measures(task=t) if n.metric == m.metric]
-        for m in measures()
-    }
-    for metric, rule in (lights or {}).items():
-        if metric not in known:
-            faults.append(f"lights: {metric} is not a figure of this study; there are {', '.join(known)}")
-            continue
-        directions = [d for d in known[metric] if d is not None]
-        within = (0, 100) if metric in TITLES else (0, 1)
-        try:
-            found[metric] = kit.rules.rule_of(
-                rule, higher_is_better=directions[0] if directions else None, within=within, of=metric
-            )
-        except errors.BadInput as error:
-            faults += error.faults or [str(error)]
-    if faults:
-        raise errors.BadInput.listing("lights:", faults)
-    return {metric: rule for metric, rule in found.items() if rule}
+    known = {}
+    for m in measures():
+        directions = [n.higher_is_better for t in tasks for n in measures(task=t) if n.metric == m.metric]
+        better = next((d for d in directions if d is not None), None)
+        known[m.metric] = kit.rules.Figure(better, (0.0, 100.0 if m.metric in TITLES else 1.0))
+    return kit.rules.rules_of(lights, known)
 
 
 def with_lights(task: str, lights: Rules) -> tuple[core.Measure, ...]:

@@ -49,14 +49,7 @@ def rules_of(lights: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     BadInput
         For figures that there are not, and thresholds that are no rule: all of them.
     """
-    checks, found = kit.Checks(), {}
-    for name, rule in lights.items():
-        if name not in FIGURES:
-            checks.that(False, f"lights: {name} is not one of {', '.join(FIGURES)}")
-            continue
-        found[name] = checks.tried(lambda rule=rule, name=name: kit.rules.rule_of(rule, within=(0, 1), of=name)) or {}  # type: ignore[misc]
-    checks.refuse("stability_top")
-    return {name: rule for name, rule in found.items() if rule}
+    return kit.rules.rules_of(lights, dict.fromkeys(FIGURES, kit.rules.Figure()))
 
 
 def measures() -> tuple[core.Measure, ...]:

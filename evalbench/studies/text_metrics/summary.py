@@ -22,15 +22,8 @@ def rules_of(lights: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, dic
     BadInput
         Lists lights of metrics that are not computed or have no direction, and thresholds that are no rule.
     """
-    checks = kit.Checks()
-    found = {}
-    for name, rule in lights.items():
-        checks.that(name in metrics, f"lights: {name} is not among the metrics")
-        entry = directed(name, lights)
-        options: dict[str, Any] = {"higher_is_better": entry.higher_is_better, "within": entry.range, "of": name}
-        found[name] = checks.tried(lambda rule=rule, options=options: kit.rules.rule_of(rule, **options)) or {}  # type: ignore[misc]
-    checks.refuse("text_metrics")
-    return found
+    cards = [directed(name, lights) for name in metrics]
+    return kit.rules.rules_of(lights, {c.name: kit.rules.Figure(c.higher_is_better, c.range) for c in cards})
 
 
 def directed(metric: str, lights: Mapping[str, Any]) -> registry.Card:
