@@ -241,7 +241,7 @@ class Checks:
         stem = str(value).removesuffix("_seed")
         now = [k for k in known if stem != value and str(k).rpartition("_")[0] == stem]
         renamed = f", which is now called {now[0]}" if now else ""
-        self.that(value in known, f"{name} must be one of {', '.join(map(str, known))}; got {value!r}{renamed}")
+        self.that(value in known, f"{name} must be one of {', '.join(map(str, known))}; got {value!r:.80}{renamed}")
 
     def choices(self, **known: Iterable[object]) -> None:
         """Options that are each one of several."""
@@ -261,23 +261,33 @@ class Checks:
                 self.choice(name, value, values)
 
     def share(self, *names: str, **values: Any) -> None:
-        """Numbers from 0 to 1: options by their names, or further values; of a list each number, and one at least."""
-        for name, value in (*((name, self.options[name]) for name in names), *values.items()):
-            holds = all(_is_number(n) and 0 <= n <= 1 for n in _each(value))
-            self.that(holds and value != [], f"{name} must be between 0 and 1, got {value!r}")
+        """Numbers from 0 to 1: options by their names, or further values; of a list each number."""
+        self._numbers(names, values, lambda n: 0 <= n <= 1, "between 0 and 1")
 
     def at_least(self, least: float, *names: str, **values: Any) -> None:
         """Numbers from ``least`` on, as of :meth:`share`."""
-        for name, value in (*((name, self.options[name]) for name in names), *values.items()):
-            holds = all(_is_number(n) and n >= least for n in _each(value))
-            self.that(holds and value != [], f"{name} must be at least {least:g}, got {value!r}")
+        self._numbers(names, values, lambda n: n >= least, f"at least {least:g}")
+
+    def within(self, low: float, high: float, *names: str) -> None:
+        """Options that are numbers from ``low`` to ``high``, or null."""
+        known = [name for name in names if self.options[name] is not None]
+        self._numbers(known, {}, lambda n: low <= n <= high, f"between {low:g} and {high:g}")
 
     def inside(self, low: float, high: float, *names: str) -> None:
-        """Numbers between two that are not allowed themselves."""
-        for name in names:
-            value = self.options[name]
-            holds = _is_number(value) and low < value < high
-            self.that(holds, f"{name} must be above {low:g} and below {high:g}, got {value!r}")
+        """Options that are numbers above ``low`` and below ``high``."""
+        self._numbers(names, {}, lambda n: low < n < high, f"above {low:g} and below {high:g}")
+
+    def _numbers(
+        self, names: Iterable[str], values: Mapping[str, Any], holds: Callable[[Any], bool], what: str
+    ) -> None:
+        for name, value in {**{name: self.options[name] for name in names}, **values}.items():
+            each = value if isinstance(value, list) else [value]
+            self.that(all(_is_number(n) and holds(n) for n in each), f"{name} must be {what}, got {value!r}")
+
+    def vectors(self) -> None:
+        """The option ``embed`` is not the one similarity that has no vectors."""
+        jaccard = "embed: jaccard compares words and has no vectors; name an embedding model"
+        self.that(self.options["embed"] != "jaccard", jaccard)
 
     def texts(self, name: str, value: Iterable[Any]) -> None:
         """One text or more, none of them blank."""
@@ -322,10 +332,6 @@ class Checks:
         """
         if self.faults:
             raise BadInput.listing(f"{study}: invalid options:", self.faults)
-
-
-def _each(value: Any) -> Iterable[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def _is_number(value: object) -> bool:

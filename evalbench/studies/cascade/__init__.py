@@ -257,28 +257,17 @@ def _set(
 ) -> tuple[stages.Setting, core.stats.Measured, dict[str, str], dict[str, Any]]:
     """Options checked, and everything the stages need."""
     checks = kit.Checks(options)
-    checks.choice("truth_by", options["truth_by"], truth.TRUTH_BY)
-    checks.choice("task", options["task"], bases.TASKS)
-    checks.choice("naive", options["naive"], NAIVE)
-    checks.choice("origin", options["origin"], bases.ORIGINS)
-    checks.at_least(
-        1,
-        **{
-            name: options[name]
-            for name in ("geval_samples", "n_orders", "n_questions", "judge_max_tokens", "stop_batch")
-        },
-    )
-    checks.at_least(0, **{name: options[name] for name in ("least_words", "most_words")})
-    shares = ("same_from", "duplicates_from", "min_agreement", "agreement_as_truth", "margin")
-    checks.share(**{name: options[name] for name in shares})
-    checks.share(promise=options["promise"], promise_delta=options["promise_delta"])
-    checks.that(
-        options["promise"] < 1, "promise: no number of labels shows that judges always agree; choose a share below 1"
-    )
-    checks.that(not options["promise"] or 0 < options["promise_delta"] < 1, "promise_delta must be above 0 and below 1")
+    checks.choices(truth_by=truth.TRUTH_BY, task=bases.TASKS, naive=NAIVE, origin=bases.ORIGINS)
+    checks.at_least(0, "least_words", "most_words")
+    checks.at_least(1, "geval_samples", "n_orders", "n_questions", "stop_batch")
+    checks.share("same_from", "duplicates_from", "min_agreement", "agreement_as_truth", "margin", "promise")
+    checks.share("promise_delta")
+    if options["promise"]:
+        checks.inside(0, 1, "promise_delta")
+        always = "promise: no number of labels shows that judges always agree; choose a share below 1"
+        checks.that(options["promise"] < 1, always)
     checks.that(not (options["promise"] and options["stop_early"]), "promise and stop_early: one of them at a time")
-    strangers = [n for n in options["run_stages"] if n not in stages.TITLES]
-    checks.that(not strangers, f"run_stages must be of 1 to {len(stages.STAGES)}; got {', '.join(map(str, strangers))}")
+    checks.any_of(run_stages=stages.TITLES)
     bases.check_quality(checks, options["basis_quality"])
     checks.tried(lambda: checked_pattern(options["pattern"]))
     known = options["task"] in bases.TASKS
@@ -290,9 +279,8 @@ def _set(
     tree = checks.tried(lambda: dag.read_dag(options["graph"])) if options["graph"] else None
     asked = {"judge": judge, "strong": strong, "answerer": answerer}
     by = {name: checks.tried(functools.partial(inputs.judge_of, one, data)) for name, one in asked.items()}
-    checks.that(
-        answerer == "" or judge != answerer, "answerer must be another model than the judge: it would confirm itself"
-    )
+    itself = "answerer must be another model than the judge: it would confirm itself"
+    checks.that(answerer == "" or judge != answerer, itself)
     checks.refuse("cascade")
     own = chosen or []
     options = {**options, "criteria": [c.name for c in own]}

@@ -144,10 +144,10 @@ def evaluate(
     """
     parameters = kit.stated(evaluate, locals())
     checks = kit.Checks(parameters)
-    checks.choice("support_on", support_on, ("support", CONSISTENCY))
+    checks.choices(support_on=("support", CONSISTENCY))
     checks.weights("weights", weights, WEIGHTS)
     checks.weights("final_weights", final_weights, FINAL_WEIGHTS)
-    checks.share(quote_threshold=quote_threshold)
+    checks.share("quote_threshold")
     checks.refuse("citation")
     check(data)
     credibility = readers.credibility.read_credibility(credibility_file)

@@ -129,11 +129,10 @@ def evaluate(
     """
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
-    checks.choice("p_by", p_by, P_BY)
-    checks.choice("clusters", clusters, CLUSTERS)
+    checks.choices(p_by=P_BY, clusters=CLUSTERS)
     checks.choice("metric", metric, inputs.metrics())
-    checks.at_least(1, samples_per_item=samples_per_item)
-    checks.share(coverage=coverage, confident_from=confident_from)
+    checks.at_least(1, "samples_per_item")
+    checks.share("coverage", "confident_from")
     checks.that(clusters == EXACT or judge, "clusters entailment needs a judge, such as baseline/lexical")
     checks.that(p_by != SIMILARITY or embed, "p_by similarity needs an embedding model (embed)")
     checks.that(

@@ -209,29 +209,20 @@ def evaluate(
     """
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
-    checks.that(
-        tests and not set(tests) - set(TESTS),
-        f"tests must be some of {', '.join(TESTS)}; got {', '.join(map(str, tests)) or 'none'}",
-    )
+    checks.some(tests=TESTS)
     windows = checks.tried(lambda: inputs.windows_of({name: options[name] for name in inputs.WINDOWS})) or {}
     key = checks.tried(lambda: kit.rules.rule_of(key_bands, within=(0, 1), of="key_bands")) or {}
     rules = checks.tried(lambda: rules_of(lights)) or {}
-    for name, known in (
-        ("light_on", LIGHTS_ON), ("preset", PRESETS), ("psi_light_on", PSI_LIGHTS_ON), ("new_tokens", NEW_TOKENS), ("formula", core.local_drift.FORMULAS),
-        ("period", PERIODS),
-    ):  # fmt: skip
-        checks.choice(name, options[name], known)
-    checks.at_least(2, n_bins=n_bins)
-    checks.at_least(1, n_neighbours=n_neighbours)
-    checks.at_least(core.global_drift.LEAST_SIZE, size=size)
-    checks.that(n_permutations >= 19 or (n_permutations == 0 and psi_light_on == "raw"),
-                f"n_permutations must be at least 19 (or 0 with psi_light_on raw), got {n_permutations!r}")  # fmt: skip
-    checks.that(0 < epsilon < 0.1, f"epsilon must be above 0 and below 0.1, got {epsilon!r}")
-    checks.that(
-        reliable_from is None or -1 <= reliable_from <= 1,
-        f"reliable_from must be between −1 and 1, got {reliable_from!r}",
-    )
-    checks.that(embed != "jaccard", "embed: jaccard has no vectors; name an embedding model, or none")
+    checks.choices(light_on=LIGHTS_ON, preset=PRESETS, psi_light_on=PSI_LIGHTS_ON)
+    checks.choices(new_tokens=NEW_TOKENS, formula=core.local_drift.FORMULAS, period=PERIODS)
+    checks.at_least(2, "n_bins")
+    checks.at_least(1, "n_neighbours")
+    checks.at_least(core.global_drift.LEAST_SIZE, "size")
+    few = f"n_permutations must be at least 19 (or 0 with psi_light_on raw), got {n_permutations!r}"
+    checks.that(n_permutations >= 19 or (n_permutations == 0 and psi_light_on == "raw"), few)
+    checks.inside(0, 0.1, "epsilon")
+    checks.within(-1, 1, "reliable_from")
+    checks.vectors()
     judge = checks.tried(lambda: kit.anchors.anchored(**kit.taken(kit.anchors.anchored, options)))
     checks.refuse("drift")
     core.progress.at("both samples")

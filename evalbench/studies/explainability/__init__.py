@@ -160,7 +160,7 @@ def evaluate(
     checks.weights("cot_weights", cot_weights, cot_levels.DEFAULT_WEIGHTS)
     checks.weights("citation_weights", citation_weights, citation.DEFAULT_WEIGHTS)
     checks.weights("citation_final_weights", citation_final_weights, citation.DEFAULT_FINAL_WEIGHTS)
-    checks.share(cot_threshold=cot_threshold, citation_threshold=citation_threshold)
+    checks.share("cot_threshold", "citation_threshold")
     weights = {"weight_cot": weight_cot, "weight_citation": weight_citation}
     checks.weights("weight_cot, weight_citation", weights, weights)
     checks.refuse("explainability")

@@ -132,15 +132,12 @@ def evaluate(
     judge_criteria, own_criterion = judge_criteria or {}, own_criterion or {}
     parameters = kit.stated(evaluate, locals())
     checks = kit.Checks(parameters)
-    checks.that(
-        not isinstance(metrics, str) or metrics == kit.choosing.AUTO,
-        f"metrics must be a list of names, such as [{metrics!r}]",
-    )
-    checks.choice("level", level, (LEVEL, *core.correlation_table.LEVELS))
-    checks.choice("coefficient", coefficient, core.correlation_table.KINDS)
+    alone = isinstance(metrics, str) and metrics != kit.choosing.AUTO
+    checks.that(not alone, f"metrics must be a list of names, such as [{metrics!r}]")
+    checks.choices(level=(LEVEL, *core.correlation_table.LEVELS), coefficient=core.correlation_table.KINDS)
     checks.tried(lambda: summary.thresholds(green_from, yellow_from))
-    checks.at_least(-1, trust_from=trust_from)
-    checks.at_least(0, max_ci_width=max_ci_width)
+    checks.at_least(-1, "trust_from")
+    checks.at_least(0, "max_ci_width")
     checks.refuse("human_correlation")
     options = {**parameters, "judge": judge}
     metrics, chosen = inputs.automatic(data, criteria, options) if isinstance(metrics, str) else (metrics, ())

@@ -80,8 +80,6 @@ def evaluate(
     checks = kit.Checks(options)
     summary.checked_directions(directions or {}, checks)
     summary.checked_scales(scales or {}, checks)
-    for name, rule in (lights or {}).items():
-        checks.that(isinstance(rule, Mapping), f"lights: {name}: thresholds must be a mapping, got {rule!r:.80}")
     checks.refuse("imported")
     found = inputs.given(data, metrics)
     names = found.metrics

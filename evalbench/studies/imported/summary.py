@@ -19,10 +19,7 @@ def checked_directions(directions: Mapping[str, Any], checks: kit.Checks, metric
     """Gather what is wrong with the option ``directions``."""
     for name, direction in directions.items():
         checks.that(not metrics or name in metrics, f"directions: {name} is not among the metrics")
-        checks.that(
-            direction in inputs.DIRECTIONS,
-            f"directions: {name} must be one of {', '.join(inputs.DIRECTIONS)}; got {direction!r:.80}",
-        )
+        checks.choice(f"directions: {name}", direction, inputs.DIRECTIONS)
 
 
 def checked_scales(scales: Mapping[str, Any], checks: kit.Checks, metrics: Sequence[str] = ()) -> None:
@@ -30,9 +27,8 @@ def checked_scales(scales: Mapping[str, Any], checks: kit.Checks, metrics: Seque
     for name, ends in scales.items():
         checks.that(not metrics or name in metrics, f"scales: {name} is not among the metrics")
         numbers = isinstance(ends, list | tuple) and len(ends) == 2 and all(map(_finite, ends)) and ends[0] < ends[1]
-        checks.that(
-            numbers, f"scales: {name} must be the lowest and the highest score, such as [0, 1]; got {ends!r:.80}"
-        )
+        wrong = f"scales: {name} must be the lowest and the highest score, such as [0, 1]; got {ends!r:.80}"
+        checks.that(numbers, wrong)
 
 
 def _finite(value: object) -> bool:

@@ -104,8 +104,8 @@ def evaluate(
     """
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
-    checks.choice("labels_drawn", labels_drawn, DRAWINGS)
-    checks.share(epsilon=epsilon)
+    checks.choices(labels_drawn=DRAWINGS)
+    checks.share("epsilon")
     asked_by = live.criteria_of(checks, data, options, judge)
     checks.tried(lambda: figures.lights_of(green_from, yellow_from, lights))
     checks.refuse("judge_audit")

@@ -86,24 +86,20 @@ def criteria_of(
 ) -> tuple[Criterion, ...]:
     """The criteria that a judge is asked by; what is wrong with the options, or missing for them, goes to the checks."""
     asked, file = bool(judge), options["criteria_file"]
-    checks.at_least(1, repeats=options["repeats"])
-    strangers = [str(name) for name in options["probes"] if name not in probe_plan.PROBES]
-    checks.that(not strangers, f"probes: {', '.join(strangers)} unknown; there are {', '.join(probe_plan.PROBES)}")
+    checks.at_least(1, "repeats")
+    checks.any_of(probes=probe_plan.PROBES)
     blank = [n for n, text in enumerate(options["null_texts"], start=1) if not (isinstance(text, str) and text.strip())]
     checks.that(not blank, f"null_texts: text {', '.join(map(str, blank))} is empty")
     there = _answers(data) is not None
-    checks.that(
-        there or not asked,
-        "judge: there are no answers to ask about: give the table items (items=FILE), or verdicts with output",
-    )
-    checks.that(
-        file or not asked, "criteria_file: a judge needs the YAML file of what it marks by (criteria_file=FILE)"
-    )
-    checks.that(
-        asked or data.get("verdicts") is not None,
-        "there are no verdicts: give the table verdicts, or the table items with a judge to ask "
-        "(judge=NAME, criteria_file=FILE)",
-    )
+    if asked:
+        checks.that(
+            there,
+            "judge: there are no answers to ask about: give the table items (items=FILE), or verdicts with output",
+        )
+        checks.that(file, "criteria_file: a judge needs the YAML file of what it marks by (criteria_file=FILE)")
+    elif data.get("verdicts") is None:
+        way = "the table items with a judge to ask (judge=NAME, criteria_file=FILE)"
+        checks.that(False, f"there are no verdicts: give the table verdicts, or {way}")
     return (checks.tried(lambda: read_criteria(file)) or ()) if asked and file else ()
 
 

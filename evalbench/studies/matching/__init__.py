@@ -186,12 +186,9 @@ def evaluate(
     weights = {name: options[name] for name in ("std_weights", "ha_weights")}
     how = {name: options[name] for name in ("assignment", "filter", "missing")}
     checks = kit.Checks(options)
-    checks.share(context_threshold=context_threshold, **{f"{name}_threshold": value for name, value in limits.items()})
-    for name, value in options["ha_thresholds"].items():
-        if name in limits:
-            checks.share(**{f"ha_thresholds {name}": value})
-        else:
-            checks.choice("ha_thresholds", name, limits)
+    checks.share("context_threshold", *(f"{name}_threshold" for name in limits))
+    checks.any_of(ha_thresholds=limits)
+    checks.share(**{f"ha_thresholds {name}": value for name, value in options["ha_thresholds"].items()})
     check_options(checks, weights, **how)
     checks.tried(lambda: summary.rules_of(**kit.taken(summary.rules_of, options)))
     checks.refuse("matching")

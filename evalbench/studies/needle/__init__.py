@@ -172,23 +172,14 @@ def evaluate(
     """
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
-    checks.choice("scorer", scorer, (*SCORERS, JUDGE))
-    checks.share(fuzzy_from=fuzzy_from, least_fall=least_fall)
-    checks.at_least(1, needles_per_context=needles_per_context, judge_max_tokens=judge_max_tokens)
+    checks.choices(scorer=(*SCORERS, JUDGE))
+    checks.any_of(kinds=haystack.KINDS)
+    checks.share("fuzzy_from", "least_fall", "depths")
+    checks.at_least(1, "needles_per_context", "lengths")
+    checks.that(lengths and depths, "lengths and depths must have one number each, or more")
     checks.that(scorer != JUDGE or judge, "scorer judge needs a judge")
-    checks.that(
-        scorer != "first_number" or needles_per_context == 1,
-        "scorer first_number reads one number; for several needles in a context take contains or word",
-    )
-    checks.that(
-        lengths and all(_is_number(n) and n >= 1 and n == int(n) for n in lengths),
-        f"lengths must be whole numbers from 1, got {lengths!r}",
-    )
-    checks.that(
-        depths and all(_is_number(d) and 0 <= d <= 1 for d in depths), f"depths must be between 0 and 1, got {depths!r}"
-    )
-    for kind in kinds:
-        checks.choice("kinds", kind, haystack.KINDS)
+    one = "scorer first_number reads one number; for several needles in a context take contains or word"
+    checks.that(scorer != "first_number" or needles_per_context == 1, one)
     checks.tried(lambda: summary.rules_of(**kit.taken(summary.rules_of, options)))
     if model:
         checks.tried(lambda: haystack.counter(tokenizer))
@@ -246,10 +237,6 @@ def evaluate(
         heard=heard,
     )
     return trials.reported(result, of_trials, summary.measures(scorer))
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 globals().update(offered(__name__))

@@ -129,14 +129,8 @@ def evaluate(
     """
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
-    checks.choice("reply_format", reply_format, readers.listed.FORMATS)
-    for name, chosen, choices in (
-        ("requests", requests, inputs.REQUESTS),
-        ("descriptions", descriptions, inputs.DESCRIPTIONS),
-    ):
-        checks.that(chosen, f"{name} must name one of {', '.join(choices)} or more")
-        for each in chosen:
-            checks.choice(name, each, choices)
+    checks.choices(reply_format=readers.listed.FORMATS)
+    checks.some(requests=inputs.REQUESTS, descriptions=inputs.DESCRIPTIONS)
     checks.refuse("ner_variants")
     data, trials = kit.trials.spread(data, SCHEMA)
     known, replies = inputs.collected_replies(inputs.prepare(data), options)

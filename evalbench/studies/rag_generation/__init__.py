@@ -140,8 +140,8 @@ def evaluate(
     """
     parameters = kit.stated(evaluate, locals())
     checks = kit.Checks(parameters)
-    checks.choice("split", split, inputs.SPLITS)
-    checks.at_least(1, n_questions=n_questions)
+    checks.choices(split=inputs.SPLITS)
+    checks.at_least(1, "n_questions")
     truths = data["answers"].get("ground_truth")
     with_truths = truths is not None and bool((truths.fillna("") != "").any())
     chosen, left_out = inputs.metrics_of(metrics, judge, split, checks, truths=with_truths, lit=lights or ())

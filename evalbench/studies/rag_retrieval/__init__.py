@@ -100,32 +100,18 @@ def evaluate(
     """
     options = kit.stated(evaluate, locals())
     names = list(dict.fromkeys(figures.bare(name) for name in metrics))
-    checks = kit.Checks(options)
-    checks.that(names, "metrics: none was named")
-    for name in names:
-        checks.choice("metrics", name, figures.NAMES)
-    for place, depth in (("k", k), *(("ks", one) for one in ks)):
-        whole = isinstance(depth, int) and not isinstance(depth, bool)
-        checks.that(whole and depth >= 1, f"{place} must be a whole number from 1 on, got {depth!r}")
+    checks = kit.Checks({**options, "metrics": names})
+    checks.some(metrics=figures.NAMES)
+    checks.at_least(1, "k", "ks", "tie_orders")
+    checks.at_least(2, "min_per_query")
+    checks.within(-100, 100, "relevant_from")
     checks.that(
-        isinstance(relevant_from, int | float) and -100 <= relevant_from <= 100,
-        f"relevant_from must be a grade, got {relevant_from!r}",
-    )
-    checks.that(
-        max_grade is None or (isinstance(max_grade, int | float) and 0 < max_grade <= 100),
-        f"max_grade must be between 0 and 100, got {max_grade!r}",
+        max_grade is None or 0 < max_grade <= 100, f"max_grade must be above 0 and at most 100, got {max_grade!r}"
     )
     wanting = [name for name in names if name in figures.NEED_SCALE]
-    checks.that(
-        max_grade is not None or not wanting,
-        f"{', '.join(wanting)}: max_grade, the highest grade of the scale, must be given",
-    )
-    checks.at_least(2, min_per_query=min_per_query)
-    checks.that(isinstance(tie_orders, int), f"tie_orders must be a whole number, got {tie_orders!r}")
-    checks.choice("ties", ties, (*TIES, MEAN))
-    checks.at_least(1, tie_orders=tie_orders)
-    checks.choice("no_relevant", no_relevant, ("skip", "zero"))
-    checks.choice("absent", absent, ("zero", "skip"))
+    scale = f"{', '.join(wanting)}: max_grade, the highest grade of the scale, must be given"
+    checks.that(max_grade is not None or not wanting, scale)
+    checks.choices(ties=(*TIES, MEAN), no_relevant=("skip", "zero"), absent=("zero", "skip"))
     rule = checks.tried(lambda: summary.rules_of(lights or {}, names, k)) or {}
     if isinstance(max_grade, int | float) and wanting and (highest := data["qrels"]["relevance"].max()) > max_grade:
         checks.that(False, f"max_grade: qrels have a grade of {highest:g}, above {max_grade:g}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evalbench import errors, kit, readers
@@ -16,22 +16,15 @@ def checked(
 ) -> tuple[registry.Card | None, dict[str, Any]]:
     """The text metric that is tuned for, if it is one, and its options; refuses all faults at once."""
     checks = kit.Checks(options)
-    whole = {"k": 1, "patience": 1, "most_k": 1, "graph_from": 1, "n_chunks": 0, "n_search": 2, "n_rewrites": 0}
-    for name, least in whole.items():
-        value = options[name]
-        holds = isinstance(value, int) and not isinstance(value, bool) and value >= least
-        checks.that(holds, f"{name} must be a whole number from {least}, got {value!r}")
-    checks.that(
-        isinstance(options["min_mark"], int | float) and 0 <= options["min_mark"] < 5,
-        f"min_mark must be from 0 to below 5, got {options['min_mark']!r}",
-    )
-    checks.choice("fusion", options["fusion"], rank_fusion.FUSIONS)
+    checks.at_least(0, "n_chunks", "n_rewrites", "overlap")
+    checks.at_least(1, "k", "patience", "most_k", "graph_from", "chunk_size")
+    checks.at_least(2, "n_search")
+    checks.that(0 <= options["min_mark"] < 5, f"min_mark must be from 0 to below 5, got {options['min_mark']!r}")
+    checks.choices(fusion=rank_fusion.FUSIONS)
     for name, known in (("chunker", (rag.SENTENCES, rag.WHOLE)), ("search", rag.SEARCHES)):
         if not str(options[name]).startswith("function:"):
             checks.choice(name, options[name], known)
-    checks.that(
-        options["embed"] != "jaccard", "embed: jaccard compares word sets and has no vectors: choose an embedding model"
-    )
+    checks.vectors()
     _check_sizes(checks, options)
     hits = (summary.AT_1, summary.at_n(options["n_search"]))
     strangers = [metric for metric in lights if metric not in hits]
@@ -48,33 +41,26 @@ def checked(
         cards = checks.tried(lambda: kit.metric_options.metrics_of([options["target_metric"]], metric_options)) or []
         key = cards[0] if cards else None
     if key is not None:
-        checks.that(
-            key.higher_is_better is True,
-            f"target_metric: of {key.name} more is not better, so nothing can be tuned for it",
-        )
-        checks.that(
-            options["model"],
-            f"target_metric: {key.name} scores answers, so it needs a model; without one: {', '.join(sections.RETRIEVAL)}",
-        )
-        judged = key.name in sections.JUDGED
-        blind = not judged and "contradict" in key.needs
-        checks.that(not blind, f"target_metric: {key.name} needs a judge of contradiction, which this study has not")
-        if "reference" in key.needs or key.name == "answer_correctness":
-            truth = data["questions"].get("ground_truth")
-            checks.that(
-                truth is not None,
-                f"target_metric: {key.name} needs right answers, a column ground_truth of the questions",
-            )
+        checks.faults += [f"target_metric: {fault}" for fault in _unfit(key, options, data)]
     checks.refuse("rag_tuning")
     return key, metric_options
 
 
+def _unfit(key: registry.Card, options: Mapping[str, Any], data: readers.Dataset) -> Iterator[str]:
+    """Why nothing can be tuned for a metric of answers."""
+    if key.higher_is_better is not True:
+        yield f"of {key.name} more is not better, so nothing can be tuned for it"
+    if not options["model"]:
+        yield f"{key.name} scores answers, so it needs a model; without one: {', '.join(sections.RETRIEVAL)}"
+    if key.name not in sections.JUDGED and "contradict" in key.needs:
+        yield f"{key.name} needs a judge of contradiction, which this study has not"
+    of_reference = "reference" in key.needs or key.name == "answer_correctness"
+    if of_reference and data["questions"].get("ground_truth") is None:
+        yield f"{key.name} needs right answers, a column ground_truth of the questions"
+
+
 def _check_sizes(checks: kit.Checks, options: Mapping[str, Any]) -> None:
     """Sizes and overlaps that no chunk can have, each combination that is tried."""
-    for name in ("chunk_size", "overlap"):
-        value, least = options[name], 1 if name == "chunk_size" else 0
-        holds = isinstance(value, int) and not isinstance(value, bool) and value >= least
-        checks.that(holds, f"{name} must be a whole number from {least}, got {value!r}")
     tried = [("", options["chunk_size"], options["overlap"])]
     tried += [("chunk_sizes × overlaps: ", a, b) for a in options["chunk_sizes"] for b in options["overlaps"]]
     for where, size, repeated in tried:

@@ -138,24 +138,19 @@ def evaluate(
     needs(data, model=model)
     check(data)
     checks = kit.Checks(options)
-    checks.at_least(2, n_generations=n_generations)
-    checks.that(isinstance(n_generations, int), f"n_generations must be a whole number, got {n_generations!r}")
+    checks.at_least(2, "n_generations")
     if task:
         checks.choice("task", task, (*inputs.TASKS, summary.SEVERAL))
         checks.that(task != summary.SEVERAL or "task" in data["items"], f"task: {summary.SEVERAL} needs a column task")
-    checks.that(
-        embed != "jaccard", "embed: jaccard compares words, which lexical diversity does; name an embedding model"
-    )
+    checks.vectors()
     tasks = inputs.tasks_of(data, task)
     checks.that(embed or "creative" not in tasks, "embed: a creative task is judged by meaning, which needs a model")
     rules = checks.tried(lambda: summary.rules_of(lights, tasks)) or {}
     checks.that(embed or summary.MEANING not in rules, f"lights: {summary.MEANING} needs an embedding model (embed)")
     marking = {"reference"} if model else {"reference", "correct"}
-    for name in summary.MARKED:
-        checks.that(
-            name not in rules or marking & set(data["items"]),
-            f"lights: {name} needs answers that are marked: a column {' or '.join(sorted(marking))}",
-        )
+    lit = [name for name in summary.MARKED if name in rules]
+    marked = f"lights: {', '.join(lit)} needs answers that are marked: a column {' or '.join(sorted(marking))}"
+    checks.that(not lit or marking & set(data["items"]), marked)
     checks.refuse("reproduction")
     options |= {"lights": rules, "task": task if task in inputs.TASKS else _task_of(data, tasks)}
     core.progress.at("reading the generations")

@@ -152,11 +152,10 @@ def evaluate(
     """
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
-    checks.that(isinstance(metric, str) and metric, f"metric must be one name, got {metric!r}")
-    checks.that(
-        _is_range(score_range), f"score_range must be two different numbers, worst and best; got {score_range!r}"
-    )
-    checks.choice("light_on", light_on, LIGHTS_ON)
+    checks.that(metric, f"metric must be one name, got {metric!r}")
+    ends = f"score_range must be two different numbers, worst and best; got {score_range!r}"
+    checks.that(_is_range(score_range), ends)
+    checks.choices(light_on=LIGHTS_ON)
     checks.tried(lambda: inputs.check_levels(levels))
     checks.tried(lambda: rules_of(lights))
     checks.tried(lambda: asking.check(augmentations, rates, protect, scheme, rephraser))

@@ -88,16 +88,10 @@ def evaluate(
     """
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
-    for name, depth in (("k", k), ("deepest", deepest)):
-        whole = isinstance(depth, int) and not isinstance(depth, bool)
-        checks.that(whole and 1 <= depth <= 1000, f"{name} must be a whole number from 1 to 1000, got {depth!r}")
-    checks.that(
-        isinstance(persistence, int | float) and 0 < persistence < 1,
-        f"persistence must be between 0 and 1, got {persistence!r}",
-    )
-    checks.choice("scheme", scheme, tuple(SCHEMES))
-    for fault in check_protect(protect):
-        checks.that(False, fault)
+    checks.within(1, 1000, "k", "deepest")
+    checks.inside(0, 1, "persistence")
+    checks.choices(scheme=SCHEMES)
+    checks.faults += check_protect(protect)
     checks.tried(lambda: inputs.shares_of(augmentations, rates))
     rules = checks.tried(lambda: summary.rules_of(lights)) or {}
     checks.refuse("stability_top")
