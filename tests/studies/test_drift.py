@@ -174,9 +174,9 @@ def test_light_on_the_interval() -> None:
         ({"oos_from": "2026-03-01", "oos_to": "2026-02-01"}, "oos_from must be before oos_to"),
         ({"oos_to": "2026-04-01", "oot_from": "2026-03-01"}, "the windows overlap"),
         ({"oot_from": "tomorrow"}, "oot_from must be a date or time"),
-        ({"tests": ["drift"]}, "tests must be some of"),
+        ({"tests": ["drift"]}, "tests must be one of"),
         ({"key_bands": {"green_from": 0.5}}, "set together"),
-        ({"lights": {"psi_raw": {"green_to": 1, "yellow_to": 2}}}, "psi_raw is not a figure with a light"),
+        ({"lights": {"psi_raw": {"green_to": 1, "yellow_to": 2}}}, "lights must be one of drop, .*psi_raw"),
     ],
 )
 def test_faulty_options_are_named(options: dict[str, Any], fault: str) -> None:

@@ -156,7 +156,9 @@ def test_lights_by_option_alone():
     with pytest.raises(BadInput) as caught:
         run(rows(), lights={"manner": {"green_from": 2, "yellow_from": 1}, "nothing": {}}, directions={"right": "up"})
     assert "directions: right must be one of higher, lower, neither" in str(caught.value)
-    with pytest.raises(BadInput, match=r"nothing is not among the metrics(.|\n)*|less is better") as caught:
+    with pytest.raises(
+        BadInput, match=r"lights must be one of right(.|\n)*less is better|less is better(.|\n)*lights must be one of"
+    ) as caught:
         run(rows(), lights={"manner": {"green_from": 2, "yellow_from": 1}, "nothing": {}})
     assert len(caught.value.faults) == 2
 

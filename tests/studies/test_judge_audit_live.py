@@ -99,7 +99,9 @@ def test_what_is_missing_for_a_judge_is_said_at_once() -> None:
     with pytest.raises(BadInput) as caught:
         judge_audit.evaluate(answers, repeats=0, probes=["flattery"], null_texts=[" "])
     said = str(caught.value)
-    assert all(part in said for part in ("there are no verdicts", "repeats", "flattery unknown", "null_texts: text 1"))
+    assert all(
+        part in said for part in ("there are no verdicts", "repeats", "probes must be one of", "null_texts: text 1")
+    )
     verdicts = load({"verdicts": pd.DataFrame({"id": ["1"], "mark": [1]})}, study="judge_audit")
     with pytest.raises(BadInput) as caught:
         judge_audit.evaluate(verdicts, judge=fakes.honest)

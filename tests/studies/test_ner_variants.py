@@ -126,7 +126,7 @@ def test_a_model_is_asked_in_every_wording(form, tmp_path, monkeypatch):
     [
         ({"reply_format": "xml"}, "reply_format must be one of tuples, json"),
         ({"descriptions": ["none", "long"]}, "descriptions must be one of"),
-        ({"requests": []}, "requests must name one of"),
+        ({"requests": []}, "requests must be some of"),
         ({"requests": ["one"]}, "no table holds replies to these wordings"),
     ],
 )

@@ -152,7 +152,7 @@ def test_a_recorded_run_gives_the_same_figures(tmp_path: Path) -> None:
         ({"metrics": []}, "metrics: none was named"),
         ({"split": "words"}, "split must be one of sentences, claims"),
         ({"n_questions": 0}, "n_questions must be at least 1"),
-        ({"lights": {"recall": {"green_from": 1}}}, "lights: recall is not among the figures"),
+        ({"lights": {"recall": {"green_from": 1}}}, "lights must be one of faithfulness"),
         ({"lights": {"lost": {"green_from": 0.1, "yellow_from": 0.2}}}, "less is better"),
         ({"judge": "recorded"}, "which has no table verdicts"),
     ],

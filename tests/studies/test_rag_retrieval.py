@@ -141,8 +141,8 @@ def test_tables_that_are_refused(tables, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"k": -1}, "k must be a whole number from 1 on, got -1"),
-        ({"ks": [1, 0]}, "ks must be a whole number from 1 on, got 0"),
+        ({"k": -1}, "k must be at least 1, got -1"),
+        ({"ks": [1, 0]}, r"ks must be at least 1, got \[1, 0\]"),
         ({"metrics": ["ndgc"]}, "metrics must be one of ndcg"),
         ({"metrics": ["err"]}, "err: max_grade, the highest grade of the scale, must be given"),
         ({"metrics": ["err"], "max_grade": "1"}, "max_grade must be a number or null, got '1'"),

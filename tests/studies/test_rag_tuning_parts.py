@@ -191,8 +191,8 @@ def test_tables_that_cannot_be_right_are_refused(tables, said):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"k": -1}, "k must be a whole number from 1, got -1"),
-        ({"k": 0}, "k must be a whole number from 1, got 0"),
+        ({"k": -1}, "k must be at least 1, got -1"),
+        ({"k": 0}, "k must be at least 1, got 0"),
         ({"chunk_size": 100, "overlap": 100}, "overlap must be below the chunk size: 100 is not below 100"),
         (
             {"chunk_sizes": [50, 300], "overlaps": [0, 60]},
@@ -203,7 +203,7 @@ def test_tables_that_cannot_be_right_are_refused(tables, said):
         ({"target_metric": "f1scor"}, "no metric 'f1scor'"),
         ({"target_metric": "length", "model": first_sentence}, "nothing can be tuned for it"),
         ({"min_mark": 5}, "min_mark must be from 0 to below 5, got 5"),
-        ({"embed": "jaccard"}, "jaccard compares word sets"),
+        ({"embed": "jaccard"}, "jaccard compares words and has no vectors"),
         ({"chunker": "paragraphs"}, "chunker must be one of sentences, documents; got 'paragraphs'"),
         ({"search": "faiss"}, "search must be one of auto, exact, graph; got 'faiss'"),
     ],

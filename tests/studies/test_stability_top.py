@@ -206,8 +206,8 @@ def test_all_faults_at_once():
         )  # fmt: skip
     said = str(caught.value)
     for part in (
-        "k must be a whole number", "deepest must be", "persistence must be", "scheme", "'y' is not one of numbers",
-        "lights: z is not one of", "'butter' is not one of", "none is named twice", "'xx' is not one of", "none has no rate",
+        "k must be between 1 and 1000", "deepest must be", "persistence must be", "scheme", "'y' is not one of numbers",
+        "lights must be one of", "'butter' is not one of", "none is named twice", "'xx' is not one of", "none has no rate",
         "word_swap is not among the augmentations",
     ):  # fmt: skip
         assert part in said, part
