@@ -182,22 +182,6 @@ def evaluate(
     found = contradictions_table(course, cases, people.scale_of(marks)[1] if marks is not None else 1.0)
     both = every_pair.beside(items, cases, setting, margin=margin, seed=seed, n_resamples=n_resamples)
     left = {name for name, open_ in zip(items["id"], items["open"], strict=True) if open_ == 1}
-    tables = {
-        "stages": stages_table(course),
-        "plan": planned,
-        "bases": bases.bases_table(hand, cases, basis_quality),
-        "criteria": bases.tasks_table(task, setting.criteria),
-        "texts": texts_of(cases),
-        **({"contradictions": found} if len(found) else {}),
-        **({} if both is None else {"every_pair": both}),
-        **(early.tables_of(course.stopped, items) if course.stopped else {}),
-        **(
-            {"escalation": course.escalated.table(), "escalation_steps": course.escalated.steps()}
-            if course.escalated
-            else {}
-        ),
-        **_calls(course),
-    }
     files = {people.TO_LABEL: people.to_label([case for case in cases if case.id in left], models)} if left else {}
     return kit.result_of(
         evaluate,
@@ -206,7 +190,16 @@ def evaluate(
         items,
         by=(),
         judged=inputs.judged_in_words(models),
-        tables=tables,
+        tables={
+            "stages": stages_table(course),
+            "plan": planned,
+            "bases": bases.bases_table(hand, cases, basis_quality),
+            "criteria": bases.tasks_table(task, setting.criteria),
+            "texts": texts_of(cases),
+            **(early.tables_of(course.stopped, items) if course.stopped else {}),
+            **(course.escalated.tables() if course.escalated else {}),
+        },
+        some={"contradictions": found, "every_pair": both, **_calls(course)},
         notes=(*data.notes, *method.notes(items, cases, course, hand, options, agreed)),
         method=method.described(options) + ((kit.stopping.METHOD,) if course.stopped else ()),
         spent=[*(one.accounting for one in course.asked), *spent],

@@ -68,7 +68,11 @@ class Escalated(NamedTuple):
     promise: float
     delta: float
 
-    def table(self) -> pd.DataFrame:
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """``escalation`` and ``escalation_steps``, for ``Result.tables``."""
+        return {"escalation": self._judges(), "escalation_steps": self._steps()}
+
+    def _judges(self) -> pd.DataFrame:
         """One row a judge, and last people: the confidence needed, pairs asked about and decided, calls, cost."""
         needed = self.found.thresholds or (math.nan,) * len(self.judges)
         return pd.DataFrame(
@@ -82,7 +86,7 @@ class Escalated(NamedTuple):
             }
         )
 
-    def steps(self) -> pd.DataFrame:
+    def _steps(self) -> pd.DataFrame:
         """One row a confidence that was tried: labelled pairs decided there, disagreements, the bound; which was chosen."""
         levels = {f"confidence_{i}": column for i, column in enumerate(self.found.level.T, 1)}
         table = pd.DataFrame(

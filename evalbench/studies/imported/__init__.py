@@ -102,17 +102,6 @@ def evaluate(
     listed = summary.measures(**kit.taken(summary.measures, options))
     beside = theirs_of(found, data.get("figures"), facts)
     repeated = bool(trials.groups)
-    tables = {
-        "scores": found.scores if repeated else found.scores.drop(columns=readers.schema.TRIAL, errors="ignore"),
-        "texts": texts_of(judged["items"]),
-        "metrics": method.facts_table(names, facts),
-        "reasons": reasons_of(trials.named(each), found.scores, names),
-        "theirs": beside,
-        "judgements": _verdicts(data, repeated),
-        "comparison": kit.comparing.compare_groups(
-            items, listed, "model", units=inputs.UNIT, seed=seed, n_resamples=n_resamples
-        ),
-    }
     used = {c for c in data["items"] if c in names} | ({"answer", "passed"} if "scores" in data.tables else set())
     result = kit.result_of(
         evaluate,
@@ -120,7 +109,17 @@ def evaluate(
         options,
         items,
         id=inputs.UNIT if found.hashed else "id",
-        some=tables,
+        some={
+            "scores": found.scores if repeated else found.scores.drop(columns=readers.schema.TRIAL, errors="ignore"),
+            "texts": texts_of(judged["items"]),
+            "metrics": method.facts_table(names, facts),
+            "reasons": reasons_of(trials.named(each), found.scores, names),
+            "theirs": beside,
+            "judgements": _verdicts(data, repeated),
+            "comparison": kit.comparing.compare_groups(
+                items, listed, "model", units=inputs.UNIT, seed=seed, n_resamples=n_resamples
+            ),
+        },
         notes=[
             *method.remarks(found, facts, beside),
             *(n for n in data.notes_beside(used) if _DIRECTION not in n),

@@ -211,13 +211,6 @@ def evaluate(
         seed=seed,
         n_resamples=n_resamples,
     )
-    tables = {
-        "pairs": pair_table(pairs, std, ha),
-        "violations": violation_table(pairs, std, ha),
-        "documents": violations.documents,
-        "split": split_table(violations, data.card),
-        "checkers": checker_table(checkers, trials.named(violations.predictions), described),
-    }
     result = kit.result_of(
         evaluate,
         data,
@@ -226,7 +219,13 @@ def evaluate(
         id="sample_id",
         by=("checker",),
         judged=kit.collecting.several("checker", checkers),
-        tables=tables,
+        tables={
+            "pairs": pair_table(pairs, std, ha),
+            "violations": violation_table(pairs, std, ha),
+            "documents": violations.documents,
+            "split": split_table(violations, data.card),
+            "checkers": checker_table(checkers, trials.named(violations.predictions), described),
+        },
         some={"comparisons": compared, "faults": violations.faults},
         notes=(
             *kit.comparing.in_words(compared, "checker", light_on, len(checkers)),

@@ -258,13 +258,11 @@ def match(
 def check_options(checks: kit.Checks, weights: Mapping[str, Mapping[str, float]], **choices: str) -> None:
     """Check weights, each under its option's name, and the choices of :func:`match`."""
     for name, own in weights.items():
-        known = ", ".join(matching.COMPONENTS)
-        faults = [f"{name}: unknown component {c!r}; there are {known}" for c in own if c not in matching.COMPONENTS]
-        checks.faults += faults
         before = len(checks.faults)
         for component, weight in own.items():
+            checks.choice(f"{name}: component", component, matching.COMPONENTS)
             checks.at_least(0, **{f"{name}: {component}": weight})
-        if not faults and len(checks.faults) == before:
+        if len(checks.faults) == before:
             checks.that(abs(sum(own.values()) - 1) <= 1e-6, f"{name} must sum to 1, got {sum(own.values()):g}")
     for name, value in choices.items():
         checks.choice(name, value, CHOICES[name])

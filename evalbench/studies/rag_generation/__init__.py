@@ -162,13 +162,12 @@ def evaluate(
     items, fit, said = humans.on(kit.grouping.carried(items, data), heard, **resampled)
     core.progress.at(f"intervals, {n_resamples} resamples")
     headline = [m for m in summary.measures(chosen) if m.metric in inputs.METRICS]
-    tables = {**tables_of(cases, chosen), "confusion": confusion_of(items)}
     result = kit.result_of(
         evaluate,
         data,
         parameters | fit,
         items,
-        tables=tables,
+        tables={**tables_of(cases, chosen), "confusion": confusion_of(items)},
         some={"comparison": kit.comparing.compare_groups(items, headline, "model", **resampled)},
         notes=(*data.notes, *left_out, *embedded, *method.notes(cases, items, parameters), *said),
         method=method.described(parameters),

@@ -11,10 +11,8 @@ from evalbench.studies.rag_tuning import rag, sections, summary
 from evalbench.text.chunks import check_size
 
 
-def checked(
-    options: Mapping[str, Any], data: readers.Dataset, lights: Mapping[str, Any]
-) -> tuple[registry.Card | None, dict[str, Any]]:
-    """The text metric that is tuned for, if it is one, and its options; refuses all faults at once."""
+def checked(options: Mapping[str, Any], data: readers.Dataset, lights: Mapping[str, Any]) -> registry.Card | None:
+    """The text metric that is tuned for, if it is one; refuses all faults at once."""
     checks = kit.Checks(options)
     checks.at_least(0, "n_chunks", "n_rewrites", "overlap")
     checks.at_least(1, "k", "patience", "most_k", "graph_from", "chunk_size")
@@ -30,20 +28,25 @@ def checked(
     strangers = [metric for metric in lights if metric not in hits]
     checks.that(not strangers, f"lights: {', '.join(strangers)} has no light; those that have are {', '.join(hits)}")
     checks.tried(lambda: summary.bands_for(5, {m: rule for m, rule in lights.items() if m not in strangers}))
-    metric_options = {
+    key = checks.tried(lambda: _card(options))
+    checks.faults += [f"target_metric: {fault}" for fault in (_unfit(key, options, data) if key else ())]
+    checks.refuse("rag_tuning")
+    return key
+
+
+def metric_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of a metric of answers, which this study computes in its plainest form."""
+    return {
         "language": options["language"], "normalise": "full", "references": "best", "stem": False, "sentence_split": "newline",
         "meteor_synonyms": False, "bleu_tokenize": "13a", "embed": options["embed"], "judge": "", "bert_model": "", "bert_layers": None,
     }  # fmt: skip
-    key = None
-    if options["target_metric"] in sections.JUDGED:
-        key = registry.card(options["target_metric"])
-    elif options["target_metric"] not in sections.RETRIEVAL:
-        cards = checks.tried(lambda: kit.metric_options.metrics_of([options["target_metric"]], metric_options)) or []
-        key = cards[0] if cards else None
-    if key is not None:
-        checks.faults += [f"target_metric: {fault}" for fault in _unfit(key, options, data)]
-    checks.refuse("rag_tuning")
-    return key, metric_options
+
+
+def _card(options: Mapping[str, Any]) -> registry.Card | None:
+    target = options["target_metric"]
+    if target in sections.JUDGED:
+        return registry.card(target)
+    return None if target in sections.RETRIEVAL else kit.metric_options.metrics_of([target], metric_options(options))[0]
 
 
 def _unfit(key: registry.Card, options: Mapping[str, Any], data: readers.Dataset) -> Iterator[str]:

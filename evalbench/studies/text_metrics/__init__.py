@@ -194,22 +194,6 @@ def evaluate(
     by = ("model",) if "model" in items else ()
     models = sorted(set(items["model"]) - {""}) if by else []
     headline = [m for m in summary.measures(names, rules) if m.metric in names]
-    tables = {
-        "texts": frame,
-        "comparison": kit.comparing.compare_groups(items, headline, "model", seed=seed, n_resamples=n_resamples)
-        if by
-        else frame.head(0),
-        "reasons": scored.reasons(frame[["id", *by]]),
-        **kit.scoring.calls_of(scored, replies=replies),
-    }
-    notes = [
-        *dataset.notes,
-        *kit.answers.remarks(items),
-        *scored.notes,
-        *not_asked,
-        *of_labels,
-        core.compared.left_out_note(len(models), "models", "each metric"),
-    ]
     result = kit.result_of(
         evaluate,
         dataset,
@@ -217,8 +201,22 @@ def evaluate(
         items,
         by=by,
         judged=model or (kit.collecting.several("model", models) if models else "the outputs of the table"),
-        some=tables,
-        notes=notes,
+        some={
+            "texts": frame,
+            "comparison": kit.comparing.compare_groups(items, headline, "model", seed=seed, n_resamples=n_resamples)
+            if by
+            else frame.head(0),
+            "reasons": scored.reasons(frame[["id", *by]]),
+            **kit.scoring.calls_of(scored, replies=replies),
+        },
+        notes=[
+            *dataset.notes,
+            *kit.answers.remarks(items),
+            *scored.notes,
+            *not_asked,
+            *of_labels,
+            core.compared.left_out_note(len(models), "models", "each metric"),
+        ],
         method=kit.metric_options.methods_of(cards, options),
         accounting=kit.scoring.accounting_of(scored, options, model=model, replies=replies),
     )
