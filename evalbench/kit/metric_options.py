@@ -66,6 +66,29 @@ def metrics_of(names: Sequence[str], options: Options) -> list[Card]:
         None is allowed: then options that no metric takes are refused all the same.  ``evaluate:NAME``, ``evaluate:FOLDER``
         and ``evaluate:FILE.py`` are modules, each of whose numbers is a metric, see :mod:`evalbench.kit.modules`.
     options : mapping
+        Those of the study, among them the following.
+    language : str
+        ISO code: stop-words, stemmer, sentences.
+    normalise : str
+        For token F1, Jaccard, normalised exact match: ``full``, ``squad``, ``none``, or ``full`` without steps, as in
+        ``full-stop_words``; see :func:`evalbench.text.normalise.tokenizer`.
+    references : {"best", "mean"}
+        ROUGE over several references: ``best`` (the one with the best F1) or ``mean`` over all.
+    stem, meteor_synonyms : bool
+        ROUGE compares stems of words (Porter's in English, as rouge-score); ``meteor`` matches English words by WordNet's synonyms too, and
+        its figure is then called ``meteor_synonyms``.
+    sentence_split : {"newline", "sentences"}
+        What ROUGE-Lsum takes for sentences: lines (``newline``), or ``sentences`` of ``language``.
+    bleu_tokenize : str
+        sacrebleu's tokenizer; ``"zh"`` for Chinese.
+    embed : str
+        Embedding model of the similarities; see :func:`evalbench.models.similarity.embed.embedder`.
+    bert_model, bert_layers
+        For ``bertscore``: a local folder or hub name; for ``bertscore`` with a folder: the layer whose vectors are used.
+    judge : str or callable
+        For ``selfcheck_nli`` and ``context_contradiction``: a chat model, the folder of an NLI cross-encoder, or
+        ``recorded:FILE``, see :func:`evalbench.judge.verdicts.judge`.  By default there is none, since none comes with
+        the package, and these metrics are unscored; so they are with ``baseline/lexical``, which knows no contradiction.
 
     Raises
     ------

@@ -33,8 +33,8 @@ def test_all_options_that_cannot_be_taken_are_told_in_one_message():
         "  - ha_thresholds must be one of overlap, rule, score; got 'rul'",
         "  - ha_thresholds rule must be between 0 and 1, got 'low'",
         "  - std_weights must sum to 1, got 0.5",
-        "  - ha_weights: unknown component 'tone'; there are text_overlap, rule_similarity, category_match, "
-        "explanation_similarity, correction_similarity",
+        "  - ha_weights: component must be one of text_overlap, rule_similarity, category_match, "
+        "explanation_similarity, correction_similarity; got 'tone'",
         "  - assignment must be one of greedy, optimal; got 'best'",
         "  - green_from must be above yellow_from, got 0.5 and 0.8",
     ]

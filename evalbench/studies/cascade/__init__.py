@@ -124,10 +124,9 @@ def evaluate(
         closed questions to an answer at most.
     min_agreement, agreement_as_truth : float
         A stage that agrees with people's labels on a smaller share hands its questions on; Krippendorff's alpha from which labels serve as ground truth.
-    stop_early : bool
-        Pairs (stage 9) are asked in an order of the seed until a betting e-value over the questions decides which model is better; the others are not asked.
-    stop_batch : int
-        After so many questions each the evidence is looked at.
+    stop_early, stop_batch
+        Pairs (stage 9) are asked in an order of the seed until a betting e-value over the questions decides which model is better, and the
+        others are not asked; after so many questions each the evidence is looked at.
     promise : float
         Pairs (stage 9) go from the judge to the strong one and then to people, so that judges agree with people on at least this share of what they decide; set on the labelled questions that reach the stage; 0: no promise, the strong judge alone.
     promise_delta : float

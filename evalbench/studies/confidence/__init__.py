@@ -103,10 +103,9 @@ def evaluate(
         ISO code of the stop-words that ``normalise`` may leave out.
     clusters : {"exact", "entailment"}
         Groups of equal answers: ``exact`` after normalising, or ``entailment`` in both directions, as ``judge`` has it.
-    judge : str or callable
-        Who judges entailment: a chat model, the folder of an NLI cross-encoder, ``recorded:FILE``, or ``baseline/lexical``.
-    judge_prompt : str
-        A folder of your own prompts ``entailment``.
+    judge, judge_prompt
+        Who judges entailment: a chat model, the folder of an NLI cross-encoder, ``recorded:FILE``, or ``baseline/lexical``; a folder of your
+        own prompts ``entailment``.
     embed : str
         Embedding model of the similarity; empty for none.
     coverage, confident_from : float

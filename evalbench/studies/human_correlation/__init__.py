@@ -105,14 +105,13 @@ def evaluate(
     coefficient : {"spearman", "kendall", "pearson"}
     green_from, yellow_from : float
         Green from here; yellow from here, red below.  Of a metric of which less is better, the negative is judged, and the note says so.
-    max_ci_width : float
-        A wider interval makes a light grey, and so does one without width on fewer than 20 documents.
-    lower_is_better : sequence of str
-        Ready-made metrics where lower is better; those of the registry state it themselves.
+    max_ci_width, lower_is_better
+        A wider interval makes a light grey, and so does one without width on fewer than 20 documents; ready-made metrics where lower is
+        better, while those of the registry state it themselves.
     language : str
         ISO code of the stop-words, stemmer and sentences of computed metrics; empty for mixed languages.
     normalise, references, stem, sentence_split, meteor_synonyms, bleu_tokenize, embed, bert_model, bert_layers, judge
-        For metrics that are computed; see :func:`evalbench.studies.text_metrics.evaluate`.
+        For metrics that are computed; see :func:`evalbench.kit.metric_options.metrics_of`.
     max_unscored : float
         More unscored outputs than this share make a metric's light grey.
     seed, n_resamples : int

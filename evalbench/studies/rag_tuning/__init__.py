@@ -93,10 +93,9 @@ def evaluate(
         and ``contexts`` and returns the answer.
     question_model : str or callable
         Who writes a question for a chunk and rewrites questions, if not model.  A function gets ``chunk``, or ``question`` and ``n``.
-    judge : str or callable
-        Who marks 1–5 whether a chunk answers the question that was written for it; without one no question is left out.
-    answer_judge : str or callable
-        Who judges the answers where target_metric is answer_correctness or faithfulness, as in rag_generation.
+    judge, answer_judge : str or callable
+        Who marks 1–5 whether a chunk answers the question that was written for it, and without one no question is left out; who judges the
+        answers where target_metric is answer_correctness or faithfulness, as in rag_generation.
     prompt : str
         A folder of your own prompts: rag_answer, chunk_question, rewritten_question, mark, support.
     temperature, max_tokens

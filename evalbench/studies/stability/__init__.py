@@ -135,7 +135,7 @@ def evaluate(
     language : str
         ISO code, for stop-words, stems and sentences of the texts; empty: of none in particular, and English where one is needed.
     normalise, references, stem, sentence_split, meteor_synonyms, bleu_tokenize, embed, bert_model, bert_layers, judge
-        See :func:`evalbench.studies.text_metrics.evaluate`.
+        See :func:`evalbench.kit.metric_options.metrics_of`.
     max_unscored, seed, n_resamples
         See :func:`evalbench.kit.verdicts.worst_group`.
 

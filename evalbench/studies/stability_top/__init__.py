@@ -62,12 +62,10 @@ def evaluate(
         leave as it is: ``numbers``, ``code``, ``urls``.
     scheme : str
         Of ``transliterate``: ``ala-lc``, ``iso-9``, ``gost-7.79-b``, or as the packages ``cyrtranslit`` and ``transliterate`` have it.
-    embed : str
-        Embedding model that searches.
+    embed, rephraser : str
+        Embedding model that searches; the model that writes paraphrases and translations.
     persistence : float
         Of rank-biased overlap (0–1): the lower, the more the first ranks count.
-    rephraser : str
-        The model that writes paraphrases and translations.
     prompt, temperature, max_tokens, sample_method, n_samples, random_state
         See :func:`evalbench.kit.collecting.asked` and :func:`evalbench.kit.sampling.sample_ids`.
     lights : mapping of str to mapping, optional

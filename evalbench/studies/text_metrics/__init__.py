@@ -108,28 +108,8 @@ def evaluate(
     prompt, model : str
         A template over the table's columns, e.g. ``"Answer briefly: {{ prompt }}"``, with which ``model`` answers first; the answering model,
         e.g. ``openai/gpt-4o`` or ``local/smollm2-135m``.
-    language : str
-        ISO code: stop-words, stemmer, sentences.
-    normalise : str
-        For token F1, Jaccard, normalised exact match: ``full``, ``squad``, ``none``, or ``full`` without steps, as in
-        ``full-stop_words``; see :func:`evalbench.text.normalise.tokenizer`.
-    references : {"best", "mean"}
-        ROUGE over several references: ``best`` (the one with the best F1) or ``mean`` over all.
-    stem, meteor_synonyms : bool
-        ROUGE compares stems of words (Porter's in English, as rouge-score); ``meteor`` matches English words by WordNet's synonyms too, and
-        its figure is then called ``meteor_synonyms``.
-    sentence_split : {"newline", "sentences"}
-        What ROUGE-Lsum takes for sentences: lines (``newline``), or ``sentences`` of ``language``.
-    bleu_tokenize : str
-        sacrebleu's tokenizer; ``"zh"`` for Chinese.
-    embed : str
-        Embedding model of the similarities; see :func:`evalbench.models.similarity.embed.embedder`.
-    bert_model, bert_layers
-        For ``bertscore``: a local folder or hub name; for ``bertscore`` with a folder: the layer whose vectors are used.
-    judge : str or callable
-        For ``selfcheck_nli`` and ``context_contradiction``: a chat model, the folder of an NLI cross-encoder, or
-        ``recorded:FILE``, see :func:`evalbench.judge.verdicts.judge`.  By default there is none, since none comes with
-        the package, and these metrics are unscored; so they are with ``baseline/lexical``, which knows no contradiction.
+    language, normalise, references, stem, sentence_split, meteor_synonyms, bleu_tokenize, embed, bert_model, bert_layers, judge
+        See :func:`evalbench.kit.metric_options.metrics_of`.
     labels, labels_of, labels_scale, labels_drawn, correction
         See :func:`evalbench.kit.labelled.given`.
     lights : mapping of str to mapping, optional
