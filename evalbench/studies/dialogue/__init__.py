@@ -17,8 +17,7 @@ from evalbench.studies.contract import offered
 from evalbench.studies.dialogue import inputs, method
 from evalbench.studies.dialogue.items import items_of
 from evalbench.studies.dialogue.items import lengths as lengths
-from evalbench.studies.dialogue.summary import ORIENTATION, ORIENTATIONS, measures, rules_of, summarise
-from evalbench.studies.dialogue.weeks import weeks_of
+from evalbench.studies.dialogue.summary import ORIENTATION, ORIENTATIONS, measures, rules_of, summarise, weeks_of
 
 QUESTION = "How many answers of the model does a session take?"
 SCHEMA: Mapping[str, Table] = {

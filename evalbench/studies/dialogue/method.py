@@ -9,7 +9,6 @@ import pandas as pd
 
 from evalbench import core, kit
 from evalbench.studies.dialogue import inputs, summary
-from evalbench.studies.dialogue.weeks import ALPHA
 
 _LISTED = 8
 
@@ -45,7 +44,7 @@ def notes(found: inputs.Turns, items: pd.DataFrame, by_week: pd.DataFrame) -> li
     if dated.any() and not dated.all():
         out.append(f"Sessions without a time, which are in no week: {int((~dated).sum())} of {len(items)}.")
     if len(by_week):
-        odd = by_week[by_week["p_holm"] <= ALPHA].sort_values(["p_holm", "model", "week"])
+        odd = by_week[by_week["p_holm"] <= summary.ALPHA].sort_values(["p_holm", "model", "week"])
         row: Any
         for row in odd.head(_LISTED).itertuples():
             way = "longer" if row.difference > 0 else "shorter"

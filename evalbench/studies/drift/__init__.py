@@ -19,7 +19,7 @@ from evalbench.models.accounting import embeddings_counted
 from evalbench.models.similarity.embed import card_of, language_warning
 from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
-from evalbench.studies.drift import all_rows, inputs, judged, method, shown
+from evalbench.studies.drift import all_rows, figures, inputs, method, shown
 from evalbench.studies.drift.figures import measures as measures
 from evalbench.studies.drift.figures import with_sums as with_sums
 from evalbench.studies.drift.items import items_of
@@ -239,7 +239,7 @@ def evaluate(
     }
     counted = all_rows.counted(data, samples, windows, options)
     options["halved_at"] = samples.halved_at
-    options["judge_drift"] = judge and {**judge.fit, "reason": judged.reason_of(judge.fit, name)}
+    options["judge_drift"] = judge and {**judge.fit, "reason": figures.reason_of(judge.fit, name)}
     rows = kit.grouping.carried(samples.rows, data, where=samples.sources)
     with embeddings_counted() as spent:
         measured = items_of(rows, values, options)

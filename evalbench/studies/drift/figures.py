@@ -1,4 +1,4 @@
-"""What the five tests share: their settings, the figures that are sums over rows, resamples."""
+"""What the five tests share: their settings, the figures that are sums over rows, resamples, what a judge's anchors hold back."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ import pandas as pd
 
 from evalbench import core, kit
 from evalbench.studies.drift.lights import RELIABLE_FROM, Lights, Rules, bands_for
+
+RESTING = ("key_metric", "local_drift", "global_drift")
+"""The tests of the key metric, measured or forecast."""
+PEOPLES = "label"
+"""The column of people's labels: no judge's move changes it."""
 
 N_JOINT = 200
 """Resamples of the statistics, and of all five tests together for the stability of the light."""
@@ -183,3 +188,43 @@ def without_vectors(items: pd.DataFrame) -> str:
 
 def noted(e: core.Estimate, *words: str) -> core.Estimate:
     return replace(e, note="; ".join(dict.fromkeys(filter(None, [e.note, *words]))))
+
+
+def reason_of(fit: Mapping[str, Any], metric: str) -> str:
+    """Why tests of the key metric say nothing of the system; empty where they do.
+
+    Parameters
+    ----------
+    fit : mapping
+        Of :class:`evalbench.kit.anchors.Anchored`.
+    metric : str
+        The key metric.
+
+    Examples
+    --------
+    >>> reason_of({"void": "the judge from a to b", "moved": "", "light": "grey"}, "score")
+    'the judge changed (the judge from a to b)'
+    >>> reason_of({"void": "the judge from a to b", "moved": "", "light": "grey"}, "label")
+    ''
+    """
+    if metric == PEOPLES:
+        return ""
+    if fit["void"]:
+        return f"the judge changed ({fit['void']})"
+    moved = str(fit["moved"]).partition(" on the same ")[0]  # the whole sentence follows
+    return f"{moved[:1].lower()}{moved[1:]}" if moved and fit["light"] == "red" else ""
+
+
+def held_by_judge(test: Test, judge_drift: Mapping[str, Any] | None, *, again: bool = False) -> Test:
+    """A test of the key metric without a light where the judge changed or moved; its figures stay shown.
+
+    ``again``: another test has given the reason whole.
+    """
+    reason = (judge_drift or {}).get("reason") or ""
+    if not reason or test.name not in RESTING or test.light in ("grey", "unlit"):
+        return test
+    shown = f"a drop may be the judge's; by itself it would be {test.light}"
+    may = "a drop may be hidden by the judge" if test.light == "green" else shown
+    why = f"{'the judge moved or changed' if again else reason}, so {may}"
+    estimates = [replace(e, light="grey") if e.light not in ("grey", "unlit") else e for e in test.estimates]
+    return replace(test, light="grey", why=why, estimates=estimates, drawn=test.drawn[:0])

@@ -11,7 +11,6 @@ import pandas as pd
 
 from evalbench import core, kit
 from evalbench.studies.drift import drops, figures, inputs, texts
-from evalbench.studies.drift.judged import RESTING, held_by_judge
 from evalbench.studies.drift.lights import (
     LIGHTS_ON,
     NEW_TOKENS,
@@ -80,8 +79,8 @@ def found_of(items: pd.DataFrame, tests: Sequence[str], settings: figures.Settin
         else:
             test, prediction = drops.global_(rows, settings)
             done.append(test)
-    first = next((test.name for test in done if held_by_judge(test, settings.judge_drift) is not test), "")
-    lit = [held_by_judge(test, settings.judge_drift, again=test.name != first) for test in done]
+    first = next((test.name for test in done if figures.held_by_judge(test, settings.judge_drift) is not test), "")
+    lit = [figures.held_by_judge(test, settings.judge_drift, again=test.name != first) for test in done]
     return Found(lit, quality, found, prediction)
 
 
@@ -230,8 +229,8 @@ def _labelled(found: Found) -> str:
 
 def _without_labels(found: Found) -> str:
     """What leaves out the tests that nothing but labels of OOS could light."""
-    lacking = [test for test in found.tests if test.name in RESTING and test.light in ("grey", "unlit")]
-    kept = [test.name for test in found.tests if test.name not in RESTING]
+    lacking = [test for test in found.tests if test.name in figures.RESTING and test.light in ("grey", "unlit")]
+    kept = [test.name for test in found.tests if test.name not in figures.RESTING]
     if found.quality[0].n or not lacking or not kept:
         return ""
     names = ", ".join(f'"{name}"' for name in kept)

@@ -17,7 +17,6 @@ from typing import Any
 from evalbench import core, kit, readers
 from evalbench.studies.contract import offered
 from evalbench.studies.imported import inputs, method, summary
-from evalbench.studies.imported.facts import facts_of
 from evalbench.studies.imported.items import items_of, reasons_of, texts_of
 from evalbench.studies.imported.theirs import theirs_of
 
@@ -85,7 +84,7 @@ def evaluate(
     names = found.metrics
     summary.checked_directions(directions or {}, checks, names)
     summary.checked_scales(scales or {}, checks, names)
-    facts = facts_of(found, data.get("metrics"), directions or {}, scales or {})
+    facts = method.facts_of(found, data.get("metrics"), directions or {}, scales or {})
     rules = checks.tried(lambda: summary.rules_of(lights or {}, names, facts.directions, facts.scales)) or {}
     checks.refuse("imported")
     options |= {"metrics": list(names), "directions": facts.directions, "scales": facts.scales, "lights": rules}

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.imported import inputs
-from evalbench.studies.imported.facts import Facts
+from evalbench.studies.imported import inputs, method
 
 COLUMNS = ("metric", "model", "part", "tool_figure", "theirs", "ours", "n", "n_lost", "n_theirs", "agrees", "why")
 ALL = "all models"
@@ -23,7 +22,7 @@ UNKNOWN = (
 _CLOSE = 1e-9
 
 
-def theirs_of(found: inputs.Given, figures: pd.DataFrame | None, facts: Facts) -> pd.DataFrame:
+def theirs_of(found: inputs.Given, figures: pd.DataFrame | None, facts: method.Facts) -> pd.DataFrame:
     """Every figure of the tool beside ours over the same rows.
 
     Parameters
@@ -31,7 +30,7 @@ def theirs_of(found: inputs.Given, figures: pd.DataFrame | None, facts: Facts) -
     found : Given
     figures : DataFrame or None
         The table ``figures``.
-    facts : Facts
+    facts : method.Facts
 
     Returns
     -------
@@ -88,7 +87,12 @@ def _inside(rows: pd.DataFrame, part: Mapping[str, str]) -> Any:
 
 
 def _compared(
-    row: Mapping[str, Any], model: str, part: Mapping[str, str], own: pd.DataFrame, other: pd.DataFrame, facts: Facts
+    row: Mapping[str, Any],
+    model: str,
+    part: Mapping[str, str],
+    own: pd.DataFrame,
+    other: pd.DataFrame,
+    facts: method.Facts,
 ) -> tuple[Any, ...]:
     values = own["value"].to_numpy(float)
     n, lost = int(np.isfinite(values).sum()), int((~np.isfinite(values)).sum())
@@ -138,7 +142,7 @@ def _why(
     own: pd.DataFrame,
     other: pd.DataFrame,
     agrees: bool | None,
-    facts: Facts,
+    facts: method.Facts,
 ) -> str:
     """What gives the tool's figure on these rows, in words; empty where nothing does, or nothing has to."""
     if own.empty:

@@ -20,8 +20,8 @@ from evalbench.judge.verdicts import InProcess
 from evalbench.metrics.registry import card
 from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
-from evalbench.studies.text_metrics import inputs, summary
-from evalbench.studies.text_metrics.items import items_of
+from evalbench.studies.text_metrics import summary
+from evalbench.studies.text_metrics.items import answered, frame_of, items_of
 
 QUESTION = "How close are the outputs to their references, by metrics that need no human?"
 
@@ -161,11 +161,7 @@ def evaluate(
     humans = kit.labelled.given(
         summary.judged_measures(names, rules), dataset["items"], **kit.taken(kit.labelled.given, options)
     )
-    frame, replies = (
-        inputs.answered(inputs.frame_of(dataset["items"]), prompt, model)
-        if prompt
-        else (inputs.frame_of(dataset["items"]), [])
-    )
+    frame, replies = answered(frame_of(dataset["items"]), prompt, model) if prompt else (frame_of(dataset["items"]), [])
     scored = kit.scoring.score_all(frame, cards, {**options, "judge": judge}, replies)
     core.progress.at(f"intervals, {n_resamples} resamples")
     items, rows = trials.averaged(items_of(frame, scored), "id")
