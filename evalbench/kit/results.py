@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ def result_of(
     tables: Mapping[str, pd.DataFrame] = {},
     some: Mapping[str, pd.DataFrame | None] = {},
     notes: Iterable[str | None],
-    method: Iterable[str],
+    method: Iterable[str] = (),
     replies: Sequence[Reply] = (),
     heard: Sequence[Heard] = (),
     spent: Iterable[Mapping[str, Any]] = (),
@@ -40,7 +40,7 @@ def result_of(
     counted: tuple[str, str] = ("question", "mean"),
     **own: Any,
 ) -> Result:
-    """The result of a study: its name, question and summary are those of the module of ``evaluate``.
+    """The result of a study; its name, question and summary are those of the module of ``evaluate``.
 
     Parameters
     ----------
@@ -71,7 +71,8 @@ def result_of(
     """
     from evalbench.models.accounting import merged
 
-    study: Any = sys.modules[evaluate.__module__]
+    study = inspect.unwrap(evaluate).__globals__
+    summarise = study["summarise"]
     kept = {name: table for name, table in some.items() if table is not None and len(table)}
     if stopped is not None:
         from evalbench.kit.stopping import METHOD
@@ -79,15 +80,15 @@ def result_of(
         kept, method = {**kept, **stopped.tables()}, (*method, METHOD)
         own = {"stopping": stopped.to_json(*counted), "files": stopped.files(), **own}
     return Result(
-        study=study.__name__.rpartition(".")[2],
-        question=study.QUESTION,
+        study=evaluate.__module__.rpartition(".")[2],
+        question=study["QUESTION"],
         judged=judged or several(by[0], items[by[0]]),
         parameters=options,
         data=data if isinstance(data, DataLabel) else data.label,
         id=id,
         by=tuple(by),
         items=items,
-        summary=summary or study.summarise(items, **taken(study.summarise, options)),
+        summary=summary or summarise(items, **taken(summarise, options)),
         tables={**tables, **kept, **calls_of(replies, heard)},
         notes=tuple(filter(None, notes)),
         method=tuple(method),

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from evalbench.errors import BadInput
-from evalbench.kit.rules import rule_of
+from evalbench.kit.rules import Figure, rule_of, rules_of
 from evalbench.kit.verdicts import bands_of
 
 
@@ -46,3 +46,23 @@ def test_what_is_refused(rule, options, said):
     with pytest.raises(BadInput) as caught:
         rule_of(rule, **options)
     assert said in str(caught.value)
+
+
+def test_the_rules_of_several_figures_are_checked_at_once():
+    known = {"recall": Figure(), "edits": Figure(False, (0.0, math.inf)), "spread": Figure(None)}
+    own = {"recall": {"green_from": 0.9, "yellow_from": 0.7}}
+    assert rules_of({"edits": {"green_to": 1, "yellow_to": 2}}, known, own) == {
+        **own,
+        "edits": {"green_to": 1, "yellow_to": 2},
+    }
+    assert rules_of({"edits": {}}, known, {"recall": {"green_from": None, "yellow_from": None}}) == {"recall": {}}
+    assert rules_of(None, known) == {}
+    wrong = {"recall": own["recall"], "edits": {"green_to": -1, "yellow_to": 2}, "spread": {"green_to": 0}, "f1": {}}
+    with pytest.raises(BadInput) as refused:
+        rules_of(wrong, known, own)
+    assert list(refused.value.faults) == [
+        "lights: recall has its thresholds in green_from and yellow_from",
+        "lights: edits: green_to must be at least 0, got -1",
+        "lights: spread: no light, because it has no better and worse",
+        "lights must be one of recall, edits, spread; got 'f1'",
+    ]
