@@ -79,7 +79,10 @@ def judged_measures(scorer: str = SCORER, judge: Any = "") -> tuple[core.Measure
 
 def rests_on_judge(figure: str, group: Mapping[str, str], *, scorer: str = SCORER) -> bool:
     """Whether a figure could change with the judge: what words alone decide could not."""
-    return figure not in (*SCORERS, *(("recall", *(f"recall_{kind}" for kind in haystack.KINDS)) if scorer != JUDGE else ()))
+    return figure not in (
+        *SCORERS,
+        *(("recall", *(f"recall_{kind}" for kind in haystack.KINDS)) if scorer != JUDGE else ()),
+    )
 
 
 @kit.slicing.sliced("needle", measures=measures)
