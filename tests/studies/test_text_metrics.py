@@ -47,7 +47,7 @@ class TestRefusals:
         assert "lights: rougeL: green_from must be above yellow_from, got 0.3 and 0.5" in message
         assert "lights: verbosity_ratio: no light, because it has no better and worse" in message
         assert "lights: rouge1: green_from and yellow_from are set together or not at all" in message
-        assert "rouge2 is not among the metrics" in message
+        assert "lights must be one of rougeL, rouge1" in message
 
     def test_options_out_of_range(self):
         for options, said in (
