@@ -12,7 +12,6 @@ from evalbench import drift, load
 from evalbench.core.result import Result
 from evalbench.kit.options import taken
 from evalbench.studies.drift import figures
-from evalbench.studies.drift.judged import held_by_judge
 from evalbench.studies.drift.lights import TESTS
 
 N = 60
@@ -107,8 +106,8 @@ def test_the_anchors_that_got_another_mark_are_shown(tmp_path: Path) -> None:
 def test_a_green_that_a_judge_may_have_made_is_not_named() -> None:
     moved = {"reason": "the judge changed (a to b)"}
     green, red = (figures.Test("key_metric", light, []) for light in ("green", "red"))
-    assert held_by_judge(green, moved).why == "the judge changed (a to b), so a drop may be hidden by the judge"
-    assert held_by_judge(red, moved, again=True).why == (
+    assert figures.held_by_judge(green, moved).why == "the judge changed (a to b), so a drop may be hidden by the judge"
+    assert figures.held_by_judge(red, moved, again=True).why == (
         "the judge moved or changed, so a drop may be the judge's; by itself it would be red"
     )
-    assert held_by_judge(green, None) is green
+    assert figures.held_by_judge(green, None) is green
