@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from evalbench.core.betting import SEQUENCE
+from evalbench.core.clusters import is_clustered
 from evalbench.core.measures import Measure
 from evalbench.core.result import Estimate
-from evalbench.core.stats import of_few
+from evalbench.core.stats import FEW_UNITS, of_few
 from evalbench.core.unscored import counted as counted_reasons
 from evalbench.core.wording import counted, estimate_text, percent, share_text
 
@@ -19,14 +20,23 @@ NAMED = 12
 """As many groups at most are named in a sentence; of more, the ends."""
 
 
-def few(own: Sequence[Estimate]) -> str:
-    """What is said of figures that rest on few items, or on items that are all drawn together."""
+def few(own: Sequence[Estimate], units: Mapping[str, int] | None = None) -> str:
+    """What is said of figures that rest on few items, or on items that are drawn together as few units.
+
+    ``units``: how many units the items of each group are drawn as, by the group's name.
+    """
     known = [e for e in own if e.value is not None]
     alone = [e for e in known if e.n > 1 and e.ci_low is None]
     if alone:
         which = "" if len(alone) == len(known) else f" ({', '.join(', '.join(e.group.values()) for e in alone)})"
         return f" All items{which} are drawn together as one unit, so there is no interval."
-    return of_few(e.n for e in known if SEQUENCE not in e.method)  # which holds for any number
+    plain = [e for e in known if SEQUENCE not in e.method]  # which holds for any number
+    if said := of_few(e.n for e in plain):
+        return said
+    drawn = [(units or {}).get(", ".join(e.group.values()), e.n) for e in plain if not e.method.startswith("Wilson")]
+    if not (fewest := [n for n in drawn if n < FEW_UNITS]):
+        return ""
+    return f" They are drawn together as {min(fewest)} units: the interval is too narrow."
 
 
 def figures(what: str, own: Sequence[Estimate], found: Sequence[Estimate], by: str, share: str, over: str) -> str:
@@ -51,6 +61,15 @@ def _said(e: Estimate, own: Sequence[Estimate], found: Sequence[Estimate], share
     beside = [f"{share_text(f, shares)} {share}" for f in shares if f.group == e.group]
     within = ", ".join(filter(None, [name, *beside]))
     return f"{estimate_text(e, own)} ({within})" if within else estimate_text(e, own)
+
+
+def drawn_units(items: pd.DataFrame, measure: Measure, by: str, units: str) -> dict[str, int]:
+    """How many units the items of each group that have a value are drawn as; nothing where they are drawn by clusters."""
+    columns = [name.removeprefix("#") for name in measure.sums]
+    if is_clustered(items) or by not in items or not {*columns} <= {*items}:
+        return {}
+    known = items[items[columns].notna().all(axis=1)]
+    return {str(name): int(n) for name, n in known.groupby(by)[units].nunique().items()}
 
 
 def left_out(items: pd.DataFrame) -> str:

@@ -14,7 +14,7 @@ from evalbench.core.wording import counted, percent
 from evalbench.judge.entail import holds_back
 from evalbench.kit import correcting, defaults
 from evalbench.kit.sentences import NAMED as NAMED
-from evalbench.kit.sentences import few, figures, why_grey, without_value
+from evalbench.kit.sentences import drawn_units, few, figures, why_grey, without_value
 from evalbench.kit.sentences import left_out as left_out
 from evalbench.kit.sentences import stays_grey as stays_grey
 
@@ -248,7 +248,7 @@ def worst_group(
                 name, own, found, by, "" if metric != figure else share, over or counted(items[units].nunique(), "item")
             ),
             f", threshold {measure.bands.cuts[0]:g}" if measure.bands and len(measure.bands.cuts) == 1 else "",
-            f".{few(own)}",
+            f".{few(own, drawn_units(items, measure, by, units))}",
             left_out(items),
             without_value(items, measure, sum(e.n_undefined for e in own)),
             why_grey(_held_first(about, lit, found, why) if light == "grey" else about, by, light, alone, max_unscored)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
 ROWS_SHOWN = 5
 MOST_NAMED = 15
 FAULTS_SHOWN = 30
-_TRUE, _FALSE = {"1", "true", "yes", "1.0"}, {"0", "false", "no", "0.0"}
+_TRUE = {"1", "true", "yes", "1.0", "да", "是"}
+_FALSE = {"0", "false", "no", "0.0", "нет", "否"}
+_DAY_FIRST = r"\d{1,2}\.\d{1,2}\.\d{4}(?:[ T]+\d{1,2}:\d{2}(?::\d{2})?)?"
+"""Dates as they are written with points, of which the day is always first."""
 
 
 @dataclass(frozen=True)
@@ -269,7 +273,11 @@ def _times_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
     import pandas as pd
 
     cells = cells.map(lambda v: _as_text(v) if isinstance(v, (bool, int, float)) else v)
-    times = pd.to_datetime(cells.where(~absent, None), errors="coerce", utc=True, format="ISO8601")
+    points = cells.map(lambda v: isinstance(v, str) and re.fullmatch(_DAY_FIRST, v.strip()) is not None).astype(bool)
+    times = pd.to_datetime(cells.where(~absent & ~points, None), errors="coerce", utc=True, format="ISO8601")
+    if points.any():
+        pointed = pd.to_datetime(cells.where(points, None), errors="coerce", utc=True, format="mixed", dayfirst=True)
+        times = times.where(~points, pointed)
     return times, times.isna() & ~absent
 
 

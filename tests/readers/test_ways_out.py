@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from evalbench import BadInput, load
+from evalbench import BadInput, load, needle
 
 ASKED, SAID, GOLD = ["Where?", "When?"], ["Here.", "Now."], ["here", "now"]
 TABLES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -83,3 +83,30 @@ def test_contents_in_parts_are_texts_and_calls_of_tools_are_none():
     listed = load({"turns": pd.DataFrame([{"id": "a", "messages": talk}])}, study="dialogue")["turns"]
     each = load({"turns": pd.DataFrame([{"session_id": "a", **turn} for turn in talk])}, study="dialogue")["turns"]
     assert listed["text"].tolist() == each["text"].tolist() == ["Where?", None, "It is here."]
+
+
+def test_days_before_months_with_points_and_yes_in_russian():
+    rows = {"session_id": ["a", "b", "c"], "role": "assistant", "ts": ["03.12.2025 10:05", "2025-12-03T11:00:00", "4.1.2026"],
+            "resolved": ["да", "нет", "是"]}  # fmt: skip
+    turns = load({"turns": pd.DataFrame(rows)}, study="dialogue")["turns"]
+    assert turns["ts"].dt.strftime("%Y-%m-%d %H:%M").tolist() == [
+        "2025-12-03 10:05",
+        "2025-12-03 11:00",
+        "2026-01-04 00:00",
+    ]
+    assert turns["resolved"].tolist() == [1, 0, 1]
+    with pytest.raises(BadInput, match="expected a date or time"):
+        load({"turns": pd.DataFrame({**rows, "ts": "31.13.2025"})}, study="dialogue")
+
+
+def test_few_units_of_many_items_are_said_in_the_verdict():
+    said = pd.DataFrame(
+        {
+            "id": [str(i) for i in range(40)],
+            "needle": [f"n{i % 5}" for i in range(40)],
+            "expected": "4217",
+            "reply": ["4217", "no", "4217", "4217"] * 10,
+        }
+    )
+    result = needle.evaluate(load({"items": said}, study="needle"), n_resamples=50)
+    assert "They are drawn together as 5 units: the interval is too narrow." in result.sentence

@@ -102,8 +102,26 @@ def _errors(found: Sequence[core.Estimate]) -> str:
         return ""
     if len(known) > 3:
         ends = sorted(value for _, value in known)
-        return f"Wrong answers: {core.percent(ends[0])} to {core.percent(ends[-1])}."
-    return f"Wrong answers: {', '.join(f'{core.percent(v)} ({m})' if len(known) > 1 else core.percent(v) for m, v in known)}."
+        return f"Wrong answers: {core.percent(ends[0])} to {core.percent(ends[-1])}.{_scarce(found)}"
+    shares = ", ".join(f"{core.percent(v)} ({m})" if len(known) > 1 else core.percent(v) for m, v in known)
+    return f"Wrong answers: {shares}.{_scarce(found)}"
+
+
+def _scarce(found: Sequence[core.Estimate]) -> str:
+    """Which model has too few wrong or right answers for the interval of its AUROC."""
+    rates = [e for e in found if e.metric == "error_rate" and e.value is not None and e.n >= core.stats.FEW_UNITS]
+    wrong = {e.group["model"]: (round((e.value or 0) * e.n), e.n) for e in rates}
+    few = [
+        (
+            f" ({model})" if len(rates) > 1 else "",
+            core.counted(min(k, n - k), "wrong answer" if k <= n - k else "right answer"),
+        )
+        for model, (k, n) in wrong.items()
+        if 0 < min(k, n - k) < core.stats.FEW_UNITS
+    ]
+    return (
+        f" Only {', '.join(f'{words}{model}' for model, words in few[:3])}: the interval is too narrow." if few else ""
+    )
 
 
 class _Model(NamedTuple):

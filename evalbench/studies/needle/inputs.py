@@ -106,7 +106,7 @@ def _by_question(rows: pd.DataFrame, notes: list[str]) -> tuple[pd.DataFrame, Se
         return rows, (), tuple(notes)
     same = [asked, rows["expected"].map(tuple)]
     first = rows.groupby(same, sort=False)["id"].transform("min")
-    n, of = first.nunique(), core.counted(rows["id"].nunique(), "reply", "replies")
+    n, of = first[rows["expected"].map(bool)].nunique(), core.counted(rows["id"].nunique(), "reply", "replies")
     if n == 1 < rows["id"].nunique():
         notes.append(f"All {of} are to one question: intervals are over its replies, and say nothing of other facts.")
     elif n < rows["id"].nunique():

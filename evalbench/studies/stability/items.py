@@ -91,7 +91,7 @@ def _check_texts(items: pd.DataFrame, variants: pd.DataFrame, metric: str) -> No
     elif metric == kit.choosing.AUTO and "reference" not in items and "reference" not in variants:
         faults.append(
             f"there is neither a column reference nor a score in both tables ({', '.join(SCORES)}); name the column of numbers that "
-            "is the score: -p metric=COLUMN"
+            f"is the score: -p metric=COLUMN{readers.renames.usual('reference', items.columns)}"
         )
     if faults:
         raise errors.BadInput.listing("the tables lack what a key metric needs:", faults)
