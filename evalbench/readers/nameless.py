@@ -45,12 +45,15 @@ def with_models(frame: pd.DataFrame, column: str = MODEL) -> tuple[pd.DataFrame,
 def of_tables(
     frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Table], renames: Mapping[str, str]
 ) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
-    """Tables after :func:`with_models`, and the notes, by table; only those that may name models and need not."""
+    """Tables after :func:`with_models`, and the notes, by table: those whose rows are answers, of models that they may name.
+
+    A row of a span or a score without a model is refused by the schema: a group of its own would lack all the others.
+    """
     out = dict(frames)
     notes: dict[str, str] = {}
     for name, frame in frames.items():
         column = schema[name].column(MODEL) if name in schema else None
-        if column is None or column.required or column.empty_ok or frame.empty:
+        if column is None or column.required or column.empty_ok or MODEL not in schema[name].unique or frame.empty:
             continue
         meant = [str(c) for c in frame.columns if renames.get(str(c), str(c)) == MODEL]
         if len(meant) == 1:

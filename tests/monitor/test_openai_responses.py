@@ -132,6 +132,14 @@ def test_streamed_responses(kept, scripted):
     assert len(kept.rows) == 2
 
 
+def test_the_stream_of_chats_is_logged_too(kept, scripted):
+    scripted.streams_texts("So", " it is")
+    messages = [{"role": "user", "content": "Why?"}]
+    with client(kept, scripted.url).chat.completions.stream(model="tiny", messages=messages) as stream:
+        assert stream.get_final_completion().choices[0].message.content == "So it is"
+    assert (kept.row["request"], kept.row["response"], kept.row["error"]) == ("Why?", "So it is", None)
+
+
 @pytest.mark.parametrize("last", ["", "incomplete"])
 def test_a_stream_of_a_response_that_ends_early(kept, scripted, last):
     streaming(scripted, "So", " it is", last=last)

@@ -140,7 +140,7 @@ def logged(data: str | Path, sampled: int = 0, columns: Mapping[str, str] | None
         n = log.count(window)
         if not n:
             raise BadInput(f"{log.address}: no interactions" + (f" from {window}" if window != EVERYTHING else ""))
-        name = log.address.path.name if log.address.path else str(log.address)
+        name = log.address.name
         is_sample = bool(sampled) and n > max(LARGE_ROWS, sampled)
         frame = (
             sample_of(name, log_parts(store, window), sampled, columns or {}) if is_sample else _whole(log, n, window)
