@@ -8,8 +8,9 @@ need no care of their own.
 from __future__ import annotations
 
 import codecs
+import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from evalbench.draw.html import plain
@@ -33,7 +34,10 @@ def cleaned(text: str) -> str:
 
 
 class CleanStream:
-    """A text stream that writes :func:`cleaned` texts; all else is the stream's own, but for its raw ``buffer``."""
+    """A text stream that writes :func:`cleaned` texts; all else is the stream's own, but for its raw ``buffer``.
+
+    Where its reader has gone, as behind ``| head``, what follows is written nowhere, and the command goes on to its own exit code.
+    """
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -41,8 +45,19 @@ class CleanStream:
     def write(self, text: str) -> int:
         if not isinstance(text, str):
             raise TypeError(f"a text is written here, not {type(text).__name__}")
-        self._stream.write(cleaned(text))
+        self._unless_closed(lambda: self._stream.write(cleaned(text)))
         return len(text)
+
+    def flush(self) -> None:
+        self._unless_closed(self._stream.flush)
+
+    def _unless_closed(self, act: Callable[[], object]) -> None:
+        try:
+            act()
+        except BrokenPipeError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._stream.fileno())  # what the stream still holds goes there too
+            os.close(nowhere)
 
     def writelines(self, lines: Iterable[str]) -> None:
         for line in lines:

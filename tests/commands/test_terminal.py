@@ -40,6 +40,22 @@ def test_a_stream_is_as_it_was_but_for_what_is_written(monkeypatch):
         stream.write(b"bytes")
 
 
+@pytest.mark.parametrize(
+    ("words", "code"), [(["list"], 0), (["metrics", "show", "f1_score"], 0), (["run", "no_study", "--json"], 2)]
+)
+def test_a_reader_that_has_gone_changes_no_exit_code(words, code):
+    reads, writes = os.pipe()
+    os.close(reads)
+    command = [sys.executable, "-m", "evalbench.cli", *words]
+    try:
+        done = subprocess.run(command, stdout=writes, stderr=subprocess.PIPE, text=True, check=False)
+    finally:
+        os.close(writes)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr
+
+
 def test_bars_of_progress_go_through():
     raw = io.StringIO()
     for _ in tqdm(range(3), file=CleanStream(raw), desc=f"model {HOSTILE}", ascii=True, mininterval=0):
