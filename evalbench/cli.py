@@ -55,7 +55,7 @@ def group() -> None:
     """evalbench: judge language-model systems so that people can trust the judgement.
 
     Exit codes: 0 done; 1 a run failed; 2 usage or bad input; 3 a light reached --fail-on, or a figure got worse; 4 it
-    was grey; 5 no evidence either way.
+    was grey; 5 no evidence either way; 130 interrupted.
     """
 
 
@@ -72,7 +72,14 @@ def main() -> None:
     try:
         if "_EVALBENCH_COMPLETE" in os.environ and answered_a_shell():
             return
-        group(prog_name="evalbench")
+        code = group.main(prog_name="evalbench", standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.Abort:
+        click.echo("Interrupted.", err=True)
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
     except BadInput as error:
         click.echo(f"evalbench: {error}", err=True)
         sys.exit(2)

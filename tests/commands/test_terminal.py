@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 from tqdm import tqdm
 
+from evalbench.cli import main
+from evalbench.commands import terminal
 from evalbench.commands.terminal import CleanStream, cleaned
+from evalbench.readers import catalog
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\x08\u200b"
 STEERING = set("\x1b\x07\x9b\u202e\x08\u200b")
@@ -54,6 +57,27 @@ def test_a_reader_that_has_gone_changes_no_exit_code(words, code):
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     assert "BrokenPipe" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "ends", "code", "said"),
+    [
+        (["data", "list"], KeyboardInterrupt, 130, "Interrupted."),
+        (["data", "list", "--rot", "x"], None, 2, "No such option"),
+        (["--help"], None, 0, ""),
+    ],
+)
+def test_how_a_command_ended_is_its_exit_code(words, ends, code, said, monkeypatch, capsys):
+    def entries(root):
+        raise ends
+
+    monkeypatch.setattr(catalog, "entries", entries)
+    monkeypatch.setattr(terminal, "clean_streams", lambda: None)
+    monkeypatch.setattr(sys, "argv", ["evalbench", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == code
+    assert said in capsys.readouterr().err
 
 
 def test_bars_of_progress_go_through():
