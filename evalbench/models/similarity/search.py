@@ -102,10 +102,10 @@ def _nearest_of(table: Vectors, queries: Vectors, k: int) -> npt.NDArray[np.int6
             above = cosines >= least[:, None]
         else:
             above = cosines > best.min(axis=1)[:, None]
-            if above.mean() > _CROWDED and len(part) > k:
+            if np.count_nonzero(above) > _CROWDED * above.size and len(part) > k:
                 least = np.partition(cosines, len(part) - k, axis=1)[:, len(part) - k]
                 above &= cosines >= least[:, None]
-        rows, columns = np.nonzero(above)
+        rows, columns = divmod(np.flatnonzero(above), len(part))
         if len(rows):
             _merge(best, places, rows, cosines[rows, columns], columns + start)
     return places
