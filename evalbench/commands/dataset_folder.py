@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
 
@@ -42,9 +42,20 @@ def write_folder(out: Path, files: Mapping[str, str | pd.DataFrame]) -> None:
 
 
 def json_lines(rows: pd.DataFrame) -> str:
-    """One JSON object a row; what is not there is null."""
+    """One JSON object a row; what is not there is null, a cell with several values a list.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> json_lines(pd.DataFrame({"id": ["1"], "reference": [np.array(["yes", "да"])], "trial": [None]}))
+    '{"id": "1", "reference": ["yes", "да"], "trial": null}\\n'
+    """
     plain = rows.astype(object).where(rows.notna(), None)
-    return "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in plain.to_dict("records"))
+    return "".join(json.dumps(row, ensure_ascii=False, default=_plain) + "\n" for row in plain.to_dict("records"))
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def cell(text: str) -> str:

@@ -268,14 +268,14 @@ def merge_files(
 
 
 def _written(frame: pd.DataFrame, out: Path) -> Path:
+    from evalbench.commands.dataset_folder import json_lines
     from evalbench.readers.runs import whole_file, write_text
     from evalbench.report.rows import csv_text
 
     if out.suffix == ".csv":
         return write_text(out, csv_text(frame))
     if out.suffix == ".jsonl":
-        rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
-        return write_text(out, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows))
+        return write_text(out, json_lines(frame))
     with whole_file(out) as temporary:
         frame.to_parquet(temporary, index=False)
     return out
