@@ -174,7 +174,7 @@ def test_a_correlation_counts_the_documents_that_it_rests_on():
 @pytest.mark.slow
 def test_equal_metrics_on_few_documents_are_rarely_told_apart():
     """Two metrics that are equally good: at ten documents the test at 5 % errs in about 5 %."""
-    from evalbench.studies.human_correlation.panel import Panel
+    from evalbench.studies.human_correlation.panels import Panel
     from evalbench.studies.human_correlation.tables import comparison_table
 
     draw = np.random.default_rng(0)

@@ -32,8 +32,8 @@ from evalbench.studies.matching_calibration.search import (
 )
 from evalbench.studies.matching_calibration.summary import RULE
 
-COMPONENTS = tuple(matching.HA_WEIGHTS)
-SEED = Setting(tuple(matching.HA_WEIGHTS.values()), Thresholds())
+COMPONENTS = tuple(matching.pairs.HA_WEIGHTS)
+SEED = Setting(tuple(matching.pairs.HA_WEIGHTS.values()), Thresholds())
 
 
 @pytest.fixture(scope="module")
@@ -248,7 +248,7 @@ def test_defaults_that_the_humans_follow_give_no_gain(sample: Dataset, result: R
     assert tied.estimate("gain_f1").value == 0
     assert tied.light == "yellow"
     assert "no difference shown" in tied.sentence
-    assert json.loads(tied.files["weights.json"])["parameters"]["ha_weights"] == dict(matching.HA_WEIGHTS)
+    assert json.loads(tied.files["weights.json"])["parameters"]["ha_weights"] == dict(matching.pairs.HA_WEIGHTS)
 
 
 def test_noise_is_shown_as_overfitting(sample: Dataset) -> None:
@@ -310,7 +310,9 @@ def test_its_file_changes_the_report_as_predicted(sample: Dataset, root: Path, t
     own, other = ("", "ha_") if score == "std" else ("ha_", "")
     assert before.items[f"{own}tp"].sum() != after.items[f"{own}tp"].sum()
     assert before.items[f"{other}tp"].equals(after.items[f"{other}tp"]), "the other score is left alone"
-    assert after.parameters["std_weights"] == (made_weights(made) if score == "std" else dict(matching.STD_WEIGHTS))
+    assert after.parameters["std_weights"] == (
+        made_weights(made) if score == "std" else dict(matching.pairs.STD_WEIGHTS)
+    )
     assert any("from a calibration on house_style_curated" in note for note in after.notes)
 
 

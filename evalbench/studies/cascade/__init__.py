@@ -23,22 +23,11 @@ import pandas as pd
 from evalbench import core, kit, readers
 from evalbench.judge import dag, entail, verdicts
 from evalbench.models.accounting import embeddings_counted
-from evalbench.studies.cascade import (
-    alike,
-    bases,
-    cost,
-    early,
-    every_pair,
-    inputs,
-    method,
-    people,
-    stages,
-    state,
-    summary,
-    truth,
-)
+from evalbench.studies.cascade import alike, bases, cost, early, inputs, method, people, stages, state, summary
+from evalbench.studies.cascade.every_pair import beside
 from evalbench.studies.cascade.items import contradictions_table, items_of, stages_table, texts_of
 from evalbench.studies.cascade.naive import checked_pattern
+from evalbench.studies.cascade.truth import TRUTH_BY
 from evalbench.studies.contract import offered
 
 QUESTION = "Is model A better than model B, worse, or the same, at the least cost?"
@@ -179,7 +168,7 @@ def evaluate(
     hand = bases.at_hand(data, cases, options, labels_agree=setting.labels_agree, judged=judged)
     marks = data.get("labels")
     found = contradictions_table(course, cases, people.scale_of(marks)[1] if marks is not None else 1.0)
-    both = every_pair.beside(items, cases, setting, margin=margin, seed=seed, n_resamples=n_resamples)
+    both = beside(items, cases, setting, margin=margin, seed=seed, n_resamples=n_resamples)
     left = {name for name, open_ in zip(items["id"], items["open"], strict=True) if open_ == 1}
     files = {people.TO_LABEL: people.to_label([case for case in cases if case.id in left], models)} if left else {}
     return kit.result_of(
@@ -249,7 +238,7 @@ def _set(
 ) -> tuple[stages.Setting, core.stats.Measured, dict[str, str], dict[str, Any]]:
     """Options checked, and everything the stages need."""
     checks = kit.Checks(options)
-    checks.choices(truth_by=truth.TRUTH_BY, task=bases.TASKS, naive=NAIVE, origin=bases.ORIGINS)
+    checks.choices(truth_by=TRUTH_BY, task=bases.TASKS, naive=NAIVE, origin=bases.ORIGINS)
     checks.at_least(0, "least_words", "most_words")
     checks.at_least(1, "geval_samples", "n_orders", "n_questions", "stop_batch")
     checks.share("same_from", "duplicates_from", "min_agreement", "agreement_as_truth", "margin", "promise")

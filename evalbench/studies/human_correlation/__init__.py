@@ -24,16 +24,7 @@ from typing import Any
 from evalbench import core, errors, kit, readers
 from evalbench.judge.verdicts import InProcess
 from evalbench.studies.contract import offered
-from evalbench.studies.human_correlation import inputs, method, summary, tables
-from evalbench.studies.human_correlation.items import (
-    check_metrics,
-    computed,
-    criteria_of,
-    items_of,
-    recorded,
-    scores_of,
-)
-from evalbench.studies.human_correlation.panel import COEFFICIENT, LEVEL
+from evalbench.studies.human_correlation import inputs, items, method, panels, summary, tables
 from evalbench.studies.human_correlation.shapes import adapt as adapt
 
 QUESTION = "Can an automatic metric stand in for annotators?"
@@ -55,8 +46,8 @@ def evaluate(
     own_criterion: Mapping[str, str] | None = None,
     trusted: Sequence[str] = (),
     trust_from: float = summary.TRUST_FROM,
-    level: str = LEVEL,
-    coefficient: str = COEFFICIENT,
+    level: str = panels.LEVEL,
+    coefficient: str = panels.COEFFICIENT,
     green_from: float = summary.GREEN_FROM,
     yellow_from: float = summary.YELLOW_FROM,
     max_ci_width: float = summary.MAX_CI_WIDTH,
@@ -133,7 +124,7 @@ def evaluate(
     checks = kit.Checks(parameters)
     alone = isinstance(metrics, str) and metrics != kit.choosing.AUTO
     checks.that(not alone, f"metrics must be a list of names, such as [{metrics!r}]")
-    checks.choices(level=(LEVEL, *core.correlation_table.LEVELS), coefficient=core.correlation_table.KINDS)
+    checks.choices(level=(panels.LEVEL, *core.correlation_table.LEVELS), coefficient=core.correlation_table.KINDS)
     checks.tried(lambda: summary.thresholds(green_from, yellow_from))
     checks.at_least(-1, "trust_from")
     checks.at_least(0, "max_ci_width")
@@ -141,28 +132,28 @@ def evaluate(
     options = {**parameters, "judge": judge}
     metrics, chosen = inputs.automatic(data, criteria, options) if isinstance(metrics, str) else (metrics, ())
     readings = inputs.read(data, metrics, criteria)
-    marked = criteria_of(judges, judge_criteria, list(readings.frame.columns))
-    found, heard = scores_of(readings.frame, metrics, judges, marked, options)
+    marked = items.criteria_of(judges, judge_criteria, list(readings.frame.columns))
+    found, heard = items.scores_of(readings.frame, metrics, judges, marked, options)
     if not found.unscored and readings.ratings["annotator"].nunique() < 2:
         left = "; a column of numbers that is left out of criteria can be a metric" if criteria else ""
         lone = "neither a metric nor a judge is there, and there is one human score for each output: nothing to compare"
         way = "; what needs the output alone: -p 'metrics=[\"length\"]'" if "output" in readings.frame else ""
         raise errors.BadInput("\n".join([lone + left + way, *chosen]))
     names = sorted(found.unscored)
-    check_metrics(own_criterion, lower_is_better, names, readings.criteria)
-    items = kit.grouping.carried(items_of(readings, found, own_criterion), data, unit="doc_id")
+    items.check_metrics(own_criterion, lower_is_better, names, readings.criteria)
+    scored = kit.grouping.carried(items.items_of(readings, found, own_criterion), data, unit="doc_id")
     core.progress.at(f"correlations, {n_resamples} resamples")
-    panel, terms = summary.settled(items, options)
+    panel, terms = summary.settled(scored, options)
     used = {*metrics, *readings.criteria, *inputs.side_columns(metrics)}
     return kit.result_of(
         evaluate,
         data,
-        {**parameters, "metrics": recorded(metrics, found), "criteria": list(readings.criteria)},
-        items,
+        {**parameters, "metrics": items.recorded(metrics, found), "criteria": list(readings.criteria)},
+        scored,
         id="doc_id",
         by=("scorer", "criterion") if names else ("criterion",),
         judged=kit.collecting.several("metric", names) if names else "the annotators' agreement",
-        summary=summary.summarise(items, **kit.taken(summary.summarise, parameters))
+        summary=summary.summarise(scored, **kit.taken(summary.summarise, parameters))
         if data.grouping.slices
         else summary.summary_of(panel, terms),
         items_of="outputs"
@@ -176,7 +167,7 @@ def evaluate(
         notes=(*data.notes_beside(used), *readings.notes, *found.notes, *chosen, *method.remarks(panel, terms)),
         method=(
             *method.described(panel, terms),
-            *kit.metric_options.ways_of(computed(readings.frame, recorded(metrics, found)), options),
+            *kit.metric_options.ways_of(items.computed(readings.frame, items.recorded(metrics, found)), options),
         ),
         accounting=kit.scoring.accounting_of(found, options, heard=heard),
     )

@@ -11,14 +11,14 @@ import pandas as pd
 
 from evalbench import errors, kit, readers
 from evalbench.readers import Column, Table
-from evalbench.studies.human_correlation import panel
+from evalbench.studies.human_correlation import panels
 
 # With more annotators than this, the k-th rating of each output stands for annotator k.
 MANY_ANNOTATORS = 12
 # The metrics of the table of the method document (handbook, section 12).
 DOCUMENTED = ("meteor", "sacrebleu", "rouge1")
 SIDES = ("better", "worse")
-_MARK = [*panel.KEYS, "criterion", "annotator", "score"]
+_MARK = [*panels.KEYS, "criterion", "annotator", "score"]
 _SYSTEM = Column("system", "id", groups=True, required=False)
 
 SCHEMA: Mapping[str, Table] = {
@@ -170,18 +170,18 @@ def read(data: readers.Dataset, metrics: Sequence[str], criteria: Sequence[str])
     named = [f.partition(":")[0] for f in faults]
     empty = [f"criterion {c}" for c in used if c not in set(ratings["criterion"])]
     faults += [f"{criterion}: no score" for criterion in empty if criterion not in named]
-    repeated = ratings[ratings.duplicated([*panel.KEYS, "criterion", "annotator"], keep=False)]
+    repeated = ratings[ratings.duplicated([*panels.KEYS, "criterion", "annotator"], keep=False)]
     if len(repeated):
-        doc, system, criterion = repeated.iloc[0][[*panel.KEYS, "criterion"]]
+        doc, system, criterion = repeated.iloc[0][[*panels.KEYS, "criterion"]]
         faults.append(
             f"{len(repeated)} duplicate scores for the same document, system, criterion and annotator, "
             f"first {doc}, {system or 'no system'}, {criterion}"
         )
-    frame = items.drop_duplicates(panel.KEYS) if long else items
-    doubled = frame[frame.duplicated(panel.KEYS, keep=False)]
+    frame = items.drop_duplicates(panels.KEYS) if long else items
+    doubled = frame[frame.duplicated(panels.KEYS, keep=False)]
     if len(doubled):
         faults.append(f"{len(doubled)} rows share doc_id and system, first {doubled.iloc[0]['doc_id']}")
-    strangers = set(map(tuple, ratings[panel.KEYS].to_numpy())) - set(map(tuple, frame[panel.KEYS].to_numpy()))
+    strangers = set(map(tuple, ratings[panels.KEYS].to_numpy())) - set(map(tuple, frame[panels.KEYS].to_numpy()))
     if strangers:
         tables = "ratings" if pairs is None else "ratings or pairs"
         faults.append(
@@ -190,7 +190,7 @@ def read(data: readers.Dataset, metrics: Sequence[str], criteria: Sequence[str])
     if faults:
         raise errors.BadInput.listing(f"human scores{readers.dataset.counted_as(faults, data.sheets)}:", faults)
     ratings, notes = _few_annotators(ratings)
-    return Readings(frame.sort_values(panel.KEYS, kind="stable", ignore_index=True), ratings, used, notes, pairs)
+    return Readings(frame.sort_values(panels.KEYS, kind="stable", ignore_index=True), ratings, used, notes, pairs)
 
 
 def side_columns(metrics: Sequence[str]) -> list[str]:
@@ -326,7 +326,7 @@ def _few_annotators(ratings: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...
     count = ratings["annotator"].nunique()
     if count <= MANY_ANNOTATORS:
         return ratings, ()
-    ordered = ratings.sort_values([*panel.KEYS, "criterion", "annotator"], kind="stable")
-    place = ordered.groupby([*panel.KEYS, "criterion"], sort=False).cumcount() + 1
+    ordered = ratings.sort_values([*panels.KEYS, "criterion", "annotator"], kind="stable")
+    place = ordered.groupby([*panels.KEYS, "criterion"], sort=False).cumcount() + 1
     note = f"{count} annotators: the k-th rating of each output, by annotator's name, stands for annotator k"
     return ordered.assign(annotator=place.map("rating {:02d}".format)), (note,)

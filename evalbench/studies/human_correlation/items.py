@@ -12,7 +12,7 @@ import pandas as pd
 from evalbench import errors, kit
 from evalbench.judge.verdicts import BASELINE, InProcess, Task, judge_name, mark_task
 from evalbench.metrics.registry import MODULE
-from evalbench.studies.human_correlation import inputs, panel
+from evalbench.studies.human_correlation import inputs, panels
 
 Array = np.ndarray[Any, Any]
 BASES = ("reference", "context")
@@ -199,24 +199,24 @@ def items_of(readings: inputs.Readings, scores: kit.scoring.Scored, own: Mapping
     own : mapping
         Metric → the only criterion that it is compared with.
     """
-    by_annotator = readings.ratings.pivot(index=[*panel.KEYS, "criterion"], columns="annotator", values="score")
+    by_annotator = readings.ratings.pivot(index=[*panels.KEYS, "criterion"], columns="annotator", values="score")
     by_annotator.columns = [f"rating_{name}" for name in by_annotator.columns]
-    frame = readings.frame[panel.KEYS]
+    frame = readings.frame[panels.KEYS]
     parts = []
     for criterion in readings.criteria:
         marks = by_annotator.xs(criterion, level="criterion") if len(by_annotator) else by_annotator
-        human = frame.merge(marks, left_on=panel.KEYS, right_index=True, how="left")
+        human = frame.merge(marks, left_on=panels.KEYS, right_index=True, how="left")
         mean = human[list(by_annotator.columns)].mean(axis=1).to_numpy()
         human = human.assign(criterion=criterion, human=mean)
         without = np.where(np.isnan(mean), "no-reference", "")
         if not scores.unscored:
-            parts.append(human.assign(scorer=panel.NO_METRIC, score=np.nan, unscored="", undefined=without))
+            parts.append(human.assign(scorer=panels.NO_METRIC, score=np.nan, unscored="", undefined=without))
         for scorer in (name for name in scores.unscored if own.get(name, criterion) == criterion):
             values, unscored, undefined = (of[scorer] for of in (scores.columns, scores.unscored, scores.undefined))
             why = np.where(undefined == "", "the metric has no value", undefined)
             why = np.where(without != "", without, np.where(np.isnan(values), why, ""))
             why = np.where(unscored == "", why, "")
             parts.append(human.assign(scorer=scorer, score=values, unscored=unscored, undefined=why))
-    columns = [*panel.KEYS, "scorer", "criterion", "score", "human", *by_annotator.columns, "unscored", "undefined"]
+    columns = [*panels.KEYS, "scorer", "criterion", "score", "human", *by_annotator.columns, "unscored", "undefined"]
     order = ["doc_id", "scorer", "criterion", "system"]
     return pd.concat(parts)[columns].sort_values(order, kind="stable", ignore_index=True)

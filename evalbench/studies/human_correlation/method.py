@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from evalbench import core
-from evalbench.studies.human_correlation import tables
-from evalbench.studies.human_correlation.panel import Panel, Terms
+from evalbench.studies.human_correlation import panels, tables
 
 _LINEARISED = (
     "At dataset level the resamples of Spearman, Kendall and the partial correlations are computed to first order from "
@@ -13,7 +12,7 @@ _LINEARISED = (
 )
 
 
-def remarks(panel: Panel, terms: Terms) -> tuple[str, ...]:
+def remarks(panel: panels.Panel, terms: panels.Terms) -> tuple[str, ...]:
     """Notes on the metrics that were compared; none without a metric."""
     n, untrusted = len(panel.scorers), [c for c in panel.criteria if c not in terms.trusted]
     if not n:
@@ -27,7 +26,7 @@ def remarks(panel: Panel, terms: Terms) -> tuple[str, ...]:
     return tuple(filter(None, said))
 
 
-def described(panel: Panel, terms: Terms) -> tuple[str, ...]:
+def described(panel: panels.Panel, terms: panels.Terms) -> tuple[str, ...]:
     """Resampling, the ceiling, levels, comparisons, plans, trust."""
     several = len(panel.annotators) > 1
     people = "the annotators' mean" if several else "the human score"

@@ -8,14 +8,13 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core
-from evalbench.studies.human_correlation import inputs
-from evalbench.studies.human_correlation.panel import Array, Panel
+from evalbench.studies.human_correlation import inputs, panels
 
 # What is counted of each pair: the metric prefers the better, the worse, neither; it lacks a score; people prefer neither.
 _COUNTS = 5
 
 
-def pairs_table(panel: Panel, given: pd.DataFrame | None) -> pd.DataFrame:
+def pairs_table(panel: panels.Panel, given: pd.DataFrame | None) -> pd.DataFrame:
     """How often each metric prefers the output that people prefer.
 
     Parameters
@@ -55,7 +54,7 @@ def pairs_table(panel: Panel, given: pd.DataFrame | None) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(("accuracy", "ci_low", "ci_high", "tau", "tau_without_ties"), float))
 
 
-def _of_documents(x: Array, y: Array, document: Array) -> Array:
+def _of_documents(x: panels.Array, y: panels.Array, document: panels.Array) -> panels.Array:
     """Counts (documents, p, q, 5) over every two rows of a document."""
     order = np.argsort(document, kind="stable")
     x, y, document = x[order], y[order], document[order]
@@ -68,7 +67,7 @@ def _of_documents(x: Array, y: Array, document: Array) -> Array:
     return found
 
 
-def _of_given(panel: Panel, x: Array, given: pd.DataFrame) -> Array:
+def _of_given(panel: panels.Panel, x: panels.Array, given: pd.DataFrame) -> panels.Array:
     """Counts (documents, p, q, 5) over pairs that people judged."""
     keys = pd.MultiIndex.from_arrays([panel.document, panel.system])
     better, worse = (keys.get_indexer(pd.MultiIndex.from_frame(given[["doc_id", c]])) for c in ("better", "worse"))
@@ -81,14 +80,14 @@ def _of_given(panel: Panel, x: Array, given: pd.DataFrame) -> Array:
     return found
 
 
-def _signs(columns: Array, one: Array, other: Array) -> Array:
+def _signs(columns: panels.Array, one: panels.Array, other: panels.Array) -> panels.Array:
     """Which of two rows is higher, column by column; a difference by rounding is none."""
     difference = columns[one] - columns[other]
     largest = np.nanmax(np.abs(np.concatenate([columns, np.zeros((1, columns.shape[1]))])), axis=0)
     return np.asarray(np.sign(np.where(np.abs(difference) <= 1e-12 * largest, 0.0, difference)))
 
 
-def _add(found: Array, document: Array, metric: Array, people: Array) -> None:
+def _add(found: panels.Array, document: panels.Array, metric: panels.Array, people: panels.Array) -> None:
     """Count pairs by the signs of the metrics' (m, p) and people's (m, q) differences; NaN where there is none."""
     for j, prefers in enumerate(people.T[:, :, None]):
         agree, decided = metric * prefers, np.abs(prefers) == 1
@@ -97,9 +96,9 @@ def _add(found: Array, document: Array, metric: Array, people: Array) -> None:
         np.add.at(found[:, :, j], document, np.stack([agree > 0, agree < 0, tied, unscored, undecided], axis=2))
 
 
-def _rows(panel: Panel, counts: Array, level: str) -> list[dict[str, Any]]:
+def _rows(panel: panels.Panel, counts: panels.Array, level: str) -> list[dict[str, Any]]:
     """A row for each metric × criterion, of counts (documents, p, q, 5)."""
-    columns: dict[str, Array] = {}
+    columns: dict[str, panels.Array] = {}
     measures = []
     for i, j in panel.cells:
         name, right = f"{i}/{j}", counts[:, i, j, 0]

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.human_correlation import panel, summary
+from evalbench.studies.human_correlation import panels, summary
 
 INTERVAL = ("value", "ci_low", "ci_high")
 _PARTIALS = {
@@ -168,7 +168,7 @@ def disagreements(result: core.Result, scorer: str = "", criterion: str = "", ro
     if not (both["system"] != "").any():
         del named["system"]
     far = both.assign(**{"places apart": apart, "far": apart.abs()})
-    return kit.cases.worst_cases(far, "far", keys=panel.KEYS, n=rows, highest=["far"], texts=texts, show=named)
+    return kit.cases.worst_cases(far, "far", keys=panels.KEYS, n=rows, highest=["far"], texts=texts, show=named)
 
 
 def best_comparisons(result: core.Result, level: str = "", rows: int = 20) -> pd.DataFrame | None:

@@ -11,17 +11,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, errors, kit
-from evalbench.studies.human_correlation.panel import (
-    COEFFICIENT,
-    FEWEST_SYSTEMS,
-    LEVEL,
-    UNITS,
-    Array,
-    Counted,
-    Panel,
-    Terms,
-    panel_of,
-)
+from evalbench.studies.human_correlation import panels
 
 # Defaults of the options that evaluate and summarise share.
 TRUST_FROM, GREEN_FROM, YELLOW_FROM, MAX_CI_WIDTH = 0.4, 0.7, 0.4, 0.5
@@ -43,8 +33,8 @@ def summarise(
     *,
     trusted: Sequence[str] = (),
     trust_from: float = TRUST_FROM,
-    level: str = LEVEL,
-    coefficient: str = COEFFICIENT,
+    level: str = panels.LEVEL,
+    coefficient: str = panels.COEFFICIENT,
     green_from: float = GREEN_FROM,
     yellow_from: float = YELLOW_FROM,
     max_ci_width: float = MAX_CI_WIDTH,
@@ -57,12 +47,12 @@ def summarise(
     return summary_of(*settled(items, locals()))
 
 
-def settled(items: pd.DataFrame, options: Mapping[str, Any]) -> tuple[Panel, Terms]:
+def settled(items: pd.DataFrame, options: Mapping[str, Any]) -> tuple[panels.Panel, panels.Terms]:
     """The panel of items and the terms of its lights, by the options of :func:`summarise`."""
-    panel = panel_of(**kit.taken(panel_of, {**options, "items": items}))
+    panel = panels.panel_of(**kit.taken(panels.panel_of, {**options, "items": items}))
     bands = thresholds(**kit.taken(thresholds, options))
     trusted = trusted_of(panel, options["trusted"], options["trust_from"])
-    return panel, Terms(*trusted, bands, options["max_ci_width"], options["max_unscored"])
+    return panel, panels.Terms(*trusted, bands, options["max_ci_width"], options["max_unscored"])
 
 
 def thresholds(green_from: float, yellow_from: float) -> core.verdict.Bands:
@@ -81,7 +71,7 @@ def thresholds(green_from: float, yellow_from: float) -> core.verdict.Bands:
     return bands
 
 
-def trusted_of(panel: Panel, named: Sequence[str], trust_from: float) -> tuple[tuple[str, ...], str]:
+def trusted_of(panel: panels.Panel, named: Sequence[str], trust_from: float) -> tuple[tuple[str, ...], str]:
     """The trusted criteria, and why: those named beforehand, else those with ordinal alpha of at least ``trust_from``.
 
     With one annotator there is no alpha, and none is trusted unless named.
@@ -105,7 +95,7 @@ def trusted_of(panel: Panel, named: Sequence[str], trust_from: float) -> tuple[t
     return good, f"ordinal alpha of the annotators ≥ {trust_from:g}"
 
 
-def summary_of(panel: Panel, terms: Terms) -> core.Summary:
+def summary_of(panel: panels.Panel, terms: panels.Terms) -> core.Summary:
     """The estimates and the verdict of a panel."""
     scorers = range(len(panel.scorers))
     # Where nothing is trusted there is no mean to open with: the correlations themselves do.
@@ -131,7 +121,7 @@ def summary_of(panel: Panel, terms: Terms) -> core.Summary:
     return core.Summary((*headline, *middle, *rest), _verdict(panel, terms, headline, pairs))
 
 
-def _pair(panel: Panel, terms: Terms, i: int, j: int) -> core.Estimate:
+def _pair(panel: panels.Panel, terms: panels.Terms, i: int, j: int) -> core.Estimate:
     level, kind = panel.level, panel.coefficient
     gaps = f"no score for {panel.n_unscored[i]} of {len(panel.x)} outputs" if panel.n_unscored[i] else ""
     return _lit(
@@ -141,7 +131,7 @@ def _pair(panel: Panel, terms: Terms, i: int, j: int) -> core.Estimate:
     )  # fmt: skip
 
 
-def _trusted_mean(panel: Panel, terms: Terms, i: int) -> core.Estimate:
+def _trusted_mean(panel: panels.Panel, terms: panels.Terms, i: int) -> core.Estimate:
     level, kind = panel.level, panel.coefficient
     columns, asked = trusted_columns(panel, terms, i), asked_columns(panel, terms, i)
     basis = min(
@@ -155,14 +145,14 @@ def _trusted_mean(panel: Panel, terms: Terms, i: int) -> core.Estimate:
         found = core.stats.Measured(
             None, note=panel.reason(i, asked[0], level) if asked else "its own criterion is not trusted"
         )
-        basis = Counted(0, basis.n_unscored, basis.n_undefined + basis.n)
+        basis = panels.Counted(0, basis.n_unscored, basis.n_undefined + basis.n)
     over = f"over {', '.join(panel.criteria[j] for j in columns)}" if columns else ""
     named = {"metric": "trusted_mean", "title": "mean correlation over trusted criteria"}
     return _lit(panel, terms, i, found, basis, n_units, **named, group={"scorer": panel.scorers[i]}, note=(over, ""))
 
 
 def _lit(
-    panel: Panel, terms: Terms, i: int, found: core.stats.Measured, basis: Counted, n_units: int, *, metric: str,
+    panel: panels.Panel, terms: panels.Terms, i: int, found: core.stats.Measured, basis: panels.Counted, n_units: int, *, metric: str,
     title: str, group: dict[str, str], note: tuple[str, str],
 ) -> core.Estimate:  # fmt: skip
     """An estimate of scorer i with its light; ``note``: what goes before and after the note of what was found."""
@@ -170,14 +160,14 @@ def _lit(
     light = _lights(panel, terms, i, found, n_units)[0] if terms.trusted else "grey"
     notes = (note[0], found.note, note[1], LOWER if sign < 0 else "")
     return core.Estimate(
-        metric=metric, title=title, group=group, unit="−1–1", higher_is_better=bool(sign > 0), light=light, n_of=UNITS[panel.level],
+        metric=metric, title=title, group=group, unit="−1–1", higher_is_better=bool(sign > 0), light=light, n_of=panels.UNITS[panel.level],
         cuts=tuple(sorted(float(sign) * cut for cut in terms.bands.cuts)),
         **{**found._asdict(), **basis._asdict(), "note": "; ".join(filter(None, notes))},
     )  # fmt: skip
 
 
 def _lights(
-    panel: Panel, terms: Terms, i: int, found: core.stats.Measured, n_units: int
+    panel: panels.Panel, terms: panels.Terms, i: int, found: core.stats.Measured, n_units: int
 ) -> tuple[core.verdict.Light, core.verdict.Light]:
     """The light of scorer i, and what it would be where the evidence holds it back."""
     if found.value is None:
@@ -191,24 +181,24 @@ def _lights(
     return ("grey" if held_back else would_be), would_be
 
 
-def asked_columns(panel: Panel, terms: Terms, i: int) -> list[int]:
+def asked_columns(panel: panels.Panel, terms: panels.Terms, i: int) -> list[int]:
     """The trusted criteria that scorer i is compared with."""
     return [j for j, c in enumerate(panel.criteria) if c in terms.trusted and panel.compared[i, j]]
 
 
-def trusted_columns(panel: Panel, terms: Terms, i: int) -> list[int]:
+def trusted_columns(panel: panels.Panel, terms: panels.Terms, i: int) -> list[int]:
     """The trusted criteria that scorer i is compared with and has a value on."""
     return [j for j in asked_columns(panel, terms, i) if np.isfinite(panel.headline.values[i, j])]
 
 
-def mean_over(panel: Panel, columns: list[int], i: int) -> tuple[float, Array]:
+def mean_over(panel: panels.Panel, columns: list[int], i: int) -> tuple[float, panels.Array]:
     """Scorer i's mean over criteria, and its replicates."""
     found = panel.headline
     return float(found.values[i, columns].mean()), found.replicates[:, i, columns].mean(axis=1)
 
 
 def _verdict(
-    panel: Panel, terms: Terms, headline: Sequence[core.Estimate], pairs: Sequence[core.Estimate]
+    panel: panels.Panel, terms: panels.Terms, headline: Sequence[core.Estimate], pairs: Sequence[core.Estimate]
 ) -> core.verdict.Verdict:
     """The light of the best metric over trusted criteria; grey, with the correlations, where none is trusted."""
     if not panel.scorers:
@@ -218,7 +208,7 @@ def _verdict(
         f"{panel.coefficient} with the {people} at {panel.level} level, averaged over trusted criteria, "
         f"of the best metric: {terms.bands}; grey where its interval is wider than {terms.max_ci_width:g}, or "
         f"has no width on fewer than {core.stats.FEW_UNITS} documents"
-        + (f", or on fewer than {FEWEST_SYSTEMS} systems" if panel.level == "system" else "")
+        + (f", or on fewer than {panels.FEWEST_SYSTEMS} systems" if panel.level == "system" else "")
     )
     if not terms.trusted:
         return core.verdict.Verdict("grey", _untrusted_sentence(panel, terms, pairs), rule)
@@ -246,7 +236,7 @@ def agreement_of(e: core.Estimate) -> float:
 
 
 def _best_sentence(
-    panel: Panel, terms: Terms, best: core.Estimate, known: Sequence[core.Estimate], headline: Sequence[core.Estimate],
+    panel: panels.Panel, terms: panels.Terms, best: core.Estimate, known: Sequence[core.Estimate], headline: Sequence[core.Estimate],
     columns: Sequence[int], n_units: int,
 ) -> str:  # fmt: skip
     """The best metric's mean over the trusted criteria that it has a value on."""
@@ -264,11 +254,11 @@ def _best_sentence(
     )
 
 
-def _no_value_sentence(panel: Panel, terms: Terms, why: str) -> str:
+def _no_value_sentence(panel: panels.Panel, terms: panels.Terms, why: str) -> str:
     return f"No metric has a correlation on {', '.join(terms.trusted)}: {why}; {_evidence(panel, terms.trusted)}."
 
 
-def _agreement_sentence(panel: Panel) -> str:
+def _agreement_sentence(panel: panels.Panel) -> str:
     """How far the annotators agree, of a study that no metric takes part in."""
     said = []
     alphas = [measures["alpha_ordinal"] for measures in panel.agreement.values()]
@@ -281,7 +271,7 @@ def _agreement_sentence(panel: Panel) -> str:
     return f"{named}: {'; '.join(said)}; {_evidence(panel, panel.criteria)}."
 
 
-def _untrusted_sentence(panel: Panel, terms: Terms, pairs: Sequence[core.Estimate]) -> str:
+def _untrusted_sentence(panel: panels.Panel, terms: panels.Terms, pairs: Sequence[core.Estimate]) -> str:
     """The best metric of each criterion, and the line that would make a headline of them."""
     option = "-p " + shlex.quote("trusted=" + json.dumps(list(panel.criteria), ensure_ascii=False))
     trusting = f"No light, because no criterion is trusted: {terms.why}. To trust what you know to be sound: {option}"
@@ -307,7 +297,7 @@ def _name(best: core.Estimate, known: Sequence[core.Estimate]) -> str:
 
 
 def _evidence(
-    panel: Panel, criteria: Sequence[str], best: core.Estimate | None = None, n_units: int = core.stats.FEW_UNITS
+    panel: panels.Panel, criteria: Sequence[str], best: core.Estimate | None = None, n_units: int = core.stats.FEW_UNITS
 ) -> str:
     """Documents and outputs, those with human marks where not all have them, and those that the estimate rests on."""
     over = f"{core.counted(panel.n_documents, 'document')}, {core.counted(len(panel.x), 'output')}"
@@ -321,14 +311,14 @@ def _evidence(
             f", with human marks: {by_criterion}" if several else f", {marked[criteria[0]]} of them with human marks"
         )
     if best is not None and best.n_undefined + best.n_unscored:
-        over += f", {core.counted(best.n, UNITS[panel.level].removesuffix('s'))} with a value"
-    if n_units >= (FEWEST_SYSTEMS if panel.level == "system" else core.stats.FEW_UNITS):
+        over += f", {core.counted(best.n, panels.UNITS[panel.level].removesuffix('s'))} with a value"
+    if n_units >= (panels.FEWEST_SYSTEMS if panel.level == "system" else core.stats.FEW_UNITS):
         return over
     without = panel.level == "system" or (best is not None and best.ci_low is None)
     return over + (", too few for an interval" if without else ", too few documents for a reliable interval")
 
 
-def _unscored(panel: Panel, terms: Terms, best: core.Estimate) -> str:
+def _unscored(panel: panels.Panel, terms: panels.Terms, best: core.Estimate) -> str:
     i, total = panel.scorers.index(best.group["scorer"]), len(panel.x)
     n = int(panel.n_unscored[i])
     if not n:

@@ -12,8 +12,8 @@ import pandas as pd
 from scipy.special import stdtr
 
 from evalbench import core
+from evalbench.studies.human_correlation import panels
 from evalbench.studies.human_correlation.pairs import pairs_table
-from evalbench.studies.human_correlation.panel import UNITS, Panel
 
 DEFINITIONS = {
     "spearman": "Pearson's r of midranks",
@@ -48,7 +48,7 @@ _PLAN = [
 
 
 def tables_of(
-    panel: Panel, trusted: Sequence[str], pairs: pd.DataFrame | None, against: float
+    panel: panels.Panel, trusted: Sequence[str], pairs: pd.DataFrame | None, against: float
 ) -> dict[str, pd.DataFrame]:
     """All tables of a panel; of one without a metric the agreement alone.
 
@@ -78,7 +78,7 @@ def _floats(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(names, float))
 
 
-def correlation_frame(panel: Panel) -> pd.DataFrame:
+def correlation_frame(panel: panels.Panel) -> pd.DataFrame:
     """Every metric × criterion × level × coefficient with its interval, or why it has no value."""
     named: list[Any] = [
         (level, kind) for level in core.correlation_table.LEVELS for kind in core.correlation_table.KINDS
@@ -90,12 +90,12 @@ def correlation_frame(panel: Panel) -> pd.DataFrame:
             found, counted = panel.measured(i, j, level, kind), panel.counted(i, j, level, kind)
             agreeing = "negative" if panel.signs[i] < 0 else "positive"
             cell = {"scorer": panel.scorers[i], "criterion": panel.criteria[j], "level": level, "coefficient": kind}
-            cell |= {"n_of": UNITS[level], "agreement_is": agreeing, "definition": DEFINITIONS[kind]}
+            cell |= {"n_of": panels.UNITS[level], "agreement_is": agreeing, "definition": DEFINITIONS[kind]}
             rows.append({**cell, **found._asdict(), **counted._asdict()})
     return _floats(pd.DataFrame(rows)[_CORRELATION], "value", "ci_low", "ci_high")
 
 
-def comparison_table(panel: Panel) -> pd.DataFrame:
+def comparison_table(panel: panels.Panel) -> pd.DataFrame:
     """Which of two metrics agrees better with people: difference of agreement (of a lower-is-better metric, the negative).
 
     Summary and dataset level: paired bootstrap over documents; p from Student's t of its standard error, widened by
@@ -124,7 +124,7 @@ def comparison_table(panel: Panel) -> pd.DataFrame:
     return frame.drop(columns="note")
 
 
-def _best(panel: Panel, j: int) -> list[int]:
+def _best(panel: panels.Panel, j: int) -> list[int]:
     """The metrics that are compared on a criterion, in their order: of many, those that agree best with people."""
     found = np.flatnonzero(panel.compared[:, j])
     values = panel.signs[found] * panel.headline.values[found, j]
@@ -141,7 +141,7 @@ def _said(row: Mapping[Any, Any], tests: float) -> str:
     return ": ".join(filter(None, ["no difference shown", otherwise]))
 
 
-def _bootstrapped(panel: Panel, a: int, b: int, j: int, level: str) -> dict[str, Any]:
+def _bootstrapped(panel: panels.Panel, a: int, b: int, j: int, level: str) -> dict[str, Any]:
     kind, signs = panel.coefficient, panel.signs
     table = panel.correlations[level, kind]
     row: dict[str, Any] = {"level": level, "test": "paired bootstrap", "coefficient": kind, "note": ""}
@@ -167,7 +167,7 @@ def _bootstrapped(panel: Panel, a: int, b: int, j: int, level: str) -> dict[str,
     return found | {"p": float(2 * stdtr(n - 1, -abs(difference) / error)) if error > _ROUNDING else 1.0}
 
 
-def _williams(panel: Panel, a: int, b: int, j: int) -> dict[str, Any]:
+def _williams(panel: panels.Panel, a: int, b: int, j: int) -> dict[str, Any]:
     row: dict[str, Any] = {"level": "system", "test": "Williams", "coefficient": "pearson", "note": ""}
     if panel.system_means is None:
         return row | {"note": "no comparison: there are no systems"}
@@ -184,7 +184,7 @@ def _williams(panel: Panel, a: int, b: int, j: int) -> dict[str, Any]:
     return row | {"difference": float(r[0, 2] - r[1, 2]), "p": math.nan if test.p is None else test.p, "note": note}
 
 
-def agreement_table(panel: Panel, trusted: Sequence[str]) -> pd.DataFrame:
+def agreement_table(panel: panels.Panel, trusted: Sequence[str]) -> pd.DataFrame:
     """Per criterion: alphas, mean kappa, the ceiling with its interval, and whether it is trusted."""
     rows = []
     for criterion, measures in panel.agreement.items():
@@ -205,7 +205,7 @@ def agreement_table(panel: Panel, trusted: Sequence[str]) -> pd.DataFrame:
     return _floats(frame, *frame.columns.drop(["criterion", "trusted", "note"]))
 
 
-def label_plan(panel: Panel, against: float) -> pd.DataFrame:
+def label_plan(panel: panels.Panel, against: float) -> pd.DataFrame:
     """How many independent labelled items tell each pooled correlation from ``against`` at 80 % power, or why none do."""
     found = panel.correlations["dataset", panel.coefficient]
     rows = []
@@ -234,7 +234,7 @@ def label_plan(panel: Panel, against: float) -> pd.DataFrame:
     return pd.DataFrame(rows).astype({"agreement": float, "items_needed": "Int64"})
 
 
-def system_plan(panel: Panel) -> pd.DataFrame:
+def system_plan(panel: panels.Panel) -> pd.DataFrame:
     """How many documents tell two systems apart that follow each other in a metric's order, metric by metric.
 
     For each metric: the two neighbours in its order of systems with the median gap, the spread of their difference over
@@ -247,7 +247,7 @@ def system_plan(panel: Panel) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=_PLAN).astype({"documents_needed": "Int64"} if rows else {})
 
 
-def _neighbours(panel: Panel, x: np.ndarray, means: np.ndarray) -> list[Any]:
+def _neighbours(panel: panels.Panel, x: np.ndarray, means: np.ndarray) -> list[Any]:
     order = np.argsort(-means, kind="stable")
     order = order[np.isfinite(means[order])]
     if len(order) < 2:

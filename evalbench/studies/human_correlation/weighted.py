@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core
-from evalbench.studies.human_correlation import summary
-from evalbench.studies.human_correlation.panel import ALPHAS, COEFFICIENT, LEVEL, Array, Panel, panel_of
+from evalbench.studies.human_correlation import panels, summary
 
 Key = tuple[str, tuple[tuple[str, str], ...]]
 _CELLS_AT_ONCE = 1 << 22
@@ -22,9 +21,9 @@ def weighted(
     *,
     trusted: Sequence[str] = (),
     trust_from: float = summary.TRUST_FROM,
-    level: str = LEVEL,
-    coefficient: str = COEFFICIENT,
-) -> Callable[..., dict[Key, Array]]:
+    level: str = panels.LEVEL,
+    coefficient: str = panels.COEFFICIENT,
+) -> Callable[..., dict[Key, panels.Array]]:
     """The estimates of a run as a function of how often each document is drawn, see :func:`drawn`.
 
     Level, coefficient and the criteria that each metric's mean goes over are settled once, on the run's own items.
@@ -36,7 +35,7 @@ def weighted(
     trusted, trust_from, level, coefficient
         See :func:`evalbench.studies.human_correlation.evaluate`.
     """
-    panel = panel_of(items, level=level, coefficient=coefficient)
+    panel = panels.panel_of(items, level=level, coefficient=coefficient)
     chosen, _ = summary.trusted_of(panel, [c for c in trusted if c in panel.criteria], trust_from)
     over = {}
     if chosen and panel.scorers:
@@ -49,13 +48,13 @@ def weighted(
 
 def drawn(
     items: pd.DataFrame,
-    counts: Array,
+    counts: panels.Array,
     generator: np.random.Generator | None = None,
     *,
     level: str,
     coefficient: str,
     trusted: Mapping[str, Sequence[str]],
-) -> dict[Key, Array]:
+) -> dict[Key, panels.Array]:
     """Values of every estimate, ``(r,)`` each; NaN where undefined.
 
     Parameters
@@ -69,7 +68,7 @@ def drawn(
     trusted : mapping of str to sequence of str
         Metric → the criteria of its mean; empty where no criterion is trusted: then there are no means.
     """
-    panel = panel_of(items, level=level, coefficient=coefficient)
+    panel = panels.panel_of(items, level=level, coefficient=coefficient)
     both = {"counts": counts}
     if generator is not None and level == "system":
         both["system_counts"] = np.concatenate(
@@ -78,12 +77,14 @@ def drawn(
     return {**_correlations(panel, both, trusted), **_agreement(panel, both)}
 
 
-def _correlations(panel: Panel, both: Mapping[str, Array], trusted: Mapping[str, Sequence[str]]) -> dict[Key, Array]:
+def _correlations(
+    panel: panels.Panel, both: Mapping[str, panels.Array], trusted: Mapping[str, Sequence[str]]
+) -> dict[Key, panels.Array]:
     if not panel.scorers:
         return {}
     r = panel.by_headline(panel.x, panel.y, **both).replicates
     at = {c: j for j, c in enumerate(panel.criteria)}
-    found: dict[Key, Array] = {}
+    found: dict[Key, panels.Array] = {}
     for i, scorer in enumerate(panel.scorers):
         over = [at[c] for c in trusted.get(scorer, ()) if c in at]
         if trusted:
@@ -95,34 +96,34 @@ def _correlations(panel: Panel, both: Mapping[str, Array], trusted: Mapping[str,
     return found
 
 
-def _agreement(panel: Panel, both: Mapping[str, Array]) -> dict[Key, Array]:
+def _agreement(panel: panels.Panel, both: Mapping[str, panels.Array]) -> dict[Key, panels.Array]:
     counts = both["counts"]
     step = max(1, _CELLS_AT_ONCE // len(panel.document))
 
-    def each(statistic: Callable[[Array], Array]) -> Array:
+    def each(statistic: Callable[[panels.Array], panels.Array]) -> panels.Array:
         parts = (counts[k : k + step][:, panel.document_codes] for k in range(0, len(counts), step))
         return np.concatenate([statistic(weights) for weights in parts])
 
     others = panel.one_against_others(**both) if len(panel.annotators) > 1 else []
     ceilings = [np.diagonal(found.replicates, axis1=1, axis2=2) for found in others]
     ceiling = _mean_of_known(ceilings, (len(counts), len(panel.criteria)))
-    found: dict[Key, Array] = {}
+    found: dict[Key, panels.Array] = {}
     for j, criterion in enumerate(panel.criteria):
         ratings, group = panel.ratings[:, j], (("criterion", criterion),)
-        for level in ALPHAS:
+        for level in panels.ALPHAS:
             found[f"alpha_{level}", group] = each(partial(core.agreement.weighted_alpha, ratings, level))
         found["kappa", group] = each(partial(_mean_kappa, ratings))
         found["ceiling", group] = ceiling[:, j]
     return found
 
 
-def _mean_kappa(ratings: Array, weights: Array) -> Array:
+def _mean_kappa(ratings: panels.Array, weights: panels.Array) -> panels.Array:
     pairs = combinations(range(ratings.shape[1]), 2)
     each = [core.agreement.weighted_kappa(ratings[:, a], ratings[:, b], weights) for a, b in pairs]
     return _mean_of_known(each, (len(weights),))
 
 
-def _mean_of_known(each: Sequence[Array], shape: tuple[int, ...]) -> Array:
+def _mean_of_known(each: Sequence[panels.Array], shape: tuple[int, ...]) -> panels.Array:
     """Their mean without NaN; NaN where nothing else is there."""
     if not each:
         return np.full(shape, np.nan)

@@ -10,17 +10,7 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.judge_audit import corrected
-from evalbench.studies.judge_audit.figures import (
-    AGREEMENT,
-    CORRECTED,
-    DRAWN,
-    GREEN_FROM,
-    TOO_KIND,
-    YELLOW_FROM,
-    applicable,
-    measures,
-)
+from evalbench.studies.judge_audit import corrected, figures
 from evalbench.studies.judge_audit.items import LABEL, ZERO_ONE, annotators_of
 
 EPSILON = 0.15
@@ -28,32 +18,34 @@ LEAST = 20
 """Fewer answers than this make the light of a figure grey."""
 MOST_SAID = 3
 """Of so many judges at most the sentence says what each may be used for."""
-LABELLED = (*AGREEMENT.values(), "length_bias", "family_gap")
+LABELLED = (*figures.AGREEMENT.values(), "length_bias", "family_gap")
 
 
-@kit.slicing.sliced(measures=measures)
+@kit.slicing.sliced(measures=figures.measures)
 def summarise(
     items: pd.DataFrame,
     *,
-    labels_drawn: str = DRAWN,
+    labels_drawn: str = figures.DRAWN,
     epsilon: float = EPSILON,
-    green_from: float = GREEN_FROM,
-    yellow_from: float = YELLOW_FROM,
+    green_from: float = figures.GREEN_FROM,
+    yellow_from: float = figures.YELLOW_FROM,
     lights: Mapping[str, Mapping[str, float]] = {},
     max_unscored: float = kit.MAX_UNSCORED,
     seed: int = kit.SEED,
     n_resamples: int = kit.N_RESAMPLES,
 ) -> core.Summary:
     """Every figure of every judge, and the worst of the lights; options as of ``evaluate``."""
-    every = measures(labels_drawn=labels_drawn, green_from=green_from, yellow_from=yellow_from, lights=lights)
+    every = figures.measures(labels_drawn=labels_drawn, green_from=green_from, yellow_from=yellow_from, lights=lights)
     found: list[core.Estimate] = []
     for name, rows in items.groupby("judge", sort=True):
-        own, scale = applicable(rows, every), str(rows["scale"].iloc[0])
+        own, scale = figures.applicable(rows, every), str(rows["scale"].iloc[0])
         group = {"judge": str(name)}
         made = core.measures.estimate(
             rows, own, units=rows["id"], seed=seed, group=group, n_resamples=n_resamples
         ).estimates
-        found += [corrected.with_formula(e, rows, labels_drawn) if e.metric == CORRECTED[scale] else e for e in made]
+        found += [
+            corrected.with_formula(e, rows, labels_drawn) if e.metric == figures.CORRECTED[scale] else e for e in made
+        ]
         found += [corrected.sampled_estimate(rows, group)] if labels_drawn == "probability" else []
     summary = kit.worst_group(
         items,
@@ -79,20 +71,20 @@ def _held_back(e: core.Estimate) -> str:
 def _sentence(items: pd.DataFrame, summary: core.Summary, uses: Mapping[str, str], max_unscored: float) -> str:
     """Agreement of every judge, what decided, what is missing, and for what each may be used."""
     verdict = summary.verdict
-    own = [e for e in summary.estimates if e.metric in AGREEMENT.values()]
+    own = [e for e in summary.estimates if e.metric in figures.AGREEMENT.values()]
     ordered = sorted(own, key=lambda e: -math.inf if e.value is None else -e.value)
     if len(ordered) > kit.verdicts.NAMED:
         ordered = [ordered[0], ordered[-1]]
     titles = list(dict.fromkeys(e.title for e in ordered))
     alone = titles[0] if len(titles) == 1 else "agreement with people"
     labelled = any(e.n for e in own)
-    figures = "; ".join(_figure(e, own, "" if len(titles) == 1 else e.title) for e in ordered)
+    agreements = "; ".join(_figure(e, own, "" if len(titles) == 1 else e.title) for e in ordered)
     if not labelled:
-        figures = "is not known, since no answer has both a mark and a label"
+        agreements = "is not known, since no answer has both a mark and a label"
     parts = [
-        f"{alone[:1].upper()}{alone[1:]} {figures}{_ceilings(summary)}; {core.counted(items.loc[items['undefined'] == '', 'id'].nunique(), 'item')}."
+        f"{alone[:1].upper()}{alone[1:]} {agreements}{_ceilings(summary)}; {core.counted(items.loc[items['undefined'] == '', 'id'].nunique(), 'item')}."
     ]
-    if verdict.decided_by and verdict.decided_by["metric"] not in AGREEMENT.values():
+    if verdict.decided_by and verdict.decided_by["metric"] not in figures.AGREEMENT.values():
         e = summary.estimate(**verdict.decided_by)
         if e.value is not None:
             parts.append(
@@ -174,10 +166,10 @@ def use_of(
 ) -> str:
     """The sentence of one judge."""
     scale = str(rows["scale"].iloc[0])
-    agreement = own[AGREEMENT[scale]]
+    agreement = own[figures.AGREEMENT[scale]]
     findings = found_in(own)
     limits = [limit for limit, _ in findings.values()]
-    kind = kindness(own.get(TOO_KIND[scale]))
+    kind = kindness(own.get(figures.TOO_KIND[scale]))
     if agreement.n < LEAST or agreement.value is None:
         lead = f"cannot be judged yet: {core.counted(agreement.n, 'labelled answer')}, and at least {LEAST} are needed"
         if agreement.n >= LEAST:
@@ -201,7 +193,7 @@ def found_in(own: Mapping[str, core.Estimate]) -> dict[str, tuple[str, str]]:
     """What the probes found: figure → for what the judge is then not to be used, and the finding's name."""
     out: dict[str, tuple[str, str]] = {}
     for metric, e in own.items():
-        if e.value is None or e.n < LEAST or e.light not in ("yellow", "red") or metric in AGREEMENT.values():
+        if e.value is None or e.n < LEAST or e.light not in ("yellow", "red") or metric in figures.AGREEMENT.values():
             continue
         if metric == "first_slot":
             place = "first" if e.value > 0.5 else "second"

@@ -11,17 +11,9 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core
-from evalbench.studies.judge_audit import figures, inputs, live
+from evalbench.studies.judge_audit import figures, inputs, live, summary
 from evalbench.studies.judge_audit.corrected import WAYS, way_of, with_twice
 from evalbench.studies.judge_audit.items import GRADED, NULL_ANSWER, ZERO_ONE, annotators_of
-from evalbench.studies.judge_audit.summary import (
-    LEAST,
-    alternative,
-    figures_of,
-    found_in,
-    kindness_with_interval,
-    uses_of,
-)
 
 MOST_COMPARED = 40
 """Of more judges no pairs are compared."""
@@ -51,7 +43,7 @@ PASSED: Mapping[str, str] = {
 
 def tables_of(
     items: pd.DataFrame,
-    summary: core.Summary,
+    overall: core.Summary,
     readings: inputs.Readings,
     *,
     epsilon: float,
@@ -61,11 +53,11 @@ def tables_of(
 ) -> dict[str, pd.DataFrame]:
     """Every table of the result."""
     resampling = {"seed": seed, "n_resamples": n_resamples}
-    uses = uses_of(items, summary.estimates, epsilon)
+    uses = summary.uses_of(items, overall.estimates, epsilon)
     agreement, replacing, rates, probes = [], [], [], []
     for name, rows in items.groupby("judge", sort=True):
-        own = figures_of(summary, str(name))
-        test = alternative(rows, epsilon)
+        own = summary.figures_of(overall, str(name))
+        test = summary.alternative(rows, epsilon)
         agreement.append({**_agreement(rows, own, readings), **_replaces(test), "use": uses[str(name)]})
         replacing += [{**one._asdict(), "judge_agrees": one.judge, "judge": name} for one in test.annotators]
         rates.append(_rates(rows, own, labels_drawn))
@@ -109,7 +101,7 @@ def _agreement(rows: pd.DataFrame, own: Mapping[str, core.Estimate], readings: i
         )
         equal = float((both["mark"] == both["human"]).mean())
     known = rows[[*annotators_of(rows)]].notna().any(axis=0)
-    findings = found_in(own)
+    findings = summary.found_in(own)
     return {
         "judge": name,
         "asked": asked,
@@ -151,8 +143,8 @@ def _rates(rows: pd.DataFrame, own: Mapping[str, core.Estimate], labels_drawn: s
     sentence = ""
     if kind is not None and kind.value is not None and kind.ci_low is not None and kind.ci_high is not None:
         labels = int((rows["mark"].notna() & rows["human"].notna()).sum())
-        few = f"Only {core.counted(labels, 'label')}, too few to rest on. " if labels < LEAST else ""
-        sentence = few + kindness_with_interval(kind)
+        few = f"Only {core.counted(labels, 'label')}, too few to rest on. " if labels < summary.LEAST else ""
+        sentence = few + summary.kindness_with_interval(kind)
     elif corrected is not None and corrected.value is None:
         sentence = corrected.note
     more = (
@@ -178,7 +170,7 @@ def _rates(rows: pd.DataFrame, own: Mapping[str, core.Estimate], labels_drawn: s
 def _probes(
     rows: pd.DataFrame, own: Mapping[str, core.Estimate], resampling: Mapping[str, int]
 ) -> list[dict[str, Any]]:
-    found, out = found_in(own), []
+    found, out = summary.found_in(own), []
     for metric, (title, why) in PROBES.items():
         e = own.get(metric)
         if e is None or e.value is None:
@@ -191,7 +183,11 @@ def _probes(
             out.append({"judge": rows["judge"].iloc[0], "probe": title, **row, "finding": "", "why": reason})
             continue
         finding = found[metric][1] if metric in found else _passed(e) if e.light == "green" else ""
-        note = f"{e.n} answers, and under {LEAST} there is no light" if e.light == "grey" and e.n < LEAST else e.note
+        note = (
+            f"{e.n} answers, and under {summary.LEAST} there is no light"
+            if e.light == "grey" and e.n < summary.LEAST
+            else e.note
+        )
         row = {"figure": e.title, "value": e.value, "low": _number(e.ci_low), "high": _number(e.ci_high), "n": e.n}
         more = _yardstick(rows) if metric == "length_bias" else ""
         said = "; ".join(filter(None, [note, more]))
@@ -294,7 +290,7 @@ def _pair(criterion: str, one: str, other: str, marks: Any, truth: Any) -> dict[
     varies = len(errors) > 1 and (errors.std(axis=0) > 0).all()
     r = float(np.corrcoef(errors.T)[0, 1]) if varies else math.nan
     equal = float((marks[both, 0] == marks[both, 1]).mean()) if both.any() else math.nan
-    near = used.sum() >= LEAST and r >= NEARLY
+    near = used.sum() >= summary.LEAST and r >= NEARLY
     words = f"{other} and {one} are nearly the same judge: they err together" if near else ""
     return {
         inputs.CRITERION: criterion, "judge": one, "other": other, "errors_correlate": r, "equal": equal, "items": int(used.sum()),

@@ -19,25 +19,14 @@ from evalbench import core, kit, readers
 from evalbench.metrics.matching import Thresholds
 from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
-from evalbench.studies.matching import forms, inputs, method, summary
+from evalbench.studies.matching import forms, inputs, method, pairs, summary
 from evalbench.studies.matching.inputs import Violations as Violations
 from evalbench.studies.matching.inputs import prepare as prepare
 from evalbench.studies.matching.items import checker_table, items_of, pair_table, split_table, violation_table
-from evalbench.studies.matching.pairs import (
-    ASSIGNMENT,
-    DEFAULTS,
-    DTYPE,
-    EMBED,
-    FILTER,
-    HA_WEIGHTS,
-    MISSING,
-    STD_WEIGHTS,
-    check_options,
-    match,
-    score_pairs,
-)
 from evalbench.studies.matching.pairs import Matching as Matching
 from evalbench.studies.matching.pairs import Pairs as Pairs
+from evalbench.studies.matching.pairs import match as match
+from evalbench.studies.matching.pairs import score_pairs as score_pairs
 
 QUESTION = "How good are the violations that a checker found, against the ground truth?"
 
@@ -114,18 +103,18 @@ def check(data: readers.Dataset) -> None:
 def evaluate(
     data: readers.Dataset,
     *,
-    embed: str = EMBED,
-    dtype: str = DTYPE,
-    std_weights: Mapping[str, float] = STD_WEIGHTS,
-    ha_weights: Mapping[str, float] = HA_WEIGHTS,
-    overlap_threshold: float = DEFAULTS.overlap,
-    rule_threshold: float = DEFAULTS.rule,
-    score_threshold: float = DEFAULTS.score,
+    embed: str = pairs.EMBED,
+    dtype: str = pairs.DTYPE,
+    std_weights: Mapping[str, float] = pairs.STD_WEIGHTS,
+    ha_weights: Mapping[str, float] = pairs.HA_WEIGHTS,
+    overlap_threshold: float = pairs.DEFAULTS.overlap,
+    rule_threshold: float = pairs.DEFAULTS.rule,
+    score_threshold: float = pairs.DEFAULTS.score,
     ha_thresholds: Mapping[str, float] = {},
     weights_file: str = "",
-    assignment: str = ASSIGNMENT,
-    filter: str = FILTER,
-    missing: str = MISSING,
+    assignment: str = pairs.ASSIGNMENT,
+    filter: str = pairs.FILTER,
+    missing: str = pairs.MISSING,
     context_threshold: float = inputs.CONTEXT_THRESHOLD,
     light_on: str = summary.LIGHT_ON,
     green_from: float | None = None,
@@ -189,17 +178,17 @@ def evaluate(
     checks.share("context_threshold", *(f"{name}_threshold" for name in limits))
     checks.any_of(ha_thresholds=limits)
     checks.share(**{f"ha_thresholds {name}": value for name, value in options["ha_thresholds"].items()})
-    check_options(checks, weights, **how)
+    pairs.check_options(checks, weights, **how)
     checks.tried(lambda: summary.rules_of(**kit.taken(summary.rules_of, options)))
     checks.refuse("matching")
     of_std, of_ha = Thresholds(**limits), Thresholds(**{**limits, **options["ha_thresholds"]})
     described = data.get("checkers")
     data, trials = kit.trials.spread(data, SCHEMA)
     violations = prepare(data, context_threshold=context_threshold)
-    pairs = score_pairs(violations, embed=embed, dtype=dtype)
-    std = match(pairs, weights=options["std_weights"], thresholds=of_std, **how)
-    ha = match(pairs, weights=options["ha_weights"], thresholds=of_ha, **how)
-    items, of_trials = trials.averaged(items_of(pairs, std, ha), "sample_id")
+    scored = pairs.score_pairs(violations, embed=embed, dtype=dtype)
+    std = pairs.match(scored, weights=options["std_weights"], thresholds=of_std, **how)
+    ha = pairs.match(scored, weights=options["ha_weights"], thresholds=of_ha, **how)
+    items, of_trials = trials.averaged(items_of(scored, std, ha), "sample_id")
     items = kit.grouping.carried(items, data, unit="sample_id")
     checkers = trials.names(violations.checkers)
     compared = kit.comparing.compare_groups(
@@ -220,8 +209,8 @@ def evaluate(
         by=("checker",),
         judged=kit.collecting.several("checker", checkers),
         tables={
-            "pairs": pair_table(pairs, std, ha),
-            "violations": violation_table(pairs, std, ha),
+            "pairs": pair_table(scored, std, ha),
+            "violations": violation_table(scored, std, ha),
             "documents": violations.documents,
             "split": split_table(violations, data.card),
             "checkers": checker_table(checkers, trials.named(violations.predictions), described),
@@ -230,12 +219,12 @@ def evaluate(
         notes=(
             *kit.comparing.in_words(compared, "checker", light_on, len(checkers)),
             *violations.notes,
-            *pairs.warnings,
+            *scored.warnings,
             *method.remarks(items, len(violations.faults)),
             *method.calibrated(calibration, options),
         ),
         method=method.described(options, of_std, of_ha, violations.placed),
-        accounting={**pairs.accounting, "models": {"embed": embed}},
+        accounting={**scored.accounting, "models": {"embed": embed}},
     )
     return trials.reported(result, of_trials, summary.measures())
 

@@ -9,23 +9,11 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, errors, readers
+from evalbench.studies.matching import names, unread
 from evalbench.studies.matching.listed import unfolded
-from evalbench.studies.matching.names import (
-    FOUND_LISTS,
-    FOUND_WORDS,
-    NOT_NAMED,
-    OTHERS,
-    SIDE,
-    SIDES,
-    TRUE_LISTS,
-    TRUE_WORDS,
-    WHO,
-    known,
-)
-from evalbench.studies.matching.unread import PLACES, refuse_answers, refuse_unread
 
-_WHAT = (*PLACES, "rule", "category", "explanation", "correction")
-_TABLES = {"truth": TRUE_LISTS, "predictions": FOUND_LISTS}
+_WHAT = (*unread.PLACES, "rule", "category", "explanation", "correction")
+_TABLES = {"truth": names.TRUE_LISTS, "predictions": names.FOUND_LISTS}
 
 
 def violations_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
@@ -37,7 +25,7 @@ def violations_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]
         For lists that are in no form that is read, and columns of which either could tell truth from predictions.
     """
     out = dict(frames)
-    if "truth" not in out and "documents" in out and _list_of(out["documents"], TRUE_LISTS):
+    if "truth" not in out and "documents" in out and _list_of(out["documents"], names.TRUE_LISTS):
         out["truth"] = out.pop("documents")
     if "truth" not in out or any(frame.columns.has_duplicates for frame in out.values()):
         return out
@@ -46,24 +34,24 @@ def violations_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]
         if name in (*_TABLES, "documents"):
             out[name] = _own_names(out[name], name, "documents" in frames, notes[name])
     if "predictions" not in out:
-        true = _list_of(out["truth"], TRUE_LISTS, but=_list_of(out["truth"], FOUND_LISTS[:-2]))
-        found = _list_of(out["truth"], FOUND_LISTS, but=true)
+        true = _list_of(out["truth"], names.TRUE_LISTS, but=_list_of(out["truth"], names.FOUND_LISTS[:-2]))
+        found = _list_of(out["truth"], names.FOUND_LISTS, but=true)
         if true and found:
-            refuse_answers(out["truth"], true, found)
+            unread.refuse_answers(out["truth"], true, found)
             _unfold_both(out, true, found, notes)
         else:
-            column = "" if {"rule", *PLACES} & set(out["truth"].columns) else true or found
+            column = "" if {"rule", *unread.PLACES} & set(out["truth"].columns) else true or found
             if column:
                 out["truth"] = _named(out["truth"], "text" if "text" in out["truth"] else "", notes["truth"])
             _parted(out, notes)
             if "predictions" not in out:
-                refuse_unread(out["truth"], column)
+                unread.refuse_unread(out["truth"], column)
                 if column:
                     _unfold(out, "truth", column, notes)
-    for name, names in _TABLES.items():
-        if name not in out or {"rule", *PLACES} & set(out[name].columns):
+    for name, lists in _TABLES.items():
+        if name not in out or {"rule", *unread.PLACES} & set(out[name].columns):
             continue
-        if column := _list_of(out[name], names) or _list_of(out[name], TRUE_LISTS):
+        if column := _list_of(out[name], lists) or _list_of(out[name], names.TRUE_LISTS):
             _unfold(out, name, column, notes)
     _texts_and_samples(out, notes)
     for name in _TABLES:
@@ -78,22 +66,22 @@ def violations_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]
 
 def _own_names(frame: pd.DataFrame, table: str, texts: bool, notes: list[str]) -> pd.DataFrame:
     """The columns that others name otherwise under our names."""
-    names = {}
-    for own in OTHERS:
+    renamed = {}
+    for own in names.OTHERS:
         if own == "checker" and table != "predictions":
             continue
         if own in ("text", "lang") and texts and table != "documents":
             continue
-        found = known(frame.columns, own)
-        if found and found != own and own not in frame and found not in names:
-            names[found] = own
+        found = names.known(frame.columns, own)
+        if found and found != own and own not in frame and found not in renamed:
+            renamed[found] = own
             notes.append(f"column {found} was read as {own} (--map COLUMN={own} takes another)")
-    return frame.rename(columns=names)
+    return frame.rename(columns=renamed)
 
 
-def _list_of(frame: pd.DataFrame, names: Sequence[str], but: str = "") -> str:
+def _list_of(frame: pd.DataFrame, wanted: Sequence[str], but: str = "") -> str:
     lowered = {str(c).strip().casefold(): str(c) for c in frame.columns}
-    return next((lowered[n] for n in names if n in lowered and lowered[n] != but), "")
+    return next((lowered[n] for n in wanted if n in lowered and lowered[n] != but), "")
 
 
 # -- one row per text ------------------------------------------------------------------------------
@@ -101,7 +89,7 @@ def _list_of(frame: pd.DataFrame, names: Sequence[str], but: str = "") -> str:
 
 def _unfold_both(out: dict[str, pd.DataFrame], true: str, found: str, notes: dict[str, list[str]]) -> None:
     frame = out["truth"]
-    checker = known(frame.columns, "checker")
+    checker = names.known(frame.columns, "checker")
     if checker and checker != "checker":
         notes["truth"].append(f"column {checker} was read as checker (--map COLUMN=checker takes another)")
     frame = _named(frame, checker, notes["truth"])
@@ -122,7 +110,7 @@ def _unfold_both(out: dict[str, pd.DataFrame], true: str, found: str, notes: dic
 
 
 def _unfold(out: dict[str, pd.DataFrame], table: str, column: str, notes: dict[str, list[str]]) -> None:
-    checker = known(out[table].columns, "checker") if table == "predictions" else ""
+    checker = names.known(out[table].columns, "checker") if table == "predictions" else ""
     frame = _named(out[table], checker, notes.setdefault(table, []))
     said = [f"read as one row per text: its violations are those of {column}"]
     out[table] = unfolded(frame, column, table, checker, said)
@@ -136,7 +124,7 @@ def _systems(predictions: pd.DataFrame, texts: pd.DataFrame, checker: str) -> tu
     """All checkers, also those that list nothing in any text."""
     listed = predictions["checker"].dropna() if "checker" in predictions else ()
     named = [*(texts[checker] if checker else ()), *predictions.attrs.get(readers.schema.SYSTEMS, ()), *listed]
-    return tuple(dict.fromkeys(str(name) for name in named)) or (NOT_NAMED,)
+    return tuple(dict.fromkeys(str(name) for name in named)) or (names.NOT_NAMED,)
 
 
 def _named(frame: pd.DataFrame, checker: str, notes: list[str]) -> pd.DataFrame:
@@ -169,45 +157,47 @@ def _parted(out: dict[str, pd.DataFrame], notes: dict[str, list[str]]) -> None:
     """Rows that a column tells to be true or predicted as two tables."""
     frame = out["truth"]
     lowered = {str(c).strip().casefold(): str(c) for c in frame.columns}
-    candidates = [lowered[n] for n in ((SIDE,) if SIDE in lowered else SIDES) if n in lowered]
+    candidates = [lowered[n] for n in ((names.SIDE,) if names.SIDE in lowered else names.SIDES) if n in lowered]
     telling = [c for c in candidates if _tells(frame[c])]
     first = ""
     if (
         not telling
-        and SIDE in lowered
-        and (people := sorted({*frame[lowered[SIDE]].map(_word)} - {""}))
+        and names.SIDE in lowered
+        and (people := sorted({*frame[lowered[names.SIDE]].map(_word)} - {""}))
         and len(people) > 1
     ):
-        telling, first = [lowered[SIDE]], people[0]
+        telling, first = [lowered[names.SIDE]], people[0]
         notes["truth"].append(
-            f"no word of column {SIDE} says which rows are the truth: {first} was taken for it, {', '.join(people[1:4])} for "
+            f"no word of column {names.SIDE} says which rows are the truth: {first} was taken for it, {', '.join(people[1:4])} for "
             f"{'a checker' if len(people) == 2 else 'checkers'}; the other way round precision and recall change places, F1 is the same"
         )
     if not telling:
         return
     if len(telling) > 1:
-        options = " or ".join(f"--map '{c}={SIDE}'" for c in telling)
+        options = " or ".join(f"--map '{c}={names.SIDE}'" for c in telling)
         raise errors.BadInput(
             f"truth: columns {' and '.join(telling)} each tell truth from predictions: which does? ({options})"
         )
     column = telling[0]
     cells = frame[column].map(_word)
-    true = cells == first if first else cells.isin(TRUE_WORDS)
+    true = cells == first if first else cells.isin(names.TRUE_WORDS)
     truth, predictions = frame[true].drop(columns=column), frame[~true]
     words = predictions[column].map(_word)
-    checker = next((c for c in (lowered.get(n, "") for n in ("checker", *OTHERS["checker"])) if c and c != column), "")
+    checker = next(
+        (c for c in (lowered.get(n, "") for n in ("checker", *names.OTHERS["checker"])) if c and c != column), ""
+    )
     if checker:
         predictions = predictions.rename(columns={checker: "checker"}).drop(columns=column)
         truth = truth.drop(columns=checker)
-    elif words.isin(FOUND_WORDS).all():
+    elif words.isin(names.FOUND_WORDS).all():
         predictions = predictions.drop(columns=column)
     else:
         predictions = predictions.rename(columns={column: "checker"})
-    systems = tuple(predictions["checker"].astype(str).unique()) if "checker" in predictions else (NOT_NAMED,)
+    systems = tuple(predictions["checker"].astype(str).unique()) if "checker" in predictions else (names.NOT_NAMED,)
     named = ", ".join(sorted(frame.loc[true, column].astype(str).unique()))
     notes["truth"].append(
         f"column {column} tells true violations ({named}: {core.counted(int(true.sum()), 'row')}) from predicted ones "
-        f"({core.counted(int((~true).sum()), 'row')}); it was read as both tables (--map COLUMN={SIDE} takes another)"
+        f"({core.counted(int((~true).sum()), 'row')}); it was read as both tables (--map COLUMN={names.SIDE} takes another)"
     )
     if "documents" not in out and "text" in frame and "sample_id" in frame:
         out["documents"] = _distinct_texts([frame])
@@ -219,7 +209,7 @@ def _parted(out: dict[str, pd.DataFrame], notes: dict[str, list[str]]) -> None:
 
 def _tells(cells: pd.Series) -> bool:
     words = set(cells.map(_word))
-    return bool(words & TRUE_WORDS) and bool(words - TRUE_WORDS - {""})
+    return bool(words & names.TRUE_WORDS) and bool(words - names.TRUE_WORDS - {""})
 
 
 def _word(cell: Any) -> str:
@@ -286,9 +276,9 @@ def _distinct_texts(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 def _names_checkers(frame: pd.DataFrame, column: str, truth: pd.DataFrame | None) -> bool:
     """Whether a column names who found a violation, rather than where a text comes from."""
-    if column.strip().casefold() in WHO:
+    if column.strip().casefold() in names.WHO:
         return True
-    if truth is not None and column in truth and set(truth[column].map(_word)) <= TRUE_WORDS:
+    if truth is not None and column in truth and set(truth[column].map(_word)) <= names.TRUE_WORDS:
         return True
     if "sample_id" not in frame:
         return False
@@ -298,12 +288,14 @@ def _names_checkers(frame: pd.DataFrame, column: str, truth: pd.DataFrame | None
 def _numbered(frame: pd.DataFrame, table: str, notes: list[str], truth: pd.DataFrame | None) -> pd.DataFrame:
     """Violations with ids, and predictions with a checker."""
     if table == "predictions" and "checker" not in frame:
-        others = [str(c) for c in frame if str(c).strip().casefold() in SIDES and frame[c].map(_word).nunique() > 1]
+        others = [
+            str(c) for c in frame if str(c).strip().casefold() in names.SIDES and frame[c].map(_word).nunique() > 1
+        ]
         who = next((c for c in others if _names_checkers(frame, c, truth)), None)
         if who is not None:
             notes.append(f"column {who} was read as checker (--map COLUMN=checker takes another)")
             return _numbered(frame.rename(columns={who: "checker"}), table, notes, truth)
-        frame = frame.assign(checker=NOT_NAMED)
+        frame = frame.assign(checker=names.NOT_NAMED)
         notes.append(
             "no column checker: all predictions were taken for those of one checker, which is not named"
             + (readers.renames.meant(others[0], "checker") if others else "")

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core, errors, readers
-from evalbench.studies.matching.names import FORMS, WITHIN, known
+from evalbench.studies.matching import names
 
 _BETWEEN = re.compile(r"\s*[;\n|]\s*")
 _COMMAS = re.compile(r"\s*[,，、]\s*")
@@ -82,7 +82,7 @@ def unfolded(frame: pd.DataFrame, column: str, table: str, checker: str, notes: 
         raise errors.BadInput.listing(
             f"{table}: column {column} lists passages of the texts ({sum(plain)} of {len(plain)} are in their text), and no rule is named "
             "with them; what is read:",
-            FORMS,
+            names.FORMS,
         )
     words = {
         "empty": "read as no violations, since they are empty",
@@ -94,8 +94,8 @@ def unfolded(frame: pd.DataFrame, column: str, table: str, checker: str, notes: 
     if plain:
         notes.append(f"the texts that {column} lists were read as rules")
     notes += [f"{old} of the objects in {column} was read as {new}" for old, new in renamed.items()]
-    names = list(dict.fromkeys(["sample_id", *(["checker"] if checker else []), *(k for row in rows for k in row)]))
-    cells = {name: pd.Series([row.get(name) for row in rows], dtype=object, index=places) for name in names}
+    columns = list(dict.fromkeys(["sample_id", *(["checker"] if checker else []), *(k for row in rows for k in row)]))
+    cells = {name: pd.Series([row.get(name) for row in rows], dtype=object, index=places) for name in columns}
     out = pd.DataFrame(cells, index=pd.Index(places))
     needed = {} if len(out) else {name: pd.Series(dtype=object) for name in ("rule", "context") if name not in out}
     out = out.assign(**needed)
@@ -156,7 +156,7 @@ def _fields(one: Any, renamed: dict[str, str], known_checker: Any) -> dict[str, 
         del fields["span"]
         renamed["span"] = "spans"
     for own in ("checker", "rule", "context", "start", "end", "category", "explanation", "correction", "violation_id"):
-        found = "" if own == "checker" and known_checker else known(fields, own, WITHIN)
+        found = "" if own == "checker" and known_checker else names.known(fields, own, names.WITHIN)
         if found and found != own:
             fields[own] = fields.pop(found)
             renamed[found] = own

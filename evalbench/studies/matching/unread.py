@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from evalbench.errors import BadInput
+from evalbench import errors
 from evalbench.studies.matching.names import FORMS, SIDE, SIDES, TRUE_LISTS, WITHIN
 
 _ANSWERS = (
@@ -71,7 +71,7 @@ def refuse_answers(frame: pd.DataFrame, true: str, found: str) -> None:
     cells = [cell for column in names for cell in frame[column] if cell is not None and cell == cell]
     if any(not isinstance(cell, str) or cell.strip().startswith(("[", "{")) for cell in cells):
         return
-    raise BadInput(
+    raise errors.BadInput(
         f"the table has answers ({found}) beside references ({true}), and no violations: evalbench run text_metrics scores such a "
         f"table; where the two columns list violated rules, say so: --map {quote(f'{true}=true_violations')} "
         f"--map {quote(f'{found}=found_violations')}"
@@ -123,7 +123,9 @@ def refuse_unread(frame: pd.DataFrame, column: str) -> None:
     if not faults or not options:
         return
     tail = f"\nto read it so: {' '.join(f'--map {quote(option)}' for option in options)}"
-    raise BadInput.listing("the table was not understood as true and found violations:", [*faults, *_forms()], 20, tail)
+    raise errors.BadInput.listing(
+        "the table was not understood as true and found violations:", [*faults, *_forms()], 20, tail
+    )
 
 
 def _forms() -> list[str]:

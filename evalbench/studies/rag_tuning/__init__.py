@@ -22,19 +22,8 @@ from evalbench import core, errors, kit, readers
 from evalbench.judge.entail import BASELINE
 from evalbench.models.accounting import embeddings_counted, merged
 from evalbench.studies.contract import offered
-from evalbench.studies.rag_tuning import checking, inputs, method, sections, summary
+from evalbench.studies.rag_tuning import checking, inputs, method, rag, sections, summary
 from evalbench.studies.rag_tuning.asking import RECORDED, Asker, asked_hash, at_hand
-from evalbench.studies.rag_tuning.rag import (
-    SENTENCES,
-    Chunker,
-    Cutter,
-    Embed,
-    Parts,
-    Searcher,
-    indexed,
-    judged,
-    recall_of_search,
-)
 
 QUESTION = "How should the RAG be tuned: how many chunks, of what size, by which embedding, with one query or several?"
 ITEMS = (
@@ -62,13 +51,13 @@ def evaluate(
     k: int = summary.K,
     patience: int = 3,
     most_k: int = 20,
-    chunker: str | Chunker = SENTENCES,
+    chunker: str | rag.Chunker = rag.SENTENCES,
     chunk_size: int = 800,
     overlap: int = 0,
     chunk_sizes: Sequence[int] = (400, 800, 1600),
     overlaps: Sequence[int] = (0, 200),
-    embed: str | Embed = "use-multilingual",
-    search: str | Searcher = "auto",
+    embed: str | rag.Embed = "use-multilingual",
+    search: str | rag.Searcher = "auto",
     graph_from: int = 200_000,
     n_chunks: int = 50,
     n_search: int = summary.N_SEARCH,
@@ -149,8 +138,8 @@ def evaluate(
     inputs.check(data)
     documents = data["documents"].sort_values("doc_id", ignore_index=True)
     questions = data["questions"].sort_values("id", ignore_index=True)
-    parts = Parts(chunker, embed, search, graph_from, language)
-    cutter, sources = Cutter(documents, parts), inputs.sources_of(data, documents, questions)
+    parts = rag.Parts(chunker, embed, search, graph_from, language)
+    cutter, sources = rag.Cutter(documents, parts), inputs.sources_of(data, documents, questions)
     asking: dict[str, Any] = {"prompt": prompt, "temperature": temperature, "max_tokens": max_tokens, "seed": seed}
     answering = Asker(model, data.get("replies"), **asking) if model and key else None
     same = not question_model or question_model == model
@@ -159,7 +148,7 @@ def evaluate(
     judging = None
     if key is not None and key.name in sections.JUDGED:
         judging = kit.judging.Docket(answer_judge, prompt=prompt, **_settings(answer_judge, seed, max_tokens))
-    rag = sections.Rag(
+    system = sections.Rag(
         documents,
         questions,
         sources,
@@ -191,21 +180,21 @@ def evaluate(
     tables: dict[str, pd.DataFrame] = {}
     rows: list[pd.DataFrame] = []
     with embeddings_counted() as spent:
-        index = indexed(documents, cutter, chunk_size, overlap)
-        queries = rag.vectors()
-        searched = recall_of_search(index, queries, seed)
+        index = rag.indexed(documents, cutter, chunk_size, overlap)
+        queries = system.vectors()
+        searched = rag.recall_of_search(index, queries, seed)
         if not applies["top k"]:
-            rows += sections.by_top_k(rag, index, queries, k, patience, most_k)
-            tables["found"] = _found(rag, index, queries, k)
+            rows += sections.by_top_k(system, index, queries, k, patience, most_k)
+            tables["found"] = _found(system, index, queries, k)
         if not applies[sections.CHUNKS]:
-            found, tables["settings"] = sections.by_chunks(rag, index, queries, cells, k, (chunk_size, overlap))
+            found, tables["settings"] = sections.by_chunks(system, index, queries, cells, k, (chunk_size, overlap))
             rows += found
         if not applies[sections.QUERIES]:
-            found, tables["rewrites"] = sections.by_queries(rag, index, queries, k, n_rewrites, fusion)
+            found, tables["rewrites"] = sections.by_queries(system, index, queries, k, n_rewrites, fusion)
             rows += found
         if not applies[sections.EMBEDDING]:
             own, tables["generated"] = sections.of_embedding(
-                rag,
+                system,
                 index,
                 n_chunks=n_chunks,
                 n_search=n_search,
@@ -223,7 +212,7 @@ def evaluate(
     own_judge = [judging.heard()] if judging else []
     items, fit, of_labels = humans.on(kit.grouping.carried(items, data), *own_judge, by="setting", **resampled)
     options |= fit
-    tables |= {"answers": pd.concat(rag.answers, ignore_index=True)} if rag.answers else {}
+    tables |= {"answers": pd.concat(system.answers, ignore_index=True)} if system.answers else {}
     shown = [summary.key_measure(options["target_metric"])]
     for part, listed in (
         (sections.CHUNKS, shown),
@@ -247,7 +236,7 @@ def evaluate(
         tables=tables,
         notes=(
             *data.notes,
-            *method.notes(rag, index, items, tables["sections"], searched, tables.get("generated"), options, key),
+            *method.notes(system, index, items, tables["sections"], searched, tables.get("generated"), options, key),
             *of_labels,
         ),
         method=method.described(options, key),
@@ -294,16 +283,16 @@ def _settings(judge: Any, seed: int, max_tokens: int) -> dict[str, Any]:
     return {"seed": seed, "max_tokens": max_tokens}
 
 
-def _found(rag: sections.Rag, index: Any, queries: Any, k: int) -> pd.DataFrame:
+def _found(system: sections.Rag, index: Any, queries: Any, k: int) -> pd.DataFrame:
     """The first ``k`` chunks of every question, with their cosines: ``id, question, rank, chunk, cosine, carries, text``."""
     nearest = index.search(queries, min(k, len(index.texts)))
-    found = judged(index, nearest.places, rag.sources)
+    found = rag.judged(index, nearest.places, system.sources)
     n, depth = nearest.places.shape
     flat = nearest.places.ravel()
     return pd.DataFrame(
         {
-            "id": np.repeat(rag.questions["id"].to_numpy(), depth),
-            "question": np.repeat(rag.questions["question"].to_numpy(), depth),
+            "id": np.repeat(system.questions["id"].to_numpy(), depth),
+            "question": np.repeat(system.questions["question"].to_numpy(), depth),
             "rank": np.tile(np.arange(1, depth + 1), n),
             "chunk": [index.names[p] for p in flat],
             "cosine": nearest.scores.ravel().round(6),

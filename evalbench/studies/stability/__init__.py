@@ -20,9 +20,8 @@ from evalbench.judge.verdicts import InProcess
 from evalbench.models.exchange import Reply
 from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
-from evalbench.studies.stability import asking, inputs, method
+from evalbench.studies.stability import asking, inputs, lighting, method
 from evalbench.studies.stability.items import SCORES, items_of, key_of, numbered
-from evalbench.studies.stability.lights import LIGHT_ON, LIGHTS_ON
 from evalbench.studies.stability.summary import compared, drops_table, rules_of, summarise
 
 QUESTION = "Does the model still answer well when the query is written otherwise?"
@@ -74,7 +73,7 @@ def evaluate(
     metric: str = kit.choosing.AUTO,
     score_range: Sequence[float] = (),
     levels: Mapping[str, str] = {},
-    light_on: str = LIGHT_ON,
+    light_on: str = lighting.LIGHT_ON,
     lights: Mapping[str, Mapping[str, float]] = {},
     model: str = "",
     prompt: str = "",
@@ -155,7 +154,7 @@ def evaluate(
     checks.that(metric, f"metric must be one name, got {metric!r}")
     ends = f"score_range must be two different numbers, worst and best; got {score_range!r}"
     checks.that(_is_range(score_range), ends)
-    checks.choices(light_on=LIGHTS_ON)
+    checks.choices(light_on=lighting.LIGHTS_ON)
     checks.tried(lambda: inputs.check_levels(levels))
     checks.tried(lambda: rules_of(lights))
     checks.tried(lambda: asking.check(augmentations, rates, protect, scheme, rephraser))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import kit
-from evalbench.studies.stability import inputs, lights, summary
+from evalbench.studies.stability import inputs, lighting, summary
 from evalbench.studies.stability.items import SAME_QUERY, Key
 
 _CEILING = 0.995
@@ -67,7 +67,7 @@ def described(options: Mapping[str, Any], key: Key) -> tuple[str, ...]:
         "relative drop (PDR) = (before − after) / (before − worst), of the means: the performance drop rate of Zhu et al. 2023 (PromptBench).",
         "changed: items whose score differs; worse: items whose score fell.",
     ]
-    if options["light_on"] == lights.LIGHT_ON:
+    if options["light_on"] == lighting.LIGHT_ON:
         lines.append(
             f"Light of an augmentation, by its interval: red where a drop above {red:g} pp is shown, yellow where one of {yellow:g} pp or more "
             "is (one-sided bootstrap test, Holm over the augmentations of a model, p ≤ 0.025); green where the drop is below "

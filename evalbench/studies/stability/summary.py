@@ -10,19 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.stability import inputs
-from evalbench.studies.stability.lights import (
-    LIGHT_ON,
-    Drops,
-    all_agree,
-    bands_of,
-    held_together,
-    holm_rows,
-    lights_of,
-    p_values,
-    stability_of,
-    unseen,
-)
+from evalbench.studies.stability import inputs, lighting
 
 DROP = "drop"
 NOTHING = "no item has a score before and after"
@@ -42,7 +30,7 @@ def rules_of(lights: Mapping[str, Mapping[str, float]]) -> core.verdict.Bands:
     'green: ≤ 2; yellow: (2, 4]; red: > 4'
     """
     rule = kit.rules.rules_of(lights, {DROP: kit.rules.Figure(False, (0.0, 100.0))}).get(DROP)
-    return bands_of((rule["green_to"], rule["yellow_to"]) if rule else None)
+    return lighting.bands_of((rule["green_to"], rule["yellow_to"]) if rule else None)
 
 
 def measures(*, metric: str = "", score_range: Sequence[float] = ()) -> tuple[core.Measure, ...]:
@@ -79,7 +67,7 @@ class Found(NamedTuple):
 
     estimates: list[list[core.Estimate]]
     rows: list[pd.DataFrame]
-    drops: Drops
+    drops: lighting.Drops
     levels: list[str]
 
 
@@ -112,7 +100,7 @@ def found_of(
     first = [each[0] for each in lists]
     replicates = [one.replicates[DROP] for one in done]
     size = max(map(len, replicates), default=0)
-    drops = Drops(
+    drops = lighting.Drops(
         value=_column(e.value for e in first),
         low=_column(e.ci_low for e in first),
         high=_column(e.ci_high for e in first),
@@ -121,11 +109,11 @@ def found_of(
         n=np.array([e.n for e in first]),
         family=np.array([e.group.get("model", "") for e in first]),
     )
-    lights: list[core.verdict.Light] = lights_of(drops, light_on, bands)[0].tolist()
+    lights: list[core.verdict.Light] = lighting.lights_of(drops, light_on, bands)[0].tolist()
     for at, (each, light, start) in enumerate(zip(lists, lights, above, strict=True)):
         each[0] = replace(each[0], light=light, cuts=bands.cuts)
         if light == "yellow" and bands.light(each[0].value) == "red":
-            more = f"that the drop is above {bands.cuts[1]:g} pp is not shown{held_together(drops, at, bands)}"
+            more = f"that the drop is above {bands.cuts[1]:g} pp is not shown{lighting.held_together(drops, at, bands)}"
             each[0] = replace(each[0], note="; ".join(filter(None, [each[0].note, more])))
         if light == "grey" and each[0].value is not None:
             each[0] = replace(each[0], note="; ".join(filter(None, [each[0].note, _why_grey(each[0], start, bands)])))
@@ -141,10 +129,10 @@ def _widened(e: core.Estimate, rows: pd.DataFrame, above: float) -> core.Estimat
     if e.value is None or e.ci_low is None or e.ci_high is None:
         return e
     if core.stats.no_width(e.ci_low, e.ci_high):
-        low, high = all_agree(e.value, above, e.n)
+        low, high = lighting.all_agree(e.value, above, e.n)
         note = "; ".join(part for part in e.note.split("; ") if "no width" not in part)
         return replace(e, ci_low=low, ci_high=high, method="Wilson over items, all agree", note=note)
-    low, high = unseen(e.value, above, e.n, fell=bool(rows["worse"].any()), rose=bool((rows[DROP] < 0).any()))
+    low, high = lighting.unseen(e.value, above, e.n, fell=bool(rows["worse"].any()), rose=bool((rows[DROP] < 0).any()))
     low, high = min(low, e.ci_low), max(high, e.ci_high)
     wider = [end for end, was in ((low, e.ci_low), (high, e.ci_high)) if end != was]
     return replace(e, ci_low=low, ci_high=high, method=f"{e.method}{', Wilson where no item moved' if wider else ''}")
@@ -176,7 +164,7 @@ def summarise(
     *,
     metric: str = "",
     score_range: Sequence[float] = (),
-    light_on: str = LIGHT_ON,
+    light_on: str = lighting.LIGHT_ON,
     lights: Mapping[str, Mapping[str, float]] = {},
     max_unscored: float = kit.MAX_UNSCORED,
     seed: int = kit.SEED,
@@ -193,7 +181,9 @@ def summarise(
     basis = alone if light == "grey" else shown
     would_be = core.verdict.worst([e.light for e in basis])
     waiting = [basis is shown and a.light != b.light for a, b in zip(alone, shown, strict=True)]
-    stability = stability_of(found.drops, _jointly(found, seed, n_resamples), waiting, light_on, bands, would_be)
+    stability = lighting.stability_of(
+        found.drops, _jointly(found, seed, n_resamples), waiting, light_on, bands, would_be
+    )
     crowd = [e for e, s in zip(alone, shown, strict=True) if e.light != s.light]
     sentence = "".join(
         (
@@ -209,7 +199,7 @@ def summarise(
         )
     )  # fmt: skip
     rule = (
-        f"drop in percentage points, {'its interval' if light_on == LIGHT_ON else 'the estimate'}: {bands}; "
+        f"drop in percentage points, {'its interval' if light_on == lighting.LIGHT_ON else 'the estimate'}: {bands}; "
         "of each test the worst augmentation, and of all the worst test, decides"
     )
     every = [[first, *each[1:]] for each, first in zip(found.estimates, shown, strict=True)]
@@ -336,7 +326,7 @@ def drops_table(
     *,
     metric: str = "",
     score_range: Sequence[float] = (),
-    light_on: str = LIGHT_ON,
+    light_on: str = lighting.LIGHT_ON,
     lights: Mapping[str, Mapping[str, float]] = {},
     max_unscored: float = kit.MAX_UNSCORED,
     seed: int = kit.SEED,
@@ -350,7 +340,7 @@ def drops_table(
     bands = rules_of(lights)
     own = measures(metric=metric, score_range=score_range)
     found = found_of(items, own, bands, light_on, seed=seed, n_resamples=n_resamples)
-    p = [holm_rows(p_values(found.drops, cut), found.drops.family)[0] for cut in bands.cuts]
+    p = [lighting.holm_rows(lighting.p_values(found.drops, cut), found.drops.family)[0] for cut in bands.cuts]
     records = []
     for i, (drop, relative, before, after, changed, worse) in enumerate(found.estimates):
         light = kit.verdicts.held(drop, "", kit.verdicts.crowded(drop, max_unscored)).light
