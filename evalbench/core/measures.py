@@ -18,9 +18,12 @@ from evalbench.core.arrays import Floats
 from evalbench.core.clusters import codes, drawn_together, is_clustered, said, widened
 from evalbench.core.result import Estimate
 from evalbench.core.seeds import rng
-from evalbench.core.stats import bootstrap_cautions, bootstrap_sums, percentile_interval, wilson
+from evalbench.core.stats import bootstrap_cautions, bootstrap_sums, no_width, percentile_interval, wilson
 from evalbench.core.unscored import counted
 from evalbench.core.verdict import Bands
+
+
+ALL_AGREE = ", all agree"
 
 
 class Columns(Protocol):
@@ -46,7 +49,9 @@ class Measure:
         Takes the sums as arrays, in this order, and returns values; NaN where undefined.
     unit : str
     higher_is_better : bool or None
-    interval : {"bootstrap", "wilson", "counts"}
+    interval : {"bootstrap", "bounded", "wilson", "counts"}
+        Of the mean of a score between 0 and 1 that is 0, or 1, on every unit the interval is Wilson's over units; ``bounded``: also
+        where it is any other value on every unit, see :func:`unlike_at_most`.
         ``wilson`` only for a proportion of items: its two sums are successes and trials; bootstrap where items have
         shares between 0 and 1, as the average of their trials.  ``counts`` for a proportion
         of things that come several to an item, such as precision: bootstrap, but Wilson over the items that have
@@ -66,7 +71,7 @@ class Measure:
     value: Callable[..., Floats]
     unit: str = "0–1"
     higher_is_better: bool | None = True
-    interval: Literal["bootstrap", "wilson", "counts"] = "bootstrap"
+    interval: Literal["bootstrap", "bounded", "wilson", "counts"] = "bootstrap"
     undefined: str = "no item has a value"
     worst: float | None = None
     bands: Bands | None = None
@@ -253,6 +258,26 @@ def _between(columns: Columns, measure: Measure) -> bool:
     return bool(((values > 0) & (values < 1)).any())
 
 
+def _is_mean(measure: Measure) -> bool:
+    """Whether it is the mean of an item score between 0 and 1."""
+    return measure.value is ratio and measure.unit == "0–1" and measure.sums[1:] == (f"#{measure.sums[0]}",)
+
+
+def unlike_at_most(value: float, n: int) -> tuple[float, float]:
+    """The 95 % interval of a mean of scores between 0 and 1 that are alike on every unit, where a bootstrap has no width.
+
+    Units of which so many are alike are unlike in a share of at most w, Wilson's upper end for 0 of n, and those may be
+    anywhere: [v − v w, v + (1 − v) w].  Of scores that are all 0 or all 1 this is Wilson's interval.
+
+    Examples
+    --------
+    >>> [tuple(round(end, 2) for end in unlike_at_most(value, 20)) for value in (1.0, 0.5, 0.0)]
+    [(0.84, 1.0), (0.42, 0.58), (0.0, 0.16)]
+    """
+    w = float(wilson(0, n)[1])
+    return value - value * w, value + (1 - value) * w
+
+
 def _reasons(column: npt.ArrayLike | None, n: int) -> npt.NDArray[np.bool_]:
     """Whether each item carries a reason."""
     if column is None:
@@ -299,6 +324,13 @@ def _estimate_one(
     elif measure.interval == "counts" and value in (0, 1):
         low, high = map(float, wilson(n_units * value, n_units))
         method = f"Wilson over {kind}, all agree"
+    elif (
+        _is_mean(measure)
+        and no_width(low, high)
+        and (value in (0, 1) or (measure.interval == "bounded" and 0 < value < 1))
+    ):
+        low, high = unlike_at_most(value, n_units)
+        method = f"Wilson over {kind}{ALL_AGREE}"
     elif not np.isfinite(low):
         notes.append("no interval: no resample has a value")
     else:

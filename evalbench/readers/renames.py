@@ -25,6 +25,7 @@ _USUAL: Mapping[str, tuple[str, ...]] = {
     "ground_truth": ("reference", "references", "expected_output", "target", "gold", "gold_answer", "expected", "correct_answer", "эталон", "правильный ответ", "标准答案", "参考答案"),
     "model": ("system", "model_name", "модель", "模型"),
     "system": ("model", "model_name", "модель", "模型"),
+    "human": ("expert", "expert_label", "expert_score", "annotator", "annotator_score", "эксперт", "оценка эксперта", "разметчик", "оценка разметчика", "оценка человека", "专家", "专家评分", "专家标注", "人工", "人工评分", "人工标注"),
     "correct": ("is_correct", "correctness", "label", "верно", "правильно", "正确"),
     "entity_class": ("label", "entity_type", "entity_group", "type", "class", "tag", "класс", "тип", "类别", "标签"),
     "entity": ("mention", "span_text", "entity_text", "сущность", "упоминание", "实体"),

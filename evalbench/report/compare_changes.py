@@ -9,7 +9,9 @@ from urllib.parse import quote
 
 from evalbench.compare.changes import FLICKERS
 from evalbench.compare.runs import Differences
-from evalbench.compare.texts import Said, said
+from evalbench.compare.texts import Said
+from evalbench.compare.texts import said as texts_said
+from evalbench.core.compared import ANOTHER_JUDGE
 from evalbench.core.wording import count, counted
 from evalbench.draw.differences import side_by_side
 from evalbench.draw.html import Html, attribute, case_anchor, escape, language_attributes
@@ -30,6 +32,12 @@ _TITLES = {
     FLICKERS: "Neither always right nor always wrong on a side: not counted as changed",
     "value on one side": "A value on one side only",
 }
+_MOVED = {
+    "better": "Judged better, by another judge",
+    "worse": "Judged worse, by another judge",
+    "higher": "Judged higher, by another judge",
+    "lower": "Judged lower, by another judge",
+}
 _ORDER = ("better", "worse", "higher", "lower", "same", FLICKERS, "value on one side", "no value")
 
 
@@ -40,7 +48,9 @@ def summary_line(d: Differences) -> str:
             f"{d.side.name} against {d.reference.name}: units are not paired, or no column of the items scores a single unit, "
             "so changes of units are not known."
         )
-    known = ", ".join(f"{count(d.changes.counts[v])} {v}" for v in _ORDER if v in d.changes.counts)
+    said = "judged " if _by_another_judge(d) else ""
+    words = {v: f"{said}{v}" if v in _MOVED else v for v in _ORDER}
+    known = ", ".join(f"{count(d.changes.counts[v])} {words[v]}" for v in _ORDER if v in d.changes.counts)
     return f"{d.changes.title} of single units, {d.side.name} against {d.reference.name}: {known}."
 
 
@@ -64,13 +74,20 @@ def changes_html(
     if d.changes is None:
         return Html("".join(out))
     unit = _unit(d)
-    for verdict, title in _TITLES.items():
+    titles = {**_TITLES, **_MOVED} if _by_another_judge(d) else _TITLES
+    for verdict, title in titles.items():
         rows = d.changes.table[d.changes.table["verdict"] == verdict]
         if len(rows):
             shown = rows.head(ROWS)
             out.append(f"<{level}>{title}</{level}>{_table(shown, len(rows), d, unit, links, anchors)}")
             out.append(_sheets(shown.head(SHEETS), d, unit, links, anchors))
     return Html("".join(out))
+
+
+def _by_another_judge(d: Differences) -> bool:
+    """Whether the figure whose units are listed rests on another judge: its units did not change by themselves."""
+    rows = [row.comparison for row in d.rows if d.changes is not None and row.comparison.title == d.changes.title]
+    return any(c.outcome == ANOTHER_JUDGE for c in rows)
 
 
 def _unit(d: Differences) -> str:

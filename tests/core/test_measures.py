@@ -21,6 +21,7 @@ from evalbench.core.measures import (
     recall_of,
     share_of,
     unit_sums,
+    unlike_at_most,
 )
 from evalbench.core.stats import wilson
 
@@ -52,7 +53,7 @@ def test_share_has_wilsons_interval():
 
 def test_clustered_share_is_bootstrapped_unless_all_agree():
     document = np.repeat(ids(25), 4)
-    mixed = one({"right": np.tile([1.0, 0.0], 50)}, share_of("right"), units=document)
+    mixed = one({"right": np.tile([1.0, 0, 0, 0, 1], 20)}, share_of("right"), units=document)
     assert mixed.method.startswith("clustered percentile bootstrap")
     agreed = one({"right": np.ones(100)}, share_of("right"), units=document)
     assert agreed.method == "Wilson over units, all agree"
@@ -106,6 +107,32 @@ def test_what_an_estimate_lacks_is_said(scores, value, note):
     out = one({"score": np.array(scores)}, mean_of("score"))
     assert out.value == (None if value is None else pytest.approx(value))
     assert out.note == note
+
+
+@pytest.mark.parametrize(
+    ("score", "low", "high"), [(1.0, 0.8389, 1), (0.0, 0, 0.1611), (0.5, 0.4194, 0.5806), (0.25, 0.2097, 0.3708)]
+)
+def test_a_mean_of_scores_that_are_all_alike_has_a_width(score, low, high):
+    of = mean_of("score", interval="bootstrap" if score in (0, 1) else "bounded")
+    out = one({"score": np.full(20, score)}, of)
+    assert (out.ci_low, out.ci_high) == pytest.approx((low, high), abs=1e-4)
+    assert (out.method, out.note) == ("Wilson over units, all agree", "")
+    within = one({"score": np.full(80, score)}, of, units=np.repeat(ids(20), 4))
+    assert (within.ci_low, within.ci_high) == pytest.approx((low, high), abs=1e-4)
+
+
+def test_a_mean_on_another_scale_that_is_alike_says_that_its_interval_has_no_width():
+    out = one({"words": np.full(30, 0.5)}, mean_of("words", unit="words"))
+    assert (out.ci_low, out.ci_high, out.note) == (0.5, 0.5, "all resamples agree: the interval has no width")
+
+
+def test_the_mean_is_within_the_interval_where_all_draws_are_alike():
+    """Of scores that are unlike 0.3 in a share e, at 1, twelve alike draws are likely only where the true mean is within."""
+    low, high = unlike_at_most(0.3, 12)
+    for e in np.linspace(0.001, 1, 400):
+        for end in (0, 1):
+            truth = 0.3 * (1 - e) + end * e
+            assert low <= truth <= high or (1 - e) ** 12 < 0.05
 
 
 def test_f1_says_which_resamples_have_no_value():

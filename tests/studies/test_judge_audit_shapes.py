@@ -277,3 +277,35 @@ def test_few_labels_make_no_correction_and_it_is_said(n: int) -> None:
     (said,) = found.tables["rates"]["sentence"]
     assert ("correction.json" in found.files) == (n >= 20)
     assert said.startswith("Only 5 labels, too few to rest on.") == (n < 20)
+
+
+# -- columns that may be labels, cells that hold more than a text, and a light that is green throughout ------------------
+
+
+@pytest.mark.parametrize("name", ["эксперт", "разметчик", "expert", "annotator", "专家", "人工"])
+def test_a_column_that_people_may_have_given_is_named_with_the_option_for_it(name):
+    ids, mark, (ada, *_) = rows(20)
+    notes = audited({"id": ids, "judge": "oak", "mark": mark, name: ada}).notes
+    assert any(f"is '{name}' meant? (--map " in note and f"{name}=human" in note for note in notes)
+
+
+def test_a_column_of_a_named_expert_holds_labels():
+    ids, mark, (ada, bob, _) = rows(20)
+    result = audited({"id": ids, "judge": "oak", "mark": mark, "эксперт_Анна": ada, "expert_bob": bob})
+    assert any("read as labels of people: эксперт_Анна, expert_bob" in note for note in result.notes)
+
+
+def test_a_reason_that_is_an_object_or_a_list_is_a_text():
+    ids, mark, _ = rows(20)
+    reasons = [{"почему": "<script>"}, ["a", "b"], "plain", ""] * 5
+    result = audited({"id": ids, "judge": "oak", "mark": mark, "reason": reasons})
+    assert any("reason: 10 cells with a list or an object, shown as JSON" in note for note in result.notes)
+    assert "<script>" not in page("judge_audit", result)
+
+
+def test_where_every_light_is_green_none_of_them_decides():
+    ids, mark, (ada, *_) = rows(200, wrong=0.02)
+    result = audited({"id": ids, "judge": "oak", "mark": mark, "human": ada})
+    assert result.light == "green"
+    assert "Every light is green: Cohen's kappa with people, share without a mark." in result.sentence
+    assert "What decides" not in result.sentence

@@ -136,7 +136,7 @@ def unlit(labels_drawn: str) -> tuple[core.Measure, ...]:
         rates_of = _rogan_gladen if labels_drawn == "elsewhere" else _post_stratified
         corrected = [*rates_of(none), *_powered(none)]
     probes = [
-        core.mean_of("first_slot", title="share of first-slot wins", higher_is_better=None),
+        core.mean_of("first_slot", title="share of first-slot wins", higher_is_better=None, interval="bounded"),
         core.share_of("inconsistent", title="share of pairs whose orders disagree", higher_is_better=False),
         core.Measure(
             "length_bias", ("#length_mm", "length_m", "length_l", "length_h", *items.OF_RANKS), _partial,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ KEYS = ("id", "model", "trial", CRITERION)
 """The columns that name an answer judged by a criterion."""
 OF_VERDICT = (*KEYS, "judge", "variant", "probe", "order", "repeat")
 HUMAN = "human"
-_LABEL_COLUMN = re.compile(r"(?:human|annotator|label|rater)[_ ](?P<name>.+)")
+_LABEL_COLUMN = re.compile(r"(?:human|annotator|label|rater|expert|эксперт|разметчик|专家|人工)[_ ](?P<name>.+)")
 
 
 def _text(name: str, help: str = "") -> Column:
@@ -171,6 +172,10 @@ WORDS: Mapping[str, float] = {
 """Verdicts in words, where every mark of a table is one of these."""
 
 
+_SAID = ("reason", "comment", "detail")
+"""Columns that are shown and nothing is computed from."""
+
+
 class Readings(NamedTuple):
     """What judges and people said.
 
@@ -254,6 +259,11 @@ def _adapted(frame: pd.DataFrame, also: Mapping[str, Sequence[str]]) -> pd.DataF
             found[other] = own
     renamed = frame.rename(columns={c: found.get(str(c).strip(), c) for c in frame.columns})
     notes = list(frame.attrs.get("notes", ()))
+    for column in _SAID:
+        nested = renamed[column].map(lambda cell: isinstance(cell, list | dict)) if _once(column, renamed) else None
+        if nested is not None and nested.any():
+            renamed[column] = renamed[column].where(~nested, renamed[column].map(_as_text))
+            notes.append(f"{column}: {core.counted(int(nested.sum()), 'cell')} with a list or an object, shown as JSON")
     notes += [f"column {other} was read as {own}" for other, own in found.items()]
     for column in ("mark", HUMAN):
         if column not in renamed or renamed.columns.duplicated().any():
@@ -266,6 +276,14 @@ def _adapted(frame: pd.DataFrame, also: Mapping[str, Sequence[str]]) -> pd.DataF
             notes.append(f"{'marks' if column == 'mark' else 'labels'} in words were read as numbers: {said}")
     renamed.attrs = {**frame.attrs, "notes": tuple(notes)}
     return renamed
+
+
+def _once(column: str, frame: pd.DataFrame) -> bool:
+    return column in frame and not frame.columns.duplicated().any()
+
+
+def _as_text(cell: Any) -> Any:
+    return json.dumps(cell, ensure_ascii=False, default=str) if isinstance(cell, list | dict) else cell
 
 
 def read(data: readers.Dataset, humans: Sequence[str] = ()) -> Readings:

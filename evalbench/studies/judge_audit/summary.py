@@ -84,7 +84,10 @@ def _sentence(items: pd.DataFrame, summary: core.Summary, uses: Mapping[str, str
     parts = [
         f"{alone[:1].upper()}{alone[1:]} {agreements}{_ceilings(summary)}; {core.counted(items.loc[items['undefined'] == '', 'id'].nunique(), 'item')}."
     ]
-    if verdict.decided_by and verdict.decided_by["metric"] not in figures.AGREEMENT.values():
+    if verdict.light == "green":
+        lit = list(dict.fromkeys(e.title for e in summary.estimates if e.light == "green"))
+        parts.append(f"Every light is green: {', '.join(lit)}.")
+    elif verdict.decided_by and verdict.decided_by["metric"] not in figures.AGREEMENT.values():
         e = summary.estimate(**verdict.decided_by)
         if e.value is not None:
             parts.append(
