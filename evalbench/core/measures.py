@@ -22,7 +22,6 @@ from evalbench.core.stats import bootstrap_cautions, bootstrap_sums, no_width, p
 from evalbench.core.unscored import counted
 from evalbench.core.verdict import Bands
 
-
 ALL_AGREE = ", all agree"
 
 

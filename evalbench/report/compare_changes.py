@@ -9,8 +9,7 @@ from urllib.parse import quote
 
 from evalbench.compare.changes import FLICKERS
 from evalbench.compare.runs import Differences
-from evalbench.compare.texts import Said
-from evalbench.compare.texts import said as texts_said
+from evalbench.compare.texts import Said, said
 from evalbench.core.compared import ANOTHER_JUDGE
 from evalbench.core.wording import count, counted
 from evalbench.draw.differences import side_by_side
@@ -48,8 +47,8 @@ def summary_line(d: Differences) -> str:
             f"{d.side.name} against {d.reference.name}: units are not paired, or no column of the items scores a single unit, "
             "so changes of units are not known."
         )
-    said = "judged " if _by_another_judge(d) else ""
-    words = {v: f"{said}{v}" if v in _MOVED else v for v in _ORDER}
+    judged = "judged " if _by_another_judge(d) else ""
+    words = {v: f"{judged}{v}" if v in _MOVED else v for v in _ORDER}
     known = ", ".join(f"{count(d.changes.counts[v])} {words[v]}" for v in _ORDER if v in d.changes.counts)
     return f"{d.changes.title} of single units, {d.side.name} against {d.reference.name}: {known}."
 

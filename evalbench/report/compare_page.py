@@ -114,6 +114,10 @@ def _drawn_band(word: str, light: str, head: str, said: Sequence[str], facts: Se
 
 def _unit_facts(d: Differences) -> list[str]:
     facts = [f"{counted(d.n_shared, 'unit')} on both sides" if d.changes else "units are not paired"]
+    if not d.changes and d.reference.results["data"]["sha256"] != d.side.results["data"]["sha256"]:
+        facts.append(
+            "the sides read different data: where units were not dealt to them at random, a difference may be one of the data"
+        )
     facts += [f"{count(d.only_reference)} only in {d.reference.name}"] * bool(d.only_reference and d.changes)
     facts += [f"{count(d.only_side)} only in {d.side.name}"] * bool(d.only_side and d.changes)
     return facts

@@ -96,6 +96,27 @@ def test_on_the_same_answers_the_difference_is_the_judges_and_its_drift_is_a_fig
     assert sentences(found)[1].startswith("From the earlier judge to the later one marks differ by −0.2")
 
 
+def test_units_that_another_judge_marks_differently_did_not_get_worse(tmp_path: Path) -> None:
+    pages = []
+    for second in ("acme/b", "acme/a"):
+        left, right = judged("r1", 0.0, "acme/a"), judged("r2", -0.2, second)
+        found = against(left, right)
+        pages.append(write(Pairs((left, right), (found,)), tmp_path / second, {}).read_text("utf-8"))
+    assert "Judged worse, by another judge" in pages[0]
+    assert "Got worse" not in pages[0]
+    assert " judged worse" in pages[0]
+    assert "Got worse" in pages[1]
+
+
+def test_sides_that_read_different_data_are_said_to(tmp_path: Path) -> None:
+    left, right = judged("r1", 0.0, "acme/a"), judged("r2", -0.2, "acme/a")
+    moved = replace(right, results={**right.results, "data": {**right.results["data"], "sha256": "cd" * 32}})
+    for side, there in ((moved, True), (right, False)):
+        found = compare(left, [side], MEASURES, paired=False, n_resamples=100, n_summaries=20)[0]
+        page = write(Pairs((left, side), (found,)), tmp_path / str(there), {}).read_text("utf-8")
+        assert ("the sides read different data" in page) is there
+
+
 def test_a_run_judged_again_by_the_same_judge_shows_how_it_moved() -> None:
     same = {"judge_prompts": ["aa" * 32], "judge_versions": ["m-05"], "model": "acme/m"}
     left = judged("r1", 0.0, "acme/a", sha256={"identity": "ab" * 32}, **same)
