@@ -22,8 +22,6 @@ from evalbench.core.stats import bootstrap_cautions, bootstrap_sums, no_width, p
 from evalbench.core.unscored import counted
 from evalbench.core.verdict import Bands
 
-ALL_AGREE = ", all agree"
-
 
 class Columns(Protocol):
     """A table by the names of its columns: a mapping to arrays, or a DataFrame."""
@@ -49,8 +47,8 @@ class Measure:
     unit : str
     higher_is_better : bool or None
     interval : {"bootstrap", "bounded", "wilson", "counts"}
-        Of the mean of a score between 0 and 1 that is 0, or 1, on every unit the interval is Wilson's over units; ``bounded``: also
-        where it is any other value on every unit, see :func:`unlike_at_most`.
+        ``bounded``, for the mean of a score between 0 and 1: bootstrap, but :func:`unlike_at_most` where the score is the same on
+        every unit.
         ``wilson`` only for a proportion of items: its two sums are successes and trials; bootstrap where items have
         shares between 0 and 1, as the average of their trials.  ``counts`` for a proportion
         of things that come several to an item, such as precision: bootstrap, but Wilson over the items that have
@@ -257,11 +255,6 @@ def _between(columns: Columns, measure: Measure) -> bool:
     return bool(((values > 0) & (values < 1)).any())
 
 
-def _is_mean(measure: Measure) -> bool:
-    """Whether it is the mean of an item score between 0 and 1."""
-    return measure.value is ratio and measure.unit == "0–1" and measure.sums[1:] == (f"#{measure.sums[0]}",)
-
-
 def unlike_at_most(value: float, n: int) -> tuple[float, float]:
     """The 95 % interval of a mean of scores between 0 and 1 that are alike on every unit, where a bootstrap has no width.
 
@@ -323,13 +316,9 @@ def _estimate_one(
     elif measure.interval == "counts" and value in (0, 1):
         low, high = map(float, wilson(n_units * value, n_units))
         method = f"Wilson over {kind}, all agree"
-    elif (
-        _is_mean(measure)
-        and no_width(low, high)
-        and (value in (0, 1) or (measure.interval == "bounded" and 0 < value < 1))
-    ):
+    elif measure.interval == "bounded" and 0 <= value <= 1 and no_width(low, high):
         low, high = unlike_at_most(value, n_units)
-        method = f"Wilson over {kind}{ALL_AGREE}"
+        method = f"Wilson over {kind}, all agree"
     elif not np.isfinite(low):
         notes.append("no interval: no resample has a value")
     else:

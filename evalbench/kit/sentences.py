@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalbench.core.betting import SEQUENCE
 from evalbench.core.clusters import is_clustered
-from evalbench.core.measures import ALL_AGREE, Measure
+from evalbench.core.measures import Measure
 from evalbench.core.result import Estimate
 from evalbench.core.stats import FEW_UNITS, of_few
 from evalbench.core.unscored import counted as counted_reasons
@@ -30,8 +30,7 @@ def few(own: Sequence[Estimate], units: Mapping[str, int] | None = None) -> str:
     if alone:
         which = "" if len(alone) == len(known) else f" ({', '.join(', '.join(e.group.values()) for e in alone)})"
         return f" All items{which} are drawn together as one unit, so there is no interval."
-    # What holds for any number of units: a sequence, and Wilson's interval where all agree.
-    plain = [e for e in known if SEQUENCE not in e.method and not e.method.endswith(ALL_AGREE)]
+    plain = [e for e in known if SEQUENCE not in e.method]  # which holds for any number
     if said := of_few(e.n for e in plain):
         return said
     drawn = [(units or {}).get(", ".join(e.group.values()), e.n) for e in plain if not e.method.startswith("Wilson")]
