@@ -261,7 +261,7 @@ class Checks:
                 self.choice(name, value, values)
 
     def share(self, *names: str, **values: Any) -> None:
-        """Numbers from 0 to 1: options by their names, or further values; of a list each number."""
+        """Numbers from 0 to 1: options by their names, of a list each number; or further values."""
         self._numbers(names, values, lambda n: 0 <= n <= 1, "between 0 and 1")
 
     def at_least(self, least: float, *names: str, **values: Any) -> None:
@@ -280,8 +280,9 @@ class Checks:
     def _numbers(
         self, names: Iterable[str], values: Mapping[str, Any], holds: Callable[[Any], bool], what: str
     ) -> None:
-        for name, value in {**{name: self.options[name] for name in names}, **values}.items():
-            each = value if isinstance(value, list) else [value]
+        for name in (*names, *values):
+            value = values[name] if name in values else self.options[name]
+            each = value if isinstance(value, list) and name not in values else [value]
             self.that(all(_is_number(n) and holds(n) for n in each), f"{name} must be {what}, got {value!r}")
 
     def vectors(self) -> None:

@@ -117,7 +117,7 @@ def test_nothing_is_refused_where_nothing_is_wrong() -> None:
 def test_options_are_checked_by_their_names() -> None:
     checks = Checks({"a": 2, "b": [0.5, 1], "c": [0, 2], "d": None, "e": 0, "f": ["x"], "g": [], "embed": "jaccard"})
     checks.share("a", "b", "c", "g")
-    checks.at_least(1, "a", "c")
+    checks.at_least(1, "a", "c", h=[2])
     checks.within(0, 1, "a", "d")
     checks.inside(0, 3, "a", "e")
     checks.choices(a=(1, 3))
@@ -128,6 +128,7 @@ def test_options_are_checked_by_their_names() -> None:
         "a must be between 0 and 1, got 2",
         "c must be between 0 and 1, got [0, 2]",
         "c must be at least 1, got [0, 2]",
+        "h must be at least 1, got [2]",
         "a must be between 0 and 1, got 2",
         "e must be above 0 and below 3, got 0",
         "a must be one of 1, 3; got 2",

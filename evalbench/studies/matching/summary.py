@@ -90,7 +90,7 @@ def rules_of(
     """
     checks = kit.Checks()
     checks.choice("light_on", light_on, LIT)
-    own = {light_on: {"green_from": green_from, "yellow_from": yellow_from}} if light_on in LIT else {}
+    own = {light_on if light_on in LIT else "f1": {"green_from": green_from, "yellow_from": yellow_from}}
     found = checks.tried(lambda: kit.rules.rules_of(lights, kit.rules.figures_of(measures(), VIOLATIONS), own))
     checks.refuse("matching")
     return found or {}
