@@ -309,3 +309,12 @@ def test_where_every_light_is_green_none_of_them_decides():
     assert result.light == "green"
     assert "Every light is green: Cohen's kappa with people, share without a mark." in result.sentence
     assert "What decides" not in result.sentence
+
+
+def test_models_without_labels_are_named_since_the_correction_does_not_hold_for_them():
+    ids, mark, (ada, *_) = rows(40)
+    labels = [label if i % 2 else None for i, label in enumerate(ada)]
+    verdicts = {"id": ids, "judge": "oak", "mark": mark, "model": ["fern", "alder"] * 20}
+    said = "No answer of fern is labelled: what labels correct does not hold for them."
+    assert said in audited({**verdicts, "human": labels}).notes
+    assert said not in audited({**verdicts, "human": ada}).notes

@@ -259,9 +259,9 @@ def _adapted(frame: pd.DataFrame, also: Mapping[str, Sequence[str]]) -> pd.DataF
             found[other] = own
     renamed = frame.rename(columns={c: found.get(str(c).strip(), c) for c in frame.columns})
     notes = list(frame.attrs.get("notes", ()))
-    for column in _SAID:
-        nested = renamed[column].map(lambda cell: isinstance(cell, list | dict)) if _once(column, renamed) else None
-        if nested is not None and nested.any():
+    for column in [c for c in _SAID if c in renamed and renamed.columns.is_unique]:
+        nested = renamed[column].map(lambda cell: isinstance(cell, list | dict))
+        if nested.any():
             renamed[column] = renamed[column].where(~nested, renamed[column].map(_as_text))
             notes.append(f"{column}: {core.counted(int(nested.sum()), 'cell')} with a list or an object, shown as JSON")
     notes += [f"column {other} was read as {own}" for other, own in found.items()]
@@ -276,10 +276,6 @@ def _adapted(frame: pd.DataFrame, also: Mapping[str, Sequence[str]]) -> pd.DataF
             notes.append(f"{'marks' if column == 'mark' else 'labels'} in words were read as numbers: {said}")
     renamed.attrs = {**frame.attrs, "notes": tuple(notes)}
     return renamed
-
-
-def _once(column: str, frame: pd.DataFrame) -> bool:
-    return column in frame and not frame.columns.duplicated().any()
 
 
 def _as_text(cell: Any) -> Any:
@@ -332,6 +328,9 @@ def read(data: readers.Dataset, humans: Sequence[str] = ()) -> Readings:
     faults += _other_scales(verdicts, labels)
     if faults:
         raise errors.BadInput.listing("verdicts and labels:", faults)
+    bare = sorted(set(verdicts["model"]) - set(labels["model"])) if "model" in on else []
+    if bare and len(labels):
+        notes.append(f"No answer of {', '.join(bare[:9])} is labelled: what labels correct does not hold for them.")
     verdicts, lost = _with_reasons(verdicts)
     own = pd.MultiIndex.from_frame(verdicts[[*on]])
     strange = ~pd.MultiIndex.from_frame(labels[[*on]]).isin(own)
