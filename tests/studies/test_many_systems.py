@@ -111,6 +111,8 @@ NOT_JUDGED = {
     ("judge_audit", "verdicts"): "judges are judged, not the models whose answers they mark",
     ("judge_audit", "labels"): "as verdicts",
     ("judge_audit", "items"): "as verdicts",
+    ("drift", "oos"): "two samples are judged; models of which they differ are named",
+    ("drift", "oot"): "as oos",
 }
 
 
