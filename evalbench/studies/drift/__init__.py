@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
-
 from evalbench import core, kit, readers
 from evalbench.models.accounting import embeddings_counted
 from evalbench.models.similarity.embed import card_of, language_warning
@@ -92,9 +90,7 @@ PERIODS = ("month", "week", "day")
 PERIOD = PERIODS[0]
 
 
-def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Tables of other shapes as ours: usual names, messages, one table that a column divides; labels in words as numbers."""
-    return inputs.adapted(frames)
+adapt = inputs.adapted
 
 
 def needs(

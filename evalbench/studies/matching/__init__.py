@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pandas as pd
-
 from evalbench import core, kit, readers
 from evalbench.metrics.matching import Thresholds
 from evalbench.readers import Column, Table
@@ -85,19 +83,8 @@ SCHEMA: Mapping[str, Table] = {
 }
 
 
-def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Rows of texts that list violations, one table of both sides, others' names of columns: as the tables of the schema."""
-    return forms.violations_of(frames)
-
-
-def check(data: readers.Dataset) -> None:
-    """Refuse what the schema cannot see: spans beyond the text, contexts not in it.
-
-    Raises
-    ------
-    BadInput
-    """
-    prepare(data)
+adapt = forms.violations_of
+check = prepare
 
 
 def evaluate(

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pandas as pd
-
 from evalbench import core, kit, readers
 from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
@@ -45,19 +43,8 @@ SCHEMA: Mapping[str, Table] = {
 }
 
 
-def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Predictions that carry their text in a column as the tables of the schema; others as they are."""
-    return inputs.texts_of(frames)
-
-
-def check(data: readers.Dataset) -> None:
-    """Refuse predictions with places, those of texts that are not there, and blank strings.
-
-    Raises
-    ------
-    BadInput
-    """
-    inputs.prepare(data)
+adapt = inputs.texts_of
+check = inputs.prepare
 
 
 def evaluate(

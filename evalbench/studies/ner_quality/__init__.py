@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pandas as pd
-
 from evalbench import core, kit, readers
 from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
@@ -55,19 +53,8 @@ SCHEMA: Mapping[str, Table] = {
 }
 
 
-def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Tokens with tags, documents of brat and lists of entities as the tables of the schema."""
-    return forms.spans_of(frames)
-
-
-def check(data: readers.Dataset) -> None:
-    """Refuse what the schema cannot see: empty spans, spans beyond their text, texts that are not there.
-
-    Raises
-    ------
-    BadInput
-    """
-    inputs.prepare(data)
+adapt = forms.spans_of
+check = inputs.prepare
 
 
 def evaluate(

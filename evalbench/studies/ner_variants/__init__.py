@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
-
 from evalbench import core, kit, readers
 from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
@@ -64,19 +62,8 @@ SCHEMA: Mapping[str, Table] = {
 }
 
 
-def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Tables whose ids are called ``text_id``, as in the other studies of entities."""
-    return inputs.named_ids(frames)
-
-
-def check(data: readers.Dataset) -> None:
-    """Refuse spans beyond their text, texts and classes that are not there.
-
-    Raises
-    ------
-    BadInput
-    """
-    inputs.prepare(data)
+adapt = inputs.named_ids
+check = inputs.prepare
 
 
 def evaluate(

@@ -50,7 +50,7 @@ class Known(NamedTuple):
 
 
 def named_ids(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """The tables with ``id`` where they have ``text_id``."""
+    """The tables with ``id`` where they have ``text_id``, as the other studies of entities do."""
     return {
         name: frame.rename(columns={"text_id": "id"}) if "text_id" in frame and "id" not in frame else frame
         for name, frame in frames.items()

@@ -14,8 +14,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
-
 from evalbench import core, kit, readers
 from evalbench.models.accounting import embeddings_counted
 from evalbench.models.similarity.embed import card_of, language_warning
@@ -60,19 +58,8 @@ SCHEMA: Mapping[str, Table] = {
 }
 
 
-def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Columns of our names that hold something else are left out; generations without ids are named by their prompts."""
-    return inputs.adapted(frames)
-
-
-def check(data: readers.Dataset) -> None:
-    """Refuse a generation that is there twice, and test sets of two tasks.
-
-    Raises
-    ------
-    BadInput
-    """
-    inputs.check_generations(data)
+adapt = inputs.adapted
+check = inputs.check_generations
 
 
 def needs(data: readers.Dataset, *, model: str) -> None:
