@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-_FOLDER = Path(__file__).parents[1] / "studies"
+_PACKAGE = Path(__file__).parents[1]
+_FOLDER, _KIT = _PACKAGE / "studies", _PACKAGE / "kit"
 _OPTION = re.compile(r"^(\w+(?:, \w+)*) : (.*)$")
 _WORDS = re.compile(r'"([^"]+)"')
-# Options that studies describe by a reference to another function.
+# Options whose words no docstring lists.
 _COMMON = {
-    "sample_method": ("first", "random"),
     "embed": ("use-multilingual", "minilm", "e5-small"),
     "judge": ("baseline/lexical",),
     "normalise": ("full", "full-stop_words", "squad", "none"),
@@ -20,7 +20,7 @@ _COMMON = {
 
 
 def choices_of(study: str) -> dict[str, list[str]]:
-    """The words that each option of a study takes, those of its own docstring before those that other studies state.
+    """The words that each option of a study takes: by its own docstring, else by that of another study, else by the kit's.
 
     Examples
     --------
@@ -28,6 +28,8 @@ def choices_of(study: str) -> dict[str, list[str]]:
     (['greedy', 'optimal'], ['best', 'mean'])
     """
     found: dict[str, list[str]] = {name: list(words) for name, words in _COMMON.items()}
+    for path in sorted(_KIT.glob("*.py")):
+        found |= dict(_stated(path))
     own = [path for path in _sources() if _name(path) == study]
     for path in [*(path for path in _sources() if path not in own), *own]:
         found |= dict(_stated(path))
@@ -45,9 +47,12 @@ def _name(path: Path) -> str:
 
 
 def _stated(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """What the docstring of ``evaluate`` says of options whose type is a choice of words."""
-    for node in ast.parse(path.read_bytes()).body:
-        if isinstance(node, ast.FunctionDef) and node.name == "evaluate":
+    """What the docstrings of a file say of options whose type is a choice of words; of a study's, that of ``evaluate``."""
+    source = path.read_text(encoding="utf-8")
+    if ' : {"' not in source and ' : "' not in source:
+        return
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef) and (path.parent == _KIT or node.name == "evaluate"):
             for line in (ast.get_docstring(node) or "").splitlines():
                 option = _OPTION.match(line)
                 if option and option[2].startswith(("{", '"')) and (words := _WORDS.findall(option[2])):

@@ -384,8 +384,9 @@ def _asked(name: str, free: Sequence[str], *, first: bool) -> str:
 def _near(name: str, others: Sequence[Any]) -> str:
     from difflib import get_close_matches
 
-    lowered = {str(other).lower(): str(other) for other in others}
-    found = [lowered[near] for near in get_close_matches(name, lowered, n=1, cutoff=0.75)]
+    an_id = name.endswith("_id")
+    lowered = {low: str(other) for other in others if (low := str(other).lower()).endswith("_id") == an_id}
+    found = [lowered[near] for near in get_close_matches(name, lowered, n=1, cutoff=0.65)]
     return meant(found[0], name) if found else ""
 
 
