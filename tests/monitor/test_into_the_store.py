@@ -24,10 +24,10 @@ def test_interactions_and_feedback_arrive(log_place):
         log.feedback(ids[0], 1, comment="good")
         log.feedback("not yet there", 0)
     assert log.counts.written == len(HOSTILE) + 2
-    found = {row["id"]: row for row in Log(log_place).rows()}
+    with Log(log_place) as kept:
+        found, status = {row["id"]: row for row in kept.rows()}, kept.status()
     assert [found[id]["request"] for id in ids] == [found[id]["response"] for id in ids] == HOSTILE
     assert {row["client"] for row in found.values()} == {client_hash("anna", KEY)}
-    status = Log(log_place).status()
     assert (status.interactions, dict(status.feedback), status.orphans) == (len(HOSTILE), {"user": 2}, 1)
 
 
@@ -101,7 +101,8 @@ def test_processes_of_an_application_share_a_store(log_place):
         arguments = [[sys.executable, "-c", WORKER, str(log_place), url, f"w{n}"] for n in range(3)]
         workers = [subprocess.Popen(command, env=env) for command in arguments]
         assert [worker.wait(120) for worker in workers] == [0, 0, 0]
-    rows = list(Log(log_place).rows())
+    with Log(log_place) as kept:
+        rows = list(kept.rows())
     assert {(row["request"], row["response"]) for row in rows} == {
         (f"w{n} {i}", f"W{n} {i}") for n in range(3) for i in range(50)
     }
@@ -130,5 +131,6 @@ assert log.counts.failures == 0, str(log.counts)
 @pytest.mark.skipif(sys.platform == "win32", reason="not on this platform")
 def test_forks_leave_the_connections_of_their_parent_alone(log_place):
     subprocess.run([sys.executable, "-c", FORKS, str(log_place)], check=True, timeout=120)
-    asked = sorted(row["request"] for row in Log(log_place).rows())
+    with Log(log_place) as kept:
+        asked = sorted(row["request"] for row in kept.rows())
     assert asked == ["child 0", "child 1", "child 2", "parent", "parent after 0", "parent after 1", "parent after 2"]

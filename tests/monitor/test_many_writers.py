@@ -47,7 +47,8 @@ def test_rows_that_all_append_are_there_once(log_place):
         log.count()
     said = ended(processes(APPEND, [(log_place, f"p{i}", 2000, 50, 1) for i in range(WRITERS)]))
     assert sum(int(out.split()[-1]) for out in said) == 2000
-    assert Log(log_place).count() == 2000
+    with Log(log_place) as kept:
+        assert kept.count() == 2000
 
 
 def test_a_writer_that_is_killed_corrupts_nothing(log_place):

@@ -104,7 +104,8 @@ def test_a_migration_that_ends_in_the_middle_leaves_the_old_tables(log_place, mo
     assert layout(place) == before
     monkeypatch.undo()
     assert migrate(LogStore(place)) == (1, VERSION)
-    assert Log(place).count() == 1
+    with Log(place) as kept:
+        assert kept.count() == 1
 
 
 @pytest.mark.slow
@@ -116,7 +117,8 @@ def test_of_many_that_migrate_at_once_one_does_it(log_place):
     print(migrate(LogStore(sys.argv[1]))[0])
     """
     assert sorted(ended(processes(code, [(place,)] * 4))) == ["1\n", *[f"{VERSION}\n"] * 3]
-    assert Log(place).count() == 1
+    with Log(place) as kept:
+        assert kept.count() == 1
 
 
 def test_a_newer_store_is_refused(log_place):

@@ -112,7 +112,8 @@ def test_a_user_without_rights(postgresql):
     stranger = place.replace("user=tester", "user=stranger")
     with pytest.raises(BadInput, match="lacks a right there"):
         LogStore(stranger, create=True).count()
-    LogStore(place, create=True).count()
+    with LogStore(place, create=True) as store:
+        store.count()
     with pytest.raises(BadInput, match="lacks a right there"):
         Log(stranger).count()
 
