@@ -19,7 +19,6 @@ from evalbench import load, needle
 from evalbench.core.result import Result
 from evalbench.errors import BadInput
 from evalbench.kit.collecting import UNNAMED
-from evalbench.studies.needle.grid import falls_of
 from evalbench.studies.needle.haystack import cells_of, counter, plan_of
 from evalbench.text.words import words
 
@@ -121,26 +120,6 @@ def test_the_planted_fall_is_found_with_its_interval_and_no_other():
     assert "Vanilla haystack 0.93, related haystack 0.90." in found.sentence
 
 
-@pytest.mark.parametrize("needles", [4, 20])
-def test_where_nothing_falls_a_fall_is_seldom_shown(needles):
-    """By chance recall of 0.5 falls by far more than 0.2 somewhere."""
-    draw = np.random.default_rng(5)
-    shown, fallen = 0, 0
-    for _ in range(60):
-        grid = pd.DataFrame(
-            {
-                "needle": np.repeat([f"n{i}" for i in range(needles)], 5),
-                "depth": np.tile([0, 0.25, 0.5, 0.75, 1.0], needles),
-            }
-        )
-        items = grid.assign(model="m", haystack="", length=np.nan, recall=draw.integers(0, 2, len(grid)).astype(float))
-        table = falls_of(items, 0.2, 0, 50)
-        shown += bool(table["shown"].any())
-        fallen += bool(table["depth"].notna().any())
-    assert fallen > 25
-    assert shown <= 8  # 3 expected
-
-
 def test_cells_have_wilson_s_interval():
     rows = replies(["4217"] * 20, length=1000, depth=0.5, haystack="vanilla")
     cell = result_of(rows).tables["cells"].iloc[0]
@@ -174,24 +153,6 @@ def test_without_names_replies_to_one_question_are_about_one_needle():
     one = result_of(rows.assign(question="How many keys?"))
     assert one.items["needle"].nunique() == 20
     assert any("All 20 replies are to one question" in note for note in one.notes)
-
-
-@pytest.mark.slow
-def test_falls_of_documents_that_each_have_a_weak_place_are_seldom_shown():
-    """Every document is weak at a depth of its own, for all its questions: over documents recall falls nowhere."""
-    draw, shown, alone = np.random.default_rng(3), 0, 0
-    depths = [0, 0.25, 0.5, 0.75, 1.0]
-    for _ in range(150):
-        weak = draw.integers(0, 5, 8)
-        rows = [(f"d{d}", f"d{d}q{q}", depths[j], float(draw.random() < (0.2 if weak[d] == j else 0.9)))
-                for d in range(8) for q in range(6) for j in range(5)]  # fmt: skip
-        items = pd.DataFrame(rows, columns=["cluster", "needle", "depth", "recall"]).assign(
-            model="m", haystack="", length=np.nan
-        )
-        shown += bool(falls_of(items, 0.2, 0, 20)["shown"].any())
-        alone += bool(falls_of(items.drop(columns="cluster"), 0.2, 0, 20)["shown"].any())
-    assert shown <= 15  # 7.5 expected
-    assert alone > 30
 
 
 def test_of_a_light_over_one_haystack_the_sentence_says_what_it_is_about():
