@@ -13,6 +13,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+# nbformat's jsonschema compiles 38 grammars of addresses as it is imported: a second in every process of the tests.
+from evalbench.core.imports import import_without
+
+import_without("jsonschema", "rfc3987_syntax")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 ROOT = Path(__file__).resolve().parents[1]

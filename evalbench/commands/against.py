@@ -37,8 +37,6 @@ class Against(NamedTuple):
         The id of the previous run.
     page : Path or None
         Of the comparison.
-    figures : tuple of Gated
-    notes : tuple of str
     """
 
     number: int
@@ -66,10 +64,8 @@ def against_previous(outcomes: Sequence[Outcome], margins: Mapping[str, float], 
 
     Parameters
     ----------
-    outcomes : sequence of Outcome
     margins : mapping of metric to float
         How much worse does not matter.
-    reports : Path
     """
     from evalbench.compare.gate import gate, worst
     from evalbench.report.history import previous, read_runs
@@ -170,7 +166,6 @@ def against_lines(
 
     Parameters
     ----------
-    found : sequence of Against
     labels : mapping of int to str
         Of the runs, by number.
     state : str

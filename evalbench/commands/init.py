@@ -31,10 +31,6 @@ def init(directory: Path) -> None:
 def lay_out(directory: Path) -> None:
     """A workbench in a folder that is empty or does not exist; all of it or nothing.
 
-    Parameters
-    ----------
-    directory : Path
-
     Raises
     ------
     BadInput

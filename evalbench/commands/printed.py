@@ -89,13 +89,11 @@ def run_object(
 
     Parameters
     ----------
-    study : str
     status : str
         ``ok``, ``failed``, ``died``, ``timeout``, ``no-result``; ``refused`` where it did not start, or its data were
         refused; ``interrupted``.
     exit_code : int
         With which the command ends.
-    error : str
     folder : Path, optional
         Of the run.
     results : mapping, optional

@@ -227,7 +227,6 @@ def carry_out(
         Gives the plan; what it refuses is printed.
     name : str
         The study, for what fails before there is a plan.
-    how : Carried
     after : callable, optional
         Further lines about a finished run.
     """

@@ -37,11 +37,6 @@ def answered(d: Differences, *, seed: int, n_resamples: int = 2000) -> tuple[Ans
     its reply is a kept one), else from columns ``tokens`` and ``seconds`` of its items or tables.  Several answers to one
     item are averaged first; paired where both sides have items in common and units are paired.
 
-    Parameters
-    ----------
-    d : Differences
-    seed, n_resamples : int
-
     Returns
     -------
     tuple of Answered

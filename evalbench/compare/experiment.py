@@ -58,13 +58,10 @@ class Experiment:
     ratio : SampleRatio or None
     counted : str
         What the sizes of the split are of.
-    planned : tuple of float
     covariate : str
         Its name; empty without one.
-    covaried : tuple of Covaried
     aa : tuple of Split
         Of the first side.
-    notes : tuple of str
     """
 
     names: tuple[str, ...]
@@ -117,7 +114,6 @@ def experiment(
     ----------
     sides : sequence of Side
         The first is the reference, and the one that is split.
-    found : sequence of Differences
     hooks : Hooks
         Of the study.
     paired : bool
@@ -126,8 +122,6 @@ def experiment(
         The planned sizes of the sides, up to a factor.
     covariate : str
         A column of the items or tables of the runs, or ``FILE:COLUMN`` of a table with the units' ids.
-    aa : bool
-    seed : int
 
     Raises
     ------

@@ -45,7 +45,6 @@ class Judging:
         How far the verdicts moved, where both judged the same answers.
     light : str
         Of the drift.
-    sentences : tuple of str
     """
 
     changes: tuple[str, ...]

@@ -33,7 +33,6 @@ class Pairs(NamedTuple):
     found : tuple of Differences
         In the order of the sides; Holm's adjustment covers the headline figures of all pairs together, and all further
         figures together.
-    refused : tuple of Refused
     answers : tuple of tuple of Answered
         Tokens and seconds per answer of each pair, as they were found; empty where nobody looked.
     experiment : Experiment or None

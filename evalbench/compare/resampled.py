@@ -50,9 +50,6 @@ def compare_summaries(
 
     Parameters
     ----------
-    side, reference : Side
-    groups : sequence of (group, (group of the reference, group of the side))
-    metrics : sequence of str
     summarise : callable
         The study's, called with the options of each side.
     unit : str

@@ -82,7 +82,6 @@ class Differences:
 
     Attributes
     ----------
-    reference, side : Side
     rows : tuple of Row
     changes : Changes or None
         Units that got better or worse; None where units are not paired.
@@ -92,7 +91,6 @@ class Differences:
         What else differs: code, versions, models.
     n_shared, only_reference, only_side : int
         Units.
-    notes : tuple of str
     slices : tuple of Value
         The first figure within each value of the slices that both have.
     same : bool
@@ -131,7 +129,6 @@ def compare(
 
     Parameters
     ----------
-    reference, others : Side
     hooks : Hooks
         Of the study.
     paired : bool
@@ -140,7 +137,6 @@ def compare(
         The figure by whose units the changes are listed, and which is compared first; by default the study's first.
     margins : mapping of metric to float, optional
         Differences that do not matter: an interval inside ±margin means equivalent.
-    seed, n_resamples : int
     n_summaries : int
         Resamples, and permutations, of figures that only ``summarise`` can compute; 0 leaves them out.
 

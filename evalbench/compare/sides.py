@@ -25,7 +25,6 @@ class Side:
 
     Attributes
     ----------
-    run_id : str
     results, run : mapping
         Content of ``results.json`` and ``run.json``.
     items : DataFrame

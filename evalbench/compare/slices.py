@@ -72,8 +72,6 @@ def by_value(
 
     Parameters
     ----------
-    reference, side : Side
-    groups : sequence of (group, (group of the reference, group of the side))
     measure : Measure or None
         None where the first figure is not a function of sums: then nothing is compared by value.
     whole : sequence of (group, Comparison)

@@ -30,7 +30,6 @@ def said(reference: Side, side: Side, unit: str, cases: Sequence[tuple[str, Grou
 
     Parameters
     ----------
-    reference, side : Side
     unit : str
         The column that names a unit.
     cases : sequence of (unit, group)

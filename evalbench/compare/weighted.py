@@ -44,9 +44,6 @@ def compare_weighted(
 
     Parameters
     ----------
-    side, reference : Side
-    groups : sequence of (group, (group of the reference, group of the side))
-    metrics : sequence of str
     weighted : callable
         The study's: items and options of a side → a function of items and counts ``(r, units)``, units in ascending
         order, to values ``(r,)`` by metric and group.  Its third argument is a random generator where the counts are of a

@@ -97,7 +97,6 @@ def clustered_alpha(
     level : {"nominal", "ordinal", "interval"}
     clusters : (n,) array
         The cluster of each unit.
-    seed, n_resamples : int
 
     Examples
     --------
@@ -296,7 +295,6 @@ def cohen_kappa(
         Labels; an item with NaN, None or empty text in either is left out.
     weights : {"linear", "quadratic"}, optional
         For ordered labels.  Labels that are numbers are ordered as such, others as text.
-    seed, n_resamples : int
 
     Returns
     -------

@@ -25,7 +25,6 @@ class Against(NamedTuple):
 
     Attributes
     ----------
-    annotator : str
     n : int
         Items that the annotator, the judge and at least two others labelled.
     judge, human : float
@@ -62,7 +61,6 @@ class AlternativeAnnotator(NamedTuple):
         ω: share of the annotators tested that the judge is as good as.
     advantage : float or None
         ρ: the mean of W over the annotators tested.
-    epsilon : float
     annotators : tuple of Against
         In the order given, also those left out.
     note : str
@@ -109,7 +107,6 @@ def alternative_annotator_test(
         Whether labels are numbers whose distance counts.
     names : sequence of str, optional
         The annotators'.
-    alpha : float
 
     Returns
     -------

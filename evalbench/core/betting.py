@@ -111,7 +111,6 @@ def decided_after(evalues: npt.ArrayLike, *, alpha: float = ALPHA, batch: int = 
     ----------
     evalues : (…, n) array
         Of :func:`log_evalues`.
-    alpha : float
     batch : int
         The evidence is looked at after each batch, and after the last item.
 
@@ -160,10 +159,6 @@ def confidence_sequence(
         Further means to try, such as the null value: then it lies outside exactly where its e-value reached 1/α.
     step : float
         Between two means that are tried.
-
-    Returns
-    -------
-    ConfidenceSequence
 
     Raises
     ------

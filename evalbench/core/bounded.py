@@ -63,7 +63,6 @@ def bounded_mean(
         What is drawn: the question of each value; each value by itself by default.
     purpose : str
         Names the random numbers.
-    seed, n_resamples : int
 
     Returns
     -------

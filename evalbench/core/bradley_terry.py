@@ -22,10 +22,8 @@ class Strength(NamedTuple):
 
     Attributes
     ----------
-    name : str
     strength : Measured
         θ, natural log; the mean of all is 0.
-    games : int
     score : float
         Games won, a draw counting ½.
     """
@@ -69,7 +67,6 @@ def bradley_terry(
         The question of each game: those of one question are resampled together.  By default each game is its own.
     prior : float
         Above 0.
-    seed, n_resamples : int
 
     Returns
     -------

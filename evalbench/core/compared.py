@@ -56,12 +56,10 @@ class Comparison:
         In how many clusters the units come, on the side that has fewer; None without clusters.
     n_left_out : int
         Units that both sides have but this figure has no value for on one of them.
-    method : str
     outcome : Outcome
         Of A against B.
     words : str
         The verdict, a sentence.
-    note : str
     """
 
     metric: str

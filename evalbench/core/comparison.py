@@ -51,10 +51,8 @@ def compare_measures(
     ----------
     columns_a, columns_b : mapping of str to (n,) arrays
         The items' columns of either system, as for :func:`evalbench.core.measures.estimate`.
-    measures : sequence of Measure
     units_a, units_b : (n,) arrays
         The resampling unit of each item; clusters, where the columns hold some, are drawn and swapped together.
-    seed : int
     names : (str, str)
         What the systems are called in the sentences.
     paired : bool
@@ -62,7 +60,6 @@ def compare_measures(
         independent samples of units.
     margins : mapping of metric to float, optional
         Where the interval lies inside ±margin, the two are equivalent.
-    n_resamples, n_permutations : int
     alpha : float
         A difference is shown where Holm's p-value is at most alpha.
 
@@ -262,10 +259,8 @@ def adjusted_together(
 
     Parameters
     ----------
-    comparisons : sequence of Comparison
     names : sequence of (str, str)
         What the two systems of each comparison are called.
-    alpha : float
 
     Examples
     --------

@@ -33,7 +33,6 @@ class ConstantAnswer(NamedTuple):
         Rows that the answers alone, and the constant alone, get right.
     p_paired : float
         McNemar's exact test of these two.
-    n : int
     """
 
     accuracy: float

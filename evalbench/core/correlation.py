@@ -51,7 +51,6 @@ def correlate(
         (of ranks, for Spearman).  Text is a category: its groups' means are held fixed.
     units : (n,) array, optional
         Resampling unit of each row (a document); each row its own by default.
-    seed, n_resamples : int
 
     Returns
     -------

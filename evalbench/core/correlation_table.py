@@ -73,7 +73,6 @@ def correlation_table(
         Also, at dataset level, Spearman and Pearson with the system held fixed: of what is left of each column when
         every system's mean is taken off.  ``partial_spearman`` ranks first and takes the means of ranks off;
         ``residual_spearman`` takes the means off first and ranks what is left; both are called partial Spearman.
-    seed, n_resamples : int
     counts : (r, documents) array, optional
         How often each document, in ascending order, is drawn in each resample, instead of a bootstrap.
     clusters : (documents,) array, optional

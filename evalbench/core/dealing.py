@@ -40,7 +40,6 @@ def value_tests(
         dealt to the values; otherwise the values are dealt anew to the units within each block.
     statistic : callable
         Sums ``(r, c)`` → ``(r,)``; NaN where there is none.
-    generator : numpy.random.Generator
     n_permutations : int
         At most.
     tested : (k,) array of bool, optional

@@ -28,12 +28,10 @@ class Round(NamedTuple):
 
     Attributes
     ----------
-    purpose, model : str
     calls : int
         Distinct requests that were not noted before.
     cached : int
         Those of them that the cache answers.
-    to_send : int
     not_asked : int
         Those beyond the budget; not among ``calls``.
     tokens_in, tokens_out : tuple of int
@@ -150,10 +148,6 @@ def dry_run(ask: Callable[[], object]) -> Plan:
     ----------
     ask : callable
         Such as ``lambda: needle.evaluate(data, model="openai/gpt-4o")``; it is called up to three times.
-
-    Returns
-    -------
-    Plan
 
     Examples
     --------

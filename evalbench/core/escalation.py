@@ -78,7 +78,6 @@ def upper_bound(errors: npt.ArrayLike, n: npt.ArrayLike, delta: float = 0.1) -> 
     Parameters
     ----------
     errors, n : arrays of int
-    delta : float
 
     Returns
     -------
@@ -126,7 +125,6 @@ def asked_of(by: npt.ArrayLike, judges: int) -> Ints:
     ----------
     by : (n,) array of int
         Of :func:`routes`.
-    judges : int
 
     Examples
     --------
@@ -158,7 +156,6 @@ def thresholds_with_promise(
         items to people; the promise does not rest on them.
     agrees : (n, judges) array of 0 and 1
         Whether the judge's verdict is that of people; not looked at where it has none.
-    alpha, delta : float
     path : (s, judges) array, optional
         Thresholds from strict to lenient; by default one confidence for all judges, :data:`LEVELS`.
 

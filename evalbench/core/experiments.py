@@ -69,8 +69,6 @@ class SampleRatio(NamedTuple):
 
     Attributes
     ----------
-    counts, expected : tuple of float
-    chi2, p : float
     fits : bool
         p is at least :data:`MISMATCH`.
     """
@@ -267,7 +265,6 @@ def false_differences(
         Additive columns of each unit, or of each cluster of units.
     statistic : callable
         Sums ``(r, c)`` → values ``(r, f)``.
-    seed, splits, n_permutations : int
     level : float
         Of the percentile interval.
 

@@ -146,7 +146,6 @@ def global_drift(
     new_vectors : (m, d) array
     size : int
         Rows of a sub-sample, at least :data:`LEAST_SIZE`.
-    alpha, least_r : float
     seed : int
         Draws the halves and the sub-samples.
 
@@ -194,8 +193,6 @@ def predicted(
         Of each.
     new : sequence of (size, 3) arrays
         The new sample's, cut into samples of the same size.
-    size : int
-    alpha, least_r : float
     """
     n = len(parts)
     needed = 2 * size * LEAST_SAMPLES

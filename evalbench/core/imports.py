@@ -19,13 +19,8 @@ def import_without(name: str, *optional: str) -> ModuleType:
 
     Parameters
     ----------
-    name : str
     *optional : str
         Modules that ``name`` can do without.
-
-    Returns
-    -------
-    module
 
     Raises
     ------

@@ -111,11 +111,6 @@ def judge_drift(
         What is drawn, such as the question of several answers; each answer by itself by default.
     scale : (float, float), optional
         The ends of the marks; by default 0 and 1 where all marks lie between, else the least and the largest mark.
-    seed, n_resamples : int
-
-    Returns
-    -------
-    JudgeDrift
 
     Raises
     ------
@@ -234,12 +229,10 @@ def drift_light(
 
     Parameters
     ----------
-    drift : JudgeDrift
     void : str
         What changed of the judge, in words; empty for the same judge.
     margin : float
         A move that matters, as a share of the scale.
-    max_unscored : float
 
     Returns
     -------
@@ -247,7 +240,6 @@ def drift_light(
         Grey where it was another judge, fewer than 20 answers were judged twice, or too many have no verdict.  Red where a
         move is shown that is ``margin`` or more; yellow where a smaller one is shown, or one of ``margin`` is not
         excluded; else green.
-    why : str
 
     Examples
     --------

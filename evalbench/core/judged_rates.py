@@ -30,7 +30,6 @@ def post_stratified_rate(judged: npt.ArrayLike, human: npt.ArrayLike, *, level: 
         The judge's verdicts; an item with NaN is left out.
     human : (n,) array of 0 and 1
         The human label; NaN where the item was not labelled.  Labelled items are a random part of all.
-    level : float
 
     Returns
     -------

@@ -60,7 +60,6 @@ def length_bias(
         Of the answer; of pairs that of the preferred answer minus that of the other.
     human : (n,) array, optional
         Human marks or preferences; NaN where there is none.
-    pairs : bool
     units, seed, n_resamples
         As of :func:`bounded_mean`.
 
@@ -217,7 +216,6 @@ def length_within(
         Whose answer each is.  A group of fewer than three, or with a constant column, has no correlation and is left out.
     units : (n,) array, optional
         What is drawn: the question; the same draw in all groups.
-    seed, n_resamples : int
 
     Examples
     --------

@@ -65,7 +65,6 @@ def ranked_replicates(
         Ascending codes, which are columns of ``counts``.
     counts : (r, documents) array
         How often each was drawn.
-    ranks : bool
 
     Returns
     -------

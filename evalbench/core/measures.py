@@ -183,14 +183,11 @@ def estimate(
     ----------
     columns : mapping of str to (n,) arrays
         The items' columns; ``unscored`` and ``undefined`` (str, empty or a reason) are counted if there.
-    measures : sequence of Measure
     units : (n,) array
         The resampling unit of each item; items of one unit are drawn together.  Where the columns hold clusters
         (:mod:`evalbench.core.clusters`), these are drawn instead, and the interval is widened for their number.
-    seed : int
     group : mapping, optional
         Names the compared group in every estimate.
-    n_resamples : int
 
     Returns
     -------

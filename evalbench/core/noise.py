@@ -58,7 +58,6 @@ class NoiseSplit:
         Those of them with two answers, or two verdicts of one answer, and more.
     answers, verdicts : float
         Answers of an item and verdicts of an answer, as harmonic means: as many, all alike, would leave the same variance.
-    mean : float
     """
 
     components: tuple[Component, ...]

@@ -18,7 +18,6 @@ class EffectiveJudges(NamedTuple):
 
     Attributes
     ----------
-    n_judges : int
     n_items : int
         Items that every judge marked.
     effective : Measured
@@ -77,7 +76,6 @@ def effective_judges(
         Such as :func:`majority` of annotators; NaN where there is none.
     names : sequence of str, optional
         The judges'.
-    seed, n_resamples : int
 
     Returns
     -------

@@ -48,7 +48,6 @@ def least_p(n_a: int, n_b: int, *, paired: bool) -> float:
     ----------
     n_a, n_b : int
         Units on either side; equal where paired.
-    paired : bool
 
     References
     ----------

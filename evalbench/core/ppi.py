@@ -26,8 +26,6 @@ class Corrected(NamedTuple):
         The mean of the human labels alone.
     trust : float or None
         λ, 0–1: how much of the judge's marks the estimate uses; 0 is the human labels alone.
-    n_labelled, n_unlabelled : int
-    note : str
     of_labels : float or None
         The share of the variance that is that of the labels, 0–1; the rest is that of the judged items.
     """
@@ -75,11 +73,6 @@ def corrected_mean(
         The human mark; NaN where the item was not labelled.  Labelled items are a random part of all.
     trust : float, optional
         λ, 0–1; 1 is the original method.
-    level : float
-
-    Returns
-    -------
-    Corrected
 
     Notes
     -----
@@ -167,7 +160,6 @@ def sampled_mean(
         The items whose mean is wanted, where the labels were drawn from more, such as the answers of one of several models.
         With N_d items in the domain and z = y − f inside it, 0 outside, θ = f̄_d + Σ_h (N_h / N_d) · mean_h(z), and the same
         with z in the first part of the variance.
-    level : float
 
     Returns
     -------

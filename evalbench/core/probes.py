@@ -141,7 +141,6 @@ def self_consistency(repeats: npt.ArrayLike, *, seed: int = 0, n_resamples: int 
     ----------
     repeats : (n, k) array
         One row an item; NaN where a repeat has no verdict.  Items with fewer than two are left out.
-    seed, n_resamples : int
 
     Examples
     --------

@@ -59,7 +59,6 @@ class Replies:
 
     Parameters
     ----------
-    what : str
     total : int
         Replies that are needed.
     """
@@ -155,7 +154,6 @@ class Shown:
     ----------
     read : callable
         Gives the present state, see :func:`line`; empty for none.
-    stream : text stream
     name : str
         Of the whole work.
     """

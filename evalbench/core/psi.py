@@ -42,7 +42,6 @@ class Psi:
         Inner edges of the bins of numbers, a value on an edge in the bin above it; empty for categories.
     epsilon : float
         The least share of a bin.
-    n_permutations : int
     """
 
     value: float
@@ -149,9 +148,6 @@ def psi_of_numbers(
         NaN is left out.
     current : (n,) array of bool
         Which rows are current; the others are the reference.
-    rng : numpy.random.Generator
-    n_bins : int
-    epsilon : float
     n_permutations : int
         Deals of the rows to the sides; each has bins of its own, as the observed one has.
     blocks : (n,) array of int, optional
@@ -195,8 +191,6 @@ def psi_of_counts(
     counts : (n, k) sparse matrix
         How often each row has each of k tokens or categories.
     current : (n,) array of bool
-    rng : numpy.random.Generator
-    epsilon : float
     n_permutations : int
         Deals of whole rows to the sides: tokens come in bursts, and dealing them singly would take every burst for a change.
     blocks : (n,) array of int, optional

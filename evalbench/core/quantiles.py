@@ -23,7 +23,6 @@ def quantile(values: npt.ArrayLike, q: float, level: float = 0.95) -> Measured:
         NaN is left out.
     q : float
         Strictly between 0 and 1.
-    level : float
 
     Returns
     -------

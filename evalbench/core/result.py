@@ -41,10 +41,8 @@ class Estimate:
     unit : str
         E.g. ``"0–1"``, ``"pp"``, ``"words"``.
     higher_is_better : bool or None
-    light : Light
     cuts : tuple of float
         The values at which the light changes, ascending; empty without a rule over this figure.
-    note : str
     group : mapping
         Compared group, e.g. ``{"checker": "fern@1.0.0|oak-7b"}``; empty for the whole.
     title : str
@@ -207,7 +205,6 @@ class Result:
         What was judged, in words (a checker, a model, a metric).
     parameters : mapping
         Every option that shaped the figures; JSON values.
-    data : DataLabel
     id : str
         The column of ``items`` that names the resampling unit.
     by : tuple of str
@@ -216,11 +213,8 @@ class Result:
         One row per unit and group: id, sums or scores, ``unscored``, ``undefined``.
     items_of : str
         What an item is where it is no plain row of the data, e.g. ``"outputs × metrics × criteria"``.
-    summary : Summary
     tables : mapping of str to pandas.DataFrame
         Finer rows that carry the same id.
-    light : Light
-    sentence : str
     verdict : Verdict
         The light with its rule and its stability under resampling.
     notes : tuple of str

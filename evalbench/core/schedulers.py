@@ -13,7 +13,6 @@ def checked_address(address: str, given_as: str = "--scheduler") -> str:
 
     Parameters
     ----------
-    address : str
     given_as : str
         How it was given, for messages.
 

@@ -42,7 +42,6 @@ def keys(seed: int, purpose: str, item_ids: Iterable[str]) -> npt.NDArray[np.uin
     ----------
     seed, purpose
         As for :func:`rng`.
-    item_ids : iterable of str
 
     Returns
     -------

@@ -38,7 +38,6 @@ class Separability:
         Share of deals, the observed one among them, whose Gini is at least as high; NaN without deals.
     null_mean : float
         Mean Gini of the deals.
-    n_permutations : int
     scores : (n,) array of float
         Out-of-fold probability of being current; NaN where a fold could not be judged.
     folds : (n,) array of int
@@ -182,8 +181,6 @@ def grouped_folds(current: npt.ArrayLike, groups: npt.ArrayLike, n_folds: int, g
     current : (n,) array of bool
     groups : (n,) array
         Names or numbers.
-    n_folds : int
-    generator : numpy.random.Generator
 
     Returns
     -------
@@ -240,7 +237,6 @@ def separability(
         and rows are dealt within their fold.  Rows of a group that lies wholly on one side are dealt together.
     strength : float
         C of :func:`logistic`.
-    seed, n_resamples : int
 
     Returns
     -------

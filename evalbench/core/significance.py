@@ -21,7 +21,6 @@ class Permutation(NamedTuple):
     Attributes
     ----------
     p : float or None
-    n_permutations : int
     exact : bool
         True where all permutations were enumerated.
     note : str
@@ -51,8 +50,6 @@ def swap_test(
         Additive columns of the same units under either system, row by row.
     statistic : callable
         Sums ``(r, c)`` → values ``(r, f)``; the test is on the difference of values, A − B.
-    rng : numpy.random.Generator
-    n_permutations : int
 
     Returns
     -------

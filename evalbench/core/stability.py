@@ -46,10 +46,8 @@ def joint_stability(lit: Sequence[Lit], light: Light, *, seed: int, n_resamples:
 
     Parameters
     ----------
-    lit : sequence of Lit
     light : Light
         The light of the figures themselves.
-    seed, n_resamples : int
 
     Returns
     -------

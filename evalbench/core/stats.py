@@ -85,8 +85,6 @@ def bootstrap_sums(
         One row per resampling unit: its additive columns.  Finite.
     statistic : callable
         Sums ``(r, c)`` → values ``(r, f)``; NaN where a resample has no value.
-    rng : numpy.random.Generator
-    n_resamples : int
     multiplicity : (n,) array of int, optional
         How many equal units each row stands for; one each by default.
 
@@ -168,8 +166,6 @@ def bootstrap_weights(
         Each row's resampling unit; rows of one unit are drawn together.
     statistic : callable
         Weights ``(r, n)``, whole numbers ≥ 0 → values ``(r,)`` or ``(r, f)``.
-    rng : numpy.random.Generator
-    n_resamples : int
 
     Returns
     -------
@@ -305,7 +301,6 @@ def clustered_wilson(
         Of every unit: k, the sum of its trials' shares (0–1), and how many trials it has; units of a group differ.
     group : (u,) array of int
         The group of each unit.
-    n_groups : int
     level : float
         0–1.
 
@@ -362,7 +357,6 @@ def light_stability(
 
     Parameters
     ----------
-    rule : Bands or Rules
     replicates : (r,) array for Bands, mapping of figure to (r,) arrays for Rules
         Replicates from one set of resamples; an undefined one (NaN) gives grey.
     light : Light

@@ -141,7 +141,6 @@ class Tally:
     ----------
     always : (a,) array of uint64
         Keys that are never dropped.
-    most : int
 
     Attributes
     ----------

@@ -260,7 +260,6 @@ class Verdict:
 
     Attributes
     ----------
-    light : Light
     sentence : str
         Says why, in figures.
     rule : str

@@ -127,7 +127,6 @@ def rounded_parts(
 
     Parameters
     ----------
-    value : float
     low, high : float or None
     decimals : int, optional
         Those that neighbouring rows share, see :func:`shared_decimals`.

@@ -35,10 +35,6 @@ def side_by_side(before: str, after: str, most: int = _MOST) -> tuple[Html, Html
     most : int
         Characters that are shown of each; the rest is counted, and so are long passages that both have.
 
-    Returns
-    -------
-    Html, Html
-
     Examples
     --------
     >>> side_by_side("a good answer", "a bad answer")

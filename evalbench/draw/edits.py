@@ -40,14 +40,9 @@ def edited(original: str, variant: str, edits: Sequence[Edit] | None = None) -> 
 
     Parameters
     ----------
-    original, variant : str
     edits : sequence of Edit, optional
         The log of :func:`evalbench.text.augment.augment`; each mark then names its kind.  Without it letters are compared, or of
         long texts and of those that have little in common words (:func:`evalbench.draw.differences.side_by_side`).
-
-    Returns
-    -------
-    Html, Html
 
     Raises
     ------

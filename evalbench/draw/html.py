@@ -117,10 +117,6 @@ def escape(text: Any) -> Html:
     text : object
         Anything; :class:`Html` passes unchanged, all else as its ``str``.
 
-    Returns
-    -------
-    Html
-
     Examples
     --------
     >>> escape("<script>")

@@ -43,7 +43,6 @@ def lines(
     Parameters
     ----------
     series : mapping of name to Line (or to a pair x, y)
-    title, xlabel, ylabel : str
     domain : (low, high), optional
         Ends of the vertical axis.
     mark_points : bool

@@ -36,7 +36,6 @@ def estimate_panels(
         The column of the groups.
     ranges : mapping of str to (low, high)
         The ends of a figure's scale; by default those of its values and intervals.
-    title, xlabel : str
     marks : mapping of (figure, group) to float
         Other values of the same figures, drawn hollow.
     mark : str

@@ -106,16 +106,10 @@ def interval_bars(
 
     Parameters
     ----------
-    labels : sequence of str
     values, lows, highs : sequences of float or None
         None: no value, no interval.
-    title, xlabel : str
     domain : (low, high), optional
         Ends of the axis.
-
-    Returns
-    -------
-    figure, alt text
 
     Raises
     ------
@@ -177,7 +171,6 @@ def heat_map(
     matrix : (n_rows, n_cols) array
         NaN cells stay empty, with a dash.
     rows, cols : sequences of str
-    title : str
     text : (n_rows, n_cols) nested sequences of str, optional
         What is written in the cells; by default the values with two decimals.  Where there is no value it is a dash, or
         nothing where the text is empty.
@@ -265,10 +258,8 @@ def distribution(
     ----------
     values_by_group : mapping of str to (n,) arrays
         NaN is left out and counted in the label.
-    title, xlabel : str
     domain : (low, high), optional
         Ends of the axis; by default those of all values.
-    bins : int
 
     Raises
     ------

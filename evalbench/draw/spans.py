@@ -71,7 +71,6 @@ def highlight(text: str, spans: Sequence[Any]) -> Html:
 
     Parameters
     ----------
-    text : str
     spans : sequence of Span, mapping or NamedTuple
         With ``start``, ``end`` and, optionally, ``kind``, ``label`` and ``pair``.  They may overlap,
         nest and be empty (then only the badge is drawn).

@@ -85,7 +85,6 @@ def new_figure(width: float = 7.2, height: float = 3.6, rows: int = 1, cols: int
 
     Returns
     -------
-    figure : matplotlib.figure.Figure
     axes : matplotlib.axes.Axes, or an array of them of shape (rows, cols)
         One Axes where there is one panel.
     """
@@ -289,7 +288,6 @@ def to_svg(figure: Figure, alt: str) -> Html:
 
     Parameters
     ----------
-    figure : matplotlib.figure.Figure
     alt : str
         What the picture shows, for those who do not see it.
 

@@ -197,7 +197,6 @@ def html_table(
     frame : pandas.DataFrame
         Its index is not shown.  :class:`Html` in a column of dtype object (of :func:`highlight`, say) passes
         as it is; pandas' text columns turn it into text, which is escaped.
-    caption : str
     rows : int
         So many rows are open. The next ones, 500 rows in all, are behind "show all", their texts cut to 200 characters, so that
         a page's filter searches them; further ones are counted below the table.
@@ -209,10 +208,6 @@ def html_table(
         Number of rows of the whole, where ``frame`` is its head already; by default ``len(frame)``.
     file : str
         Where the whole is, e.g. ``"items.parquet"``.
-
-    Returns
-    -------
-    Html
 
     Raises
     ------

@@ -176,10 +176,6 @@ def headline_table(
         Where on the page the items are, ``#items``: each count of them becomes a link that searches the row's group.
     terms : str
         Where the page explains its words, ``#term-``: the heads of the columns become links to them.
-
-    Returns
-    -------
-    Html
     """
     flat: list[Mapping[str, Any]] = [row if isinstance(row, Mapping) else row.row() for row in rows]
     if items:

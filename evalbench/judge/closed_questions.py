@@ -76,10 +76,8 @@ class Confirmed:
 
     Attributes
     ----------
-    id : str
     agreement : float
         Share of the closed questions with the same answer, of those that the other model could answer; NaN where unscored.
-    asked : tuple of Asked
     unscored, detail : str
         Why there is no agreement; empty where there is one.
     """

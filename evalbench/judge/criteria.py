@@ -45,10 +45,8 @@ class Criterion:
 
     Attributes
     ----------
-    name, definition : str
     scale : mapping of int to str
         Each mark, in ascending order, and when it is given.
-    examples : tuple of Example
     needs_basis : {"none", "any", "ground_truth", "context"}
         What an item must bring besides the answer.
     """

@@ -51,8 +51,6 @@ class Node:
 
     Attributes
     ----------
-    name : str
-    task : Task
     branches : mapping of str to Branch
         By the reply's label; of a task node under the empty text.
     """
@@ -86,7 +84,6 @@ class Walked:
 
     Attributes
     ----------
-    id : str
     mark : float
         NaN where unscored.
     path : tuple of Step
@@ -125,7 +122,6 @@ def read_dag(path: str | Path, criteria: Mapping[str, Task] | None = None) -> Da
 
     Parameters
     ----------
-    path : str or Path
     criteria : mapping of str to Task, optional
         Those that nodes may name; by default the shipped ones, see
         :func:`evalbench.judge.criteria_lint.handbook_criteria`.
@@ -196,13 +192,8 @@ def walk(items: Sequence[Mapping[str, Any]], *, by: str | Recording | InProcess,
     by : str, Recording or callable
         As in :func:`evalbench.judge.verdicts.judge`.  Recorded verdicts have the ids ``ID/NODE``
         and the node's name as ``task``.
-    graph : Dag
     options
         As in :func:`evalbench.judge.verdicts.judge`.
-
-    Returns
-    -------
-    Walks
 
     Examples
     --------

@@ -24,7 +24,6 @@ class FactCheck:
 
     Attributes
     ----------
-    id : str
     facts : tuple of str
         The must-have facts, given or drawn from the reference.
     missing : tuple of str

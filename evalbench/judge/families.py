@@ -64,7 +64,6 @@ class Family(NamedTuple):
     ----------
     vendor : str
         Empty where only the name is known.
-    family : str
     """
 
     vendor: str

@@ -28,7 +28,6 @@ class Marked:
 
     Attributes
     ----------
-    id : str
     mark : float
         On the criterion's scale, not rounded; NaN where unscored.
     method : {"probabilities", "samples", ""}
@@ -41,7 +40,6 @@ class Marked:
         Of the first verdict.
     unscored : str
         Why there is no mark; empty where there is one.
-    detail : str
     """
 
     id: str
@@ -110,15 +108,10 @@ def geval(
         How to judge; by default a language model writes them, once for the criterion.
     method : {"auto", "probabilities", "samples"}
         ``auto`` samples only what has no probabilities; ``probabilities`` leaves that unscored.
-    n_samples : int
     temperature : float
         Of the samples, 0–2; the verdicts with probabilities are asked for at 0.
     options
         As in :func:`evalbench.judge.verdicts.judge`.
-
-    Returns
-    -------
-    Marks
 
     Raises
     ------

@@ -25,7 +25,6 @@ class Pair:
 
     Attributes
     ----------
-    id : str
     winner : {"A", "B", "TIE", ""}
         The one that both orders name; TIE where both say so or the orders disagree; empty where an order has no verdict.
     ab, ba : {"A", "B", "TIE", ""}
@@ -36,7 +35,6 @@ class Pair:
         Of both orders.
     unscored : str
         Why there is no winner; empty where there is one.
-    detail : str
     """
 
     id: str
@@ -130,10 +128,6 @@ def pairwise(
         From :func:`pairwise_task`.
     options
         As in :func:`evalbench.judge.verdicts.judge`.
-
-    Returns
-    -------
-    Pairs
 
     Raises
     ------

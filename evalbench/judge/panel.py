@@ -30,7 +30,6 @@ class Decided:
 
     Attributes
     ----------
-    id : str
     label : str
         The majority's; empty for a mean, a tie, or where unscored.
     value : float

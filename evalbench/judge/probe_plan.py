@@ -33,7 +33,6 @@ class Tries(NamedTuple):
         See :func:`evalbench.judge.probes.probe`.
     own : mapping of str to str
         Constant texts of the user's.
-    repeats : int
     """
 
     probes: tuple[str, ...]

@@ -136,10 +136,6 @@ def probe(
     seed : int
         Draws the answer of each pair that is tried, and is sent to the judge.
 
-    Returns
-    -------
-    Probed
-
     Raises
     ------
     BadInput

@@ -28,7 +28,6 @@ class Ranking:
 
     Attributes
     ----------
-    id : str
     borda : mapping of str to float
         Of each answer's name the share of the others that it was placed before, 0–1, over the orders with a verdict; ½ of each
         is what shuffling alone would give.  Empty without a verdict.
@@ -38,7 +37,6 @@ class Ranking:
         Orders that were shown.
     unscored : str
         Why there is no ranking; empty where there is one.
-    detail : str
     """
 
     id: str
@@ -146,16 +144,10 @@ def ranking(
     by : str, Recording or callable
         As in :func:`evalbench.judge.verdicts.judge`; the reply has ``order``, the numbers as shown, best first.  Recorded ones
         have the ids ``ID/0``, ``ID/1``, … in the order of :func:`orders_of`.
-    criterion, definition : str
     orders : int
         How many orders are shown of five answers or more; up to four, all are.
-    seed : int
     options
         As in :func:`evalbench.judge.verdicts.judge`.
-
-    Returns
-    -------
-    Rankings
 
     Raises
     ------

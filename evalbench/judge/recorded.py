@@ -54,7 +54,6 @@ def read_recorded(
         The table of calls of an earlier run (``calls.parquet``), or CSV, TSV or JSON Lines with ``id`` (or ``item_id``), ``label`` (or ``mark``), and if wanted ``reason``, ``sample`` and
         ``task``: a row of another task is passed over.  What the task's reply holds besides (:attr:`Task.parts`) is in
         columns of these names or, as a JSON object, in ``reply``.
-    task : Task
     asked : collection of str, optional
         The ids that are wanted: a reply to another one may have another form, such as a ranking of more answers.
 

@@ -20,7 +20,6 @@ class Judgement:
 
     Attributes
     ----------
-    id : str
     sample : int
         Which of several verdicts on the same item.
     label : str
@@ -31,7 +30,6 @@ class Judgement:
         That the task's first label (ENTAILMENT, CORRECT) holds, 0–1; NaN where the judge gives none.
     probabilities : tuple of float
         Of all the task's labels in their order, where the judge gives them; else empty.
-    reason : str
     parts : mapping
         What else the reply holds, as the task says; empty where unscored.
     unscored : str
@@ -58,8 +56,6 @@ class Judgements:
 
     Attributes
     ----------
-    judge : str
-    task : Task
     rows : tuple of Judgement
         In the order of the items, samples within.
     calls : pandas.DataFrame

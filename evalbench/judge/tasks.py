@@ -87,7 +87,6 @@ def mark_task(
 
     Parameters
     ----------
-    criterion, definition : str
     scale : mapping of int to str
         Each mark and when it is given, at least two.
     examples : sequence of mapping

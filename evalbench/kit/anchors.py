@@ -37,7 +37,6 @@ class Anchored(NamedTuple):
         of the same judge is shown).
     table : DataFrame
         ``id, model, trial, criterion, label, then, now, change``, the largest changes first.
-    notes : tuple of str
     """
 
     fit: dict[str, Any]
@@ -64,7 +63,6 @@ def anchored(
         The same answers as it judged them at the time of the later sample.
     anchors_margin : float
         A move of the judge that matters, as a share of the scale.
-    seed, n_resamples : int
 
     Returns
     -------

@@ -48,10 +48,6 @@ def worst_cases(
         The columns of the table: names, or a mapping of heading to a column's name or to a function of the row, for
         cells of HTML. By default all columns.
 
-    Returns
-    -------
-    DataFrame
-
     Examples
     --------
     >>> import pandas as pd

@@ -67,7 +67,6 @@ def given(frame: pd.DataFrame, column: str, what: str) -> pd.DataFrame:
 
     Parameters
     ----------
-    frame : DataFrame
     column : str
         Where the texts are.
     what : str
@@ -111,7 +110,6 @@ def asked(
     ----------
     rows : DataFrame or iterable of mapping
         With ``id`` and, if wanted, ``lang``.
-    model : str
     task : str
         The name of a shipped prompt.
     fields : callable

@@ -36,8 +36,6 @@ def compare_groups(
 
     Parameters
     ----------
-    items : DataFrame
-    measures : sequence of Measure
     by, units : str
         The columns of the group and of the resampling unit.
     rank_by : str
@@ -45,7 +43,6 @@ def compare_groups(
         best of many for itself, and pairs are in order of their names.
     paired : bool
         False where the groups have units of their own, such as the sessions of two models: independent samples.
-    seed, n_resamples : int
 
     Returns
     -------
@@ -113,7 +110,6 @@ def in_words(table: pd.DataFrame, by: str, metric: str, n_groups: int, *, ranked
     ----------
     table : DataFrame
         Of :func:`compare_groups`.
-    by, metric : str
     n_groups : int
         How many there are, compared or not.
     ranked_by : str

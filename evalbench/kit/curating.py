@@ -118,11 +118,6 @@ def curate(
         The split that is kept whole; by default the first of :data:`HELD_OUT` that exists, else the smallest.
     shares : mapping of str to float, optional
         Draw a new split: names with shares that add up to 1.  Rows stay in the order of the table; the seed draws.
-    seed : int
-
-    Returns
-    -------
-    Curated
 
     Raises
     ------

@@ -39,7 +39,6 @@ class Collected(NamedTuple):
     ----------
     answers : DataFrame
         The rows that were asked, with what was answered.
-    replies : list of Reply
     stopped : Stopped or None
         None where all rows were asked.
     """
@@ -56,7 +55,6 @@ def check(checks: Checks, data: Dataset, what: str) -> None:
     ----------
     checks : Checks
         Of the options ``model``, ``threshold``, ``stop_early`` and ``stop_batch``.
-    data : Dataset
     what : str
         What is asked, in the plural.
     """
@@ -90,12 +88,10 @@ def collected(
         See :func:`evalbench.kit.collecting.collected`.
     score : callable
         From answers to scores, 0–1, by id; NaN where one could not be scored.
-    threshold : float
     stop_early : bool
         Ask the model item by item, in an order of the seed, until a betting e-value decides whether the mean score is above or below the threshold.
     stop_batch : int
         After so many items each the evidence is looked at.
-    seed : int
     **others
         The other options of the study, of which those of :func:`evalbench.kit.collecting.asked` are handed on.
     """
@@ -142,12 +138,10 @@ def sequenced(
 
     Parameters
     ----------
-    estimates : sequence of Estimate
     items : DataFrame
         Of :func:`placed`; without places the estimates stay as they are.
     measures : sequence of Measure
         Of these estimates.
-    alpha : float
     ends : mapping of metric to (float, float)
         The least and the greatest score where these are not 0 and 1.
 

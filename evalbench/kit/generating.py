@@ -82,7 +82,6 @@ class Generated:
     groups : DataFrame
         ``group, documents, passages, asked, kept, wanted``.
     calls : DataFrame or None
-    accounting : mapping
     """
 
     questions: pd.DataFrame

@@ -29,8 +29,6 @@ def carried(
 
     Parameters
     ----------
-    items : DataFrame
-    data : Dataset
     unit : str
         The items' column of the resampling unit.
     names : mapping of str to str

@@ -39,7 +39,6 @@ class Labelled(NamedTuple):
         With a column of labels for each figure that has some, and with those of a plan's draw.
     options : mapping
         ``correction_fit`` for ``summarise``: the correction learnt on other data, None without one.
-    notes : tuple of str
     """
 
     items: pd.DataFrame
@@ -59,7 +58,6 @@ class Given:
         How they were drawn.
     learnt : tuple of Learnt
         The corrections of the file.
-    file, correction : str
     figures : mapping of str to Measure
     chosen : str
         The figure that ``labels_of`` names.
@@ -87,12 +85,10 @@ class Given:
 
         Parameters
         ----------
-        items : DataFrame
         heard : Heard, optional
             The judge, and the prompts that it was asked with.
         by, unit : str
             The items' columns of the group and of the unit that labels name.
-        seed, n_resamples : int
 
         Raises
         ------
@@ -198,10 +194,6 @@ def given(
         say or from elsewhere (``by_class``).  The probabilities of ``evalbench label plan`` count before it.
     correction : str
         A ``correction.json`` of this judge, learnt on other data; ``labels`` check whether it holds here.
-
-    Returns
-    -------
-    Given
 
     Raises
     ------

@@ -55,12 +55,10 @@ class Module:
     ----------
     spec : str
         As it was named, behind ``evaluate:``.
-    name : str
     compute : callable
         Columns, lists of texts by the module's names → what it returns.
     columns : mapping of str to bool
         Its columns, and whether a text of one may be a list.
-    description, citation : str
     sha256 : str
         Of its files.
     """
@@ -356,7 +354,6 @@ def contributions(whole: float, n: int, figure: Callable[[Sequence[int]], float]
     ----------
     whole : float
         The figure of all texts.
-    n : int
     figure : callable
         Rows → the figure of these texts.
 

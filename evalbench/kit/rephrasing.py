@@ -100,16 +100,11 @@ def rephrased(
         Where the texts are.
     name : str
         ``paraphrase``, ``translate_ru_en``, ``translate_ru_uk_ru``, …
-    model : str
     protect : sequence of str
         What must stay letter by letter, see :func:`evalbench.text.augment.protected_spans`: the prompt asks for it, and a reply
         without it is ``unparsed``.
     settings
         See :func:`evalbench.kit.collecting.asked`.
-
-    Returns
-    -------
-    Rephrased
 
     Raises
     ------

@@ -46,10 +46,8 @@ def result_of(
     ----------
     evaluate : callable
         The study's; its module has ``QUESTION`` and ``summarise``.
-    data : Dataset or DataLabel
     options : mapping
         Every option as it ran, see :func:`evalbench.kit.options.stated`, and what the figures rest on besides.
-    items : DataFrame
     id, by, tables, notes, method
         Of the :class:`~evalbench.core.result.Result`.
     judged : str

@@ -26,10 +26,6 @@ def sample_ids(ids: Sequence[str], sample_method: str, n_samples: int, random_st
     random_state : int
         Of the random sample.
 
-    Returns
-    -------
-    list of str
-
     Raises
     ------
     BadInput

@@ -58,12 +58,10 @@ class Scored:
         Metric → scores, and its parts as ``metric_part``; NaN where there is none.
     unscored, undefined, details : mapping of str to (n,) array of str
         Metric → one reason per text, and what is to be known about it; empty where there is a value.
-    notes : list of str
     judge : Docket or None
         Of contradictions.
     spent : list of mapping
         Accounts of the embeddings that endpoints gave.
-    embedded : bool
     """
 
     failed: Column = field(default_factory=lambda: np.array([], dtype=object))
@@ -246,8 +244,6 @@ def accounting_of(
 
     Parameters
     ----------
-    scored : Scored
-    options : mapping
     model : str
         The answering model.
     replies : sequence of Reply

@@ -51,7 +51,6 @@ class Plan(NamedTuple):
         The probability of a decision where the mean is the null value.
     bound : float
         The share of the capital that one item can take.
-    null : float
     seed : int
         Of the order.
     """
@@ -105,7 +104,6 @@ class Stopped(NamedTuple):
 
     Attributes
     ----------
-    plan : Plan
     outcomes : (n,) array of float
         Of the items asked, in their order; NaN where an item could not be scored.
     path : ConfidenceSequence
@@ -218,15 +216,10 @@ def ask_until_decided(plan: Plan, ask: Ask, *, beside: Mapping[str, Any] | None 
 
     Parameters
     ----------
-    plan : Plan
     ask : callable
         From the ids of a batch to their outcomes, 0–1, in the same order; NaN where one could not be scored.
     beside : mapping, optional
         What else ``plan.json`` holds; the plan is its field ``stopping``.
-
-    Returns
-    -------
-    Stopped
 
     Raises
     ------

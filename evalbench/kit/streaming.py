@@ -103,10 +103,6 @@ def streamed(
         ``map``, or that of :func:`on_cluster`; by default the workers of the scheduler whose address the environment variable
         :data:`SCHEDULER` holds, without one this process.
 
-    Returns
-    -------
-    Streamed
-
     Raises
     ------
     BadInput

@@ -47,7 +47,6 @@ def shown(result: Result, rows: pd.DataFrame, measures: Sequence[Measure], answe
         Of items that are averages of trials.
     rows : DataFrame
         One row per trial: keys, ``trial``, and the columns that the measures sum.
-    measures : sequence of Measure
     answers : DataFrame, optional
         Id, group, ``trial`` and ``answer``, where rows are answers.
     """

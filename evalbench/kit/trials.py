@@ -49,7 +49,6 @@ class Trials:
         The group of each trial → the group that it belongs to, and the trial's name; empty where there are no trials.
     answers : DataFrame or None
         What was answered: the table's first column, ``by``, ``trial`` and ``answer``.
-    notes : tuple of str
     """
 
     by: str = ""
@@ -164,7 +163,6 @@ class Trials:
 
         Parameters
         ----------
-        result : Result
         rows : DataFrame or None
             As :meth:`averaged` returns them beside the items of the result.
         measures : sequence of Measure
@@ -222,7 +220,6 @@ def spread(data: Dataset, schema: Mapping[str, Table], table: str = "") -> tuple
 
     Parameters
     ----------
-    data : Dataset
     schema : mapping of str to Table
     table : str
         Which table's trials; by default those of the first that has some.
@@ -231,7 +228,6 @@ def spread(data: Dataset, schema: Mapping[str, Table], table: str = "") -> tuple
     -------
     Dataset
         Without the column ``trial``.
-    Trials
     """
     for name in [table] if table else schema:
         by, frame = schema[name].trials, data.get(name)

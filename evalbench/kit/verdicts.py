@@ -101,13 +101,10 @@ def by_group(
 
     Parameters
     ----------
-    items : DataFrame
-    measures : sequence of Measure
     by, units : str
         The columns of the group and of the resampling unit.
     whole : bool
         Whether all items together follow, where there is more than one group.
-    seed, n_resamples : int
 
     Examples
     --------
@@ -185,7 +182,6 @@ def worst_group(
         A correction learnt on other data (the option ``correction_fit``).  Where it holds, or the items carry enough labels, the
         light rests on corrected figures, see :func:`evalbench.kit.correcting.fixed`, and its stability on draws from their intervals; what is
         said against the judge does not hold them back.
-    seed, n_resamples : int
 
     Returns
     -------

@@ -85,7 +85,6 @@ class Violated:
     rejected : DataFrame
         ``sample_id, lang, rule, category, passage, instead, explanation, reason, detail``.
     calls : DataFrame or None
-    accounting : mapping
     """
 
     documents: pd.DataFrame

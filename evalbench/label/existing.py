@@ -38,7 +38,6 @@ def read_labels(path: Path, marks: Marks, *, criterion: str = "", scale: tuple[f
     ----------
     path : Path
         As ``label merge`` writes it: ``doc_id``, ``system``, ``score``; or ``id``, ``model``, ``mark``; of pairs ``is_match``.
-    marks : Marks
     criterion : str
         Of several.
     scale : (float, float), optional

@@ -82,10 +82,8 @@ class Items:
 
     Attributes
     ----------
-    items : tuple of Item
     opaque : bool
         Whether ids of the page are its own, so that labels can only be read with the key.
-    notes : tuple of str
     """
 
     items: tuple[Item, ...]
@@ -109,12 +107,10 @@ def read_items(
     ----------
     source : str or Path
         A file, a folder, or ``name@version``.
-    criterion : Criterion
     columns : mapping, optional
         Column of the file → column that we expect.
     side_by_side : bool
         Whether two answers are compared: those of each two models to one id, or ``output_a`` and ``output_b``.
-    seed : int
     shuffle : bool
         Whether items come in a random order, so that none is judged by its neighbours; else in that of the table.
     root : Path, optional

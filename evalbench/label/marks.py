@@ -84,7 +84,6 @@ def read_marks(
 
     Parameters
     ----------
-    folder : Path
     table : str
         A table of the run in place of its items; of ``matching`` the pairs by default.
     mark : str

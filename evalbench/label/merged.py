@@ -74,10 +74,6 @@ def merge(saved: pd.DataFrame, keys: Mapping[str, Key]) -> Merged:
     saved : DataFrame
         From :func:`evalbench.label.saved.read_saved`.
     keys : mapping of str to Key
-
-    Returns
-    -------
-    Merged
     """
     known = [_key(keys, row) for row in saved[["page", "id"]].itertuples(index=False, name=None)]
     named = saved.assign(
@@ -233,7 +229,6 @@ def agreement(rows: pd.DataFrame, *, seed: int = 0, n_resamples: int = 2000) -> 
     ----------
     rows : DataFrame
         Of :class:`Merged`; rows without a mark do not count.
-    seed, n_resamples : int
 
     Returns
     -------

@@ -35,8 +35,6 @@ def page_and_key(
 
     Parameters
     ----------
-    items : Items
-    criterion : Criterion
     side_by_side : bool
         Whether each item has two answers.
     language : {"en", "ru", "zh"}

@@ -74,8 +74,6 @@ class Plan:
     ----------
     table : DataFrame
         One row per item: ids, texts, ``probability`` with which it was drawn, ``stratum``.
-    strata : tuple of Stratum
-    width : Width
     n_items, n_labelled : int
         Items of the run, and those that are labelled already and so not drawn.
     """
@@ -100,18 +98,12 @@ def plan_labels(
 
     Parameters
     ----------
-    marks : Marks
     n : int
         Of all items not labelled yet, at most all.
     random_share : float
         Over 0, up to 1.
     labels : Labels, optional
         Those that exist, on the scale of the marks.
-    seed : int
-
-    Returns
-    -------
-    Plan
 
     Raises
     ------

@@ -74,10 +74,6 @@ def cited(citations: Sequence[Sequence[int]], entails: Entails) -> Cited:
         citations of each statement; then, where these entail it and are several, about each alone; then, where one
         alone does not, about the others without it.
 
-    Returns
-    -------
-    Cited
-
     Examples
     --------
     >>> facts = {((1,), 0), ((1, 2), 1), ((2,), 1)}
@@ -186,10 +182,6 @@ def source_verdict(*, located: bool, judged: str) -> tuple[Verification, str]:
         Whether the quote was found in the source by fuzzy match.
     judged : {"ENTAILMENT", "NEUTRAL", "CONTRADICTION"}
         What the source says about the claim.
-
-    Returns
-    -------
-    label, reason
 
     Raises
     ------

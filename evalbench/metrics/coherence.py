@@ -54,7 +54,6 @@ class Fault(NamedTuple):
     ----------
     kind : {"wrong", "unsourced", "unread"}
         An equation whose sides differ, a number without a source, an equation that cannot be read.
-    equation : str
     number : str
         The number without a source as it is written, else empty.
     detail : str
@@ -78,11 +77,8 @@ class StepCheck(NamedTuple):
     ----------
     number : int
         From 1.
-    text : str
-    equations : tuple of str
     accurate, coherent : bool or None
         None for a step without an equation that can be read.
-    faults : tuple of Fault
     """
 
     number: int
@@ -133,8 +129,6 @@ def step_coherence(
 
     Parameters
     ----------
-    solution : Solution
-    question : str
     article_as_one : bool
         Whether *a* and *an* in the question give 1.
     common_constants : iterable of float

@@ -110,12 +110,7 @@ def overlapping(truth: Entities, predicted: Entities) -> Pairs:
 
 
 class Contests:
-    """Pairs by who contends with whom: what is to be decided once for all ways of giving credit.
-
-    Parameters
-    ----------
-    pairs : Pairs
-    """
+    """Pairs by who contends with whom: what is to be decided once for all ways of giving credit."""
 
     def __init__(self, pairs: Pairs) -> None:
         self.size = len(pairs.truth)
@@ -218,14 +213,6 @@ class Matched(NamedTuple):
 def matched(truth: Entities, predicted: Entities) -> Matched:
     """Assign predicted to true entities, for each way of counting on its own.
 
-    Parameters
-    ----------
-    truth, predicted : Entities
-
-    Returns
-    -------
-    Matched
-
     Notes
     -----
     Each way takes the assignment with the largest credit, and of several one with most pairs.  Credit: *strict*, the same
@@ -256,7 +243,6 @@ def counts_of(found: Matched, mode: str, by: Ints, n_true: Ints, n_predicted: In
 
     Parameters
     ----------
-    found : Matched
     mode : str
         One of :data:`MODES`.
     by : (n,) array of int

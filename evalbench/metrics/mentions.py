@@ -15,10 +15,8 @@ class Conflict(NamedTuple):
     Attributes
     ----------
     kind : {"class and string", "text and string"}
-    string : str
     entity_class : str
         Empty where it is one of text and string.
-    predicted, occurrences : int
     nested : bool
         Of class and string: the occurrences that were not predicted all lie inside another predicted string.
     """
@@ -41,7 +39,6 @@ def conflicts(
 
     Parameters
     ----------
-    text : str
     predicted : mapping of class to sequence of str
         Its strings, each as often as it was predicted.
     whole_words, case_sensitive : bool
@@ -85,7 +82,6 @@ def nested(string: str, where: Mapping[str, Sequence[int]]) -> int:
 
     Parameters
     ----------
-    string : str
     where : mapping of str to sequence of int
         Every predicted string of the text, and where it begins.
 

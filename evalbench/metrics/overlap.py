@@ -49,13 +49,8 @@ def common_tokens(codes: Ints, rows: Ints, n_pairs: int, *, distinct: bool = Fal
         Token codes of all left texts, then of all right texts.
     rows : (n_tokens,) int64 array
         The text of each token: 0 … n_pairs − 1 are left texts, n_pairs … 2·n_pairs − 1 right ones.
-    n_pairs : int
     distinct : bool
         Count each token of a text once.
-
-    Returns
-    -------
-    Common
     """
     width = int(codes.max(initial=-1)) + 1
     keys, counts = np.unique(rows * width + codes, return_counts=True)

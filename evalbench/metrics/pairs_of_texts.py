@@ -47,10 +47,6 @@ def ngram_diversity(tokens: TokenIds, sizes: Ints, *, orders: int = ORDERS) -> N
     orders : int
         n-grams of 1 … ``orders`` tokens.
 
-    Returns
-    -------
-    NgramDiversity
-
     Notes
     -----
     For two texts with ``a`` and ``b`` n-grams, ``c`` of them in common (counted as often as both have them), Dice =

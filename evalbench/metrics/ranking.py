@@ -74,7 +74,6 @@ def ranking(
         A list per query; None is a passage that nobody judged.
     missed : list of list of float, optional
         The grades of judged passages that the run does not have, per query.
-    relevant_from : float
 
     Examples
     --------
@@ -127,16 +126,10 @@ def rankings(
         The relevance of each; NaN where it was not judged.
     judged_query, judged_grade : (m,) arrays
         Every judgement, ranked or not.
-    n_queries : int
-    relevant_from : float
     ties : {"descending", "ascending", "random"}
         The order of passages with one score: by their id descending, as trec_eval, ascending, or by chance.
     seed : int
         Of the chance; the order of the rows changes nothing.
-
-    Returns
-    -------
-    Rankings
 
     Notes
     -----

@@ -172,7 +172,6 @@ class Levels(NamedTuple):
         Whether a marker introduces the final answer; NaN for an empty response.
     n_steps, n_reference_steps, n_equations, n_unread : float
         The last are the equations that cannot be read.
-    checks : tuple of StepCheck
     """
 
     answer_strict: float
@@ -206,15 +205,10 @@ def four_levels(
 
     Parameters
     ----------
-    response, reference, question : str
     markers : tuple of str
         What introduces the final answer.
     article_as_one, common_constants, relative_tolerance
         Of level 4: see :func:`~evalbench.metrics.coherence.step_coherence`.
-
-    Returns
-    -------
-    Levels
 
     Examples
     --------

@@ -29,7 +29,6 @@ class Card:
 
     Attributes
     ----------
-    name : str
     function : callable
         The metric itself, unchanged by the decorator.
     kind : str
@@ -47,7 +46,6 @@ class Card:
         Source with section.
     summary : str
         One line.
-    aliases : tuple of str
     unit : str
     example : (dict, object)
         Golden example: keyword arguments and the value they give.

@@ -187,7 +187,6 @@ def average_precision(
 
     Parameters
     ----------
-    found : Rankings
     k : int, optional
     denominator : {"relevant", "min", "k"}
         R, all relevant passages, as trec_eval; the fewer of R and k, so that a perfect ranking has 1 at every k; or k.

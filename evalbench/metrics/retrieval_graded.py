@@ -26,7 +26,6 @@ def ndcg(found: Rankings, k: K = None, gain: Literal["linear", "exponential"] = 
 
     Parameters
     ----------
-    found : Rankings
     k : int, optional
     gain : {"linear", "exponential"}
         Negative grades and unjudged passages gain 0.

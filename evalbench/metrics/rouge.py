@@ -126,8 +126,6 @@ def rouge(
 
     Parameters
     ----------
-    outputs : sequence of str
-    references : sequence of str or of sequences of str
     types : sequence of str
         ``rouge1`` … ``rouge9``, ``rougeL``, ``rougeLsum``.
     several : {"best", "mean"}

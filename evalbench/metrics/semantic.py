@@ -40,7 +40,6 @@ def cosines(embed: Embed, left: Sequence[str], right: Sequence[str]) -> Floats:
     ----------
     embed : callable
         Texts → (n, d) array.
-    left, right : sequences of str
 
     Returns
     -------

@@ -77,7 +77,6 @@ class Separated:
         Places of the texts that were used, ascending; all where they are few enough.
     groups : (n,) array of int
         Of the texts used; near-copies share one.
-    notes : tuple of str
     """
 
     by_text: Separability
@@ -124,10 +123,6 @@ def separated(
         Where there are more, as many are drawn, half of them from each side as far as it has them.
     n_telling, n_typical : int
         How many features, and how many texts, are listed.
-
-    Returns
-    -------
-    Separated
 
     Raises
     ------
@@ -195,12 +190,10 @@ def near_copies(texts: Sequence[str], kernel: Floats, near: float = NEAR, *, mos
 
     Parameters
     ----------
-    texts : sequence of str
     kernel : (n, n) array
         Inner products of their features.
     near : float
         0–1; above 1 only equal words count.
-    most : int
 
     Returns
     -------

@@ -193,8 +193,6 @@ def score(metric: str | Card, outputs: Texts, **inputs: Any) -> Scores:
 
     Parameters
     ----------
-    metric : str or Card
-    outputs : sequence of str
     **inputs
         Columns ``references``, ``contexts``, ``requests``, ``samples`` and the metric's own options; columns that
         the metric does not need are left out.

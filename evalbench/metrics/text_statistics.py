@@ -60,7 +60,6 @@ class StopWords:
 
     Attributes
     ----------
-    words : frozenset of str
     source : str
         In words, for the page.
     """
@@ -85,8 +84,6 @@ class TextStatistics:
         How often each row has each token, for :func:`evalbench.core.psi.psi_of_counts`.
     vocabulary : tuple of str
         The k tokens, sorted.
-    stop_words : StopWords
-    new : NewTokens
     """
 
     n_tokens: Floats
@@ -122,11 +119,6 @@ def text_statistics(
         ISO 639-1 codes whose lists of stop-words count together; none: the :data:`N_FREQUENT` most frequent tokens of both sides.
     stop : StopWords, optional
         Instead of ``languages``.
-    seed : int
-
-    Returns
-    -------
-    TextStatistics
 
     Raises
     ------
@@ -226,7 +218,6 @@ def stop_words_of(vocabulary: Sequence[str], counts: Ints, languages: Sequence[s
         Sorted.
     counts : (k,) array of int
         How often each occurs.
-    languages : sequence of str
 
     Raises
     ------
@@ -262,7 +253,6 @@ def halves_seen(tokens: TokenIds, row_keys: npt.NDArray[np.uint64], reference: B
 
     Parameters
     ----------
-    tokens : TokenIds
     row_keys : (n,) uint64 array
         Bit i is the half of the row in cut i.
     reference : (n,) array of bool

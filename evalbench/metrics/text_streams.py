@@ -42,7 +42,6 @@ class Known:
 
     Attributes
     ----------
-    stop : StopWords
     keys : (k,) array of uint64
         Of the sample's tokens: these are always counted.
     tokens : tuple of str
@@ -93,8 +92,6 @@ class StreamedStatistics:
     histograms : mapping of str to Histogram
     new : NewTokens
         Its examples are tokens of the sample.
-    stop_words : StopWords
-    vocabulary : Vocabulary
     """
 
     rows: tuple[int, int]
@@ -133,7 +130,6 @@ class TextCounts:
 
     Parameters
     ----------
-    known : Known
     most : int
         See :data:`MOST_TOKENS`.
 

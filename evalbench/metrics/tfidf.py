@@ -31,7 +31,6 @@ class TextFeatures(NamedTuple):
     ----------
     matrix : (n, k) csr_matrix
         Words and shapes, then characters; either part of a row has length 1, or 0 where the text has none of it.
-    names : tuple of str
     kinds : tuple of str
         ``word``; ``shape``, what is between blanks and holds a digit, every digit as 0; ``characters``, 2 to 4 in a row.
     """

@@ -93,10 +93,6 @@ def check(name: str, *, longest: int = 4096, timeout: float = 120.0) -> list[Fin
     timeout : float
         Seconds per call.
 
-    Returns
-    -------
-    list of Finding
-
     Raises
     ------
     BadInput

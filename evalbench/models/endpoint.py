@@ -52,7 +52,6 @@ class Model:
         Azure's dated interface; empty otherwise.
     price : Price or None
         None: not known. Models of this machine cost nothing.
-    limits : Limits
     context : int or None
         Longest prompt and reply together, in tokens.
     """

@@ -122,7 +122,6 @@ class Reply:
 
     Attributes
     ----------
-    request : Request
     model, served_by, host : str
         The name that was asked for, the model as the endpoint named it, the endpoint's host.
     another : bool

@@ -68,7 +68,6 @@ class Level:
 
     Attributes
     ----------
-    model : str
     level : int
         Requests under way at the same time.
     seconds : float
@@ -93,7 +92,6 @@ class Load:
         A row per request, columns as in :data:`COLUMNS`: ``started`` from the beginning of its level, ``first`` and ``seconds``
         to the first text and to the end, all in seconds; ``counted_by`` says who counted the tokens, the ``endpoint`` or
         its ``pieces`` of text; ``error`` is empty for a whole reply.
-    levels : tuple of Level
     warm_up : int
         Requests before the measurement, in none of the figures.
     """

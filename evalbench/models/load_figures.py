@@ -34,14 +34,11 @@ class AtLevel:
 
     Attributes
     ----------
-    model : str
-    level : int
     requests, replies : int
         Sent, and answered whole.
     errors : mapping of str to int
         By kind.
     seconds : float
-    stopped : str
     counted_by : str
         Who counted tokens: ``endpoint``, ``pieces``, both, or nobody.
     cost : float

@@ -33,7 +33,6 @@ def estimated(text: str, *, small: bool = False) -> int:
 
     Parameters
     ----------
-    text : str
     small : bool
         For a small, mostly English vocabulary, as local models have.
 

@@ -52,9 +52,6 @@ def standings(
 
     Parameters
     ----------
-    schedule : Schedule
-    ledger : Ledger
-    now : datetime
     rows : Rows, optional
         Of the schedule's store.
     keep : bool
@@ -95,8 +92,6 @@ def carry_out(
 
     Parameters
     ----------
-    schedule : Schedule
-    ledger : Ledger
     carry : callable
         Runs an entry for its due time.  What it cannot do it returns as ``failed``; :class:`BadInput` counts as that.
         Any other exception is written down as a failed run, and ends the call.
@@ -110,10 +105,6 @@ def carry_out(
         Who runs them; by default host and process.
     begins, say : callable
         Given what begins, and whatever else is worth a line.
-
-    Returns
-    -------
-    list of Done
     """
     owner = owner or f"{platform.node()}, process {os.getpid()}"
     lease = timedelta(minutes=schedule.lease)

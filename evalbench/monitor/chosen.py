@@ -35,17 +35,14 @@ class Candidate(NamedTuple):
 
     Attributes
     ----------
-    metric : str
     value, ci_low, ci_high : float or None
         Its correlation with the annotators' labels.
     p, p_holm : float or None
         Two-sided, from the resamples of the interval, and adjusted for all metrics that were looked at.
-    n : int
     n_of : str
         What is counted by n.
     higher_is_better : bool
         Where False, a negative correlation is agreement.
-    monitored : bool
     why : str
         Why it is not monitored; empty where it is.
     """
@@ -73,13 +70,10 @@ class Chosen(NamedTuple):
 
     Attributes
     ----------
-    run : str
     data : mapping
         ``name``, ``version``, ``sha256`` of the labelled data.
-    level, coefficient : str
     criteria : sequence of str
         Those that people marked and the correlation is averaged over.
-    rule : str
     metrics : sequence of Candidate
         Those with the highest agreement first.
     """
@@ -139,11 +133,6 @@ def chosen_of(
         0 to 1, exclusive.
     at_least : float
         0 to 1.
-    most : int
-
-    Returns
-    -------
-    Chosen
 
     Raises
     ------

@@ -21,7 +21,6 @@ def client_hash(client: str, key: bytes) -> str:
     ----------
     client : str
         As the application knows the client: never normalised, so that no two become one.
-    key : bytes
 
     Examples
     --------

@@ -23,7 +23,6 @@ class Counts:
     ----------
     given : int
         Rows of interactions and feedback; each of them is written, waiting or lost.
-    written, waiting : int
     lost : mapping of str to int
         By reason.
     faults : int

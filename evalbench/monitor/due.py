@@ -36,7 +36,6 @@ class Known(NamedTuple):
         Of that due time.
     missed : int
         How many earlier due times that run catches up.
-    because : str
     owner : str
         Who runs it; empty where nobody does.
     lease_until, retry_at : datetime or None
@@ -76,15 +75,12 @@ class Standing(NamedTuple):
 
     Attributes
     ----------
-    entry : Entry
     state : str
         ``due``; ``give up``: begun as often as is allowed; ``running`` elsewhere; ``retry`` later; ``waiting``.
     due : datetime or None
         The due time that a run now would count for.
-    missed : int
     attempt : int
         That a run now would be.
-    because : str
     next : datetime or None
         When it is due next by the clock.
     """
@@ -113,7 +109,6 @@ def due(
 
     Parameters
     ----------
-    schedule : Schedule
     known : mapping of str to Known
         By the name of the entry; what is not kept yet is as in :func:`first_known`.
     now : datetime

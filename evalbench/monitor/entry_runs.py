@@ -37,7 +37,6 @@ class Carrier:
 
     Attributes
     ----------
-    schedule : Schedule
     reports : Path
         For entries that name no folder.
     root : Path or None

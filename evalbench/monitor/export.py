@@ -36,8 +36,6 @@ def export(log: Log, folder: Path, window: Window = EVERYTHING) -> Exported:
 
     Parameters
     ----------
-    log : Log
-    folder : Path
     window : Window
         Its months in UTC.  A month that it covers only in part must not exist yet.
 

@@ -31,7 +31,6 @@ class Feedback(NamedTuple):
 
     Attributes
     ----------
-    label : str
     interactions, clients : int
         All of them; clients that are known.
     answered, answering : int
@@ -79,11 +78,8 @@ def feedback_of(log: Log, window: Window, label: str, seed: int = 0) -> Feedback
 
     Parameters
     ----------
-    log : Log
     window : Window
         Of the interactions, whenever their feedback came.
-    label : str
-    seed : int
     """
     import sqlalchemy as sql
 

@@ -33,7 +33,6 @@ def forget(store: LogStore, *, before: int | None = None, client: str = "", dry_
 
     Parameters
     ----------
-    store : LogStore
     before : int, optional
         Microseconds since 1970, UTC: older interactions, older losses, and older feedback on interactions that are not in
         the store.

@@ -54,8 +54,6 @@ def exported(store: Address, folder: Path, window: Window | None) -> int:
 
     Parameters
     ----------
-    store : Address
-    folder : Path
     window : Window, optional
         Deliver the months (UTC) from that of its start on, whole; all by default, so that what the store has forgotten
         goes from the folder too.

@@ -223,7 +223,6 @@ class CallLog:
         ----------
         interaction : str
             Its id, as :meth:`record` returned it.
-        value : float
         source : {"user", "annotator", "judge"}
         judge : str, optional
             Who, or which model; a user's id is hashed.

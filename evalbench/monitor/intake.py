@@ -26,7 +26,6 @@ class Intake:
 
     Parameters
     ----------
-    store : str or Path or function
     key : bytes or None
         Of the hashes of clients; by default the environment's.
     bounds : dict

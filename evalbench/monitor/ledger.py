@@ -37,9 +37,6 @@ class Claim(NamedTuple):
 
     Attributes
     ----------
-    schedule, entry : str
-    due : datetime
-    attempt : int
     version : int
         Of the entry's row; who has another has lost it.
     run : int
@@ -109,7 +106,6 @@ class Ledger:
 
         Parameters
         ----------
-        schedule : str
         first : mapping of str to Known
             Of all entries, see :func:`evalbench.monitor.due.first_known`.
         keep : bool
@@ -307,7 +303,6 @@ def opened(address: Address, make: bool = False) -> Ledger:
 
     Parameters
     ----------
-    address : Address
     make : bool
         Make the file, where it is one and there is none.
 

@@ -40,12 +40,7 @@ class Times(NamedTuple):
 
 
 class Window(NamedTuple):
-    """A span of time, half-open, in UTC.
-
-    Attributes
-    ----------
-    start, end : datetime
-    """
+    """A span of time, half-open, in UTC."""
 
     start: datetime
     end: datetime
@@ -81,8 +76,6 @@ def due_times(expression: str, zone: ZoneInfo, after: datetime, until: datetime)
 
     Parameters
     ----------
-    expression : str
-    zone : ZoneInfo
     after, until : datetime
         With a time zone.
 
@@ -164,8 +157,6 @@ def window_at(stated: object, at: datetime, zone: ZoneInfo) -> Window:
     ----------
     stated : str or list
         Without a fault, see :func:`window_fault`.
-    at : datetime
-    zone : ZoneInfo
 
     Examples
     --------

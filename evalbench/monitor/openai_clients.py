@@ -20,7 +20,6 @@ def hooked(client: Any, intake: Intake) -> Any:
     ----------
     client : object
         ``openai``'s, sync or async; one that is hooked already stays as it is.
-    intake : Intake
     """
 
     def logging(places: Places) -> Callable[[Any], Any]:

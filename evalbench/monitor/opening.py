@@ -59,7 +59,6 @@ class Sink:
     ----------
     opened : function
         Opens the store.
-    rest : Rest
     """
 
     def __init__(self, opened: Callable[[], Store], rest: Rest) -> None:

@@ -33,12 +33,8 @@ def overview(schedule: Schedule, ledger: Ledger, standings: Sequence[Standing], 
 
     Parameters
     ----------
-    schedule : Schedule
-    ledger : Ledger
     standings : sequence of Standing
         Of all entries, as of now.
-    now : datetime
-    reports : Path
     """
     folder = reports / FOLDER / schedule.name
     past = ledger.history(schedule.name, RUNS)

@@ -98,7 +98,6 @@ def as_kept(table: str, rows: Sequence[Mapping[str, Any]], places: Sequence[str]
 
     Parameters
     ----------
-    table : str
     rows : sequence of mapping
         A column that is not there is null.
     places : sequence of str

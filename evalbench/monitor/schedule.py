@@ -58,7 +58,6 @@ class Entry:
 
     Attributes
     ----------
-    name : str
     cron : str
         Empty where the clock does not make it due.
     rows : int
@@ -81,7 +80,6 @@ class Entry:
         When it counts from: a date or time, else None: when the schedule is first looked at.
     out : Path or None
         Folder of its reports.
-    retries : int
     retry_after : float
         Minutes.
     """
@@ -109,16 +107,13 @@ class Schedule:
 
     Attributes
     ----------
-    path : Path
     name : str
         What its state is kept under; the stem of the file unless stated.
-    zone : ZoneInfo
     store, stated : Address or None
         Log store, and where the state is kept, where that is stated.
     out : Path or None
     lease : float
         Minutes.
-    entries : tuple of Entry
     """
 
     path: Path
@@ -148,7 +143,6 @@ def read_schedule(path: Path, root: Path | None = None) -> Schedule:
 
     Parameters
     ----------
-    path : Path
     root : Path, optional
         The workbench.
 

@@ -35,7 +35,6 @@ class ToStore:
 
     Parameters
     ----------
-    store : str or Path
     key : bytes or None
         With which ids of clients are hashed.
     """

@@ -121,7 +121,6 @@ class LogStore(Log):
             both; where known ``judge``: who it was.  Without an ``id`` the contents make one.
         orphans : bool
             Also on interactions that are not in the store, which may be on their way.
-        places : sequence of str
 
         Raises
         ------
@@ -169,7 +168,6 @@ class LogStore(Log):
 
         Parameters
         ----------
-        key : bytes
         known : bool
             Whether a store that has none yet is refused, since no client is found in it.
 

@@ -134,7 +134,6 @@ def wrapped(function: F, places: Places, intake: Intake, client: Any = None) -> 
         Sync or async.
     places : Places
         Of what is asked.
-    intake : Intake
     client : object, optional
         The ``openai`` client whose method it is: its key must not be logged.
     """

@@ -63,7 +63,6 @@ def read_anchors(path: Path) -> tuple[pd.DataFrame, JudgedBy]:
     -------
     DataFrame
         All columns of :data:`ANCHORS`, ``""`` or NaN where the file lacks them.
-    JudgedBy
 
     Raises
     ------

@@ -24,7 +24,6 @@ class Learnt:
 
     Attributes
     ----------
-    judge, criterion : str
     prompts : tuple of str
         SHA-256 of the prompts that the judge was asked with; empty where none are known.
     population : mapping

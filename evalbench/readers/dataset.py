@@ -46,10 +46,8 @@ class Dataset:
 
     Attributes
     ----------
-    label : DataLabel
     tables : mapping of str to DataFrame
         One per table of the schema that is there.
-    remarks : tuple of str
     files : mapping of str to str
     unused : mapping of str to tuple of str
         Table → columns that its schema does not name.
@@ -109,7 +107,6 @@ class Raw:
 
     Attributes
     ----------
-    label : DataLabel
     frames : mapping of str to DataFrame
     sources : mapping of str to str
         The name of each table's file.
@@ -170,10 +167,6 @@ def load(
     **files : str or Path
         Further files by table name, or by a name under which one is read instead of ``data``
         (:attr:`~evalbench.readers.schema.Table.alone`); an empty string counts as not given.
-
-    Returns
-    -------
-    Dataset
 
     Raises
     ------

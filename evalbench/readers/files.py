@@ -81,8 +81,6 @@ def raw_table(path: Path, raw: bytes, trec: tuple[str, ...] = ()) -> tuple[pd.Da
 
     Parameters
     ----------
-    path : Path
-    raw : bytes
     trec : tuple of str
         The columns of the table as a TREC file, if it has such a form; its name may end in anything.
 

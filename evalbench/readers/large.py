@@ -36,9 +36,7 @@ class Large:
     ----------
     name : str
         Of the file, folder or database.
-    parts : tuple of Part
     rows : int
-    sampled : int
     renamed : mapping of str to str
         Column as the study calls it → as the parts call it; others have one name.
     """
@@ -105,7 +103,6 @@ def large_frame(
     ----------
     path : Path
         The file, or the folder of the files.
-    files : sequence of Path
     sampled : int
         How many rows.
     columns : mapping of str to str

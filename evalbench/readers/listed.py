@@ -40,7 +40,6 @@ def listed(reply: str, form: str, classes: Collection[str]) -> Listed:
 
     Parameters
     ----------
-    reply : str
     form : {"tuples", "json"}
         ``[("string", "class"), …]`` as Python writes it, or ``{"entities": [{"entity": "…", "entity_class": "…"}, …]}``.
         Either may be inside one fenced block; nothing else may be beside it.

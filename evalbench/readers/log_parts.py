@@ -43,7 +43,6 @@ def log_parts(store: str, window: Window = EVERYTHING) -> tuple[LogPart, ...]:
     ----------
     store : str
         See :class:`evalbench.readers.log_store.log.Log`.
-    window : Window
 
     Returns
     -------

@@ -94,7 +94,6 @@ def logged_replies(
 
     Parameters
     ----------
-    frame : DataFrame
     table : Table
         What is expected.  Several choices of a row become rows with ``trial``, or ``samples`` where the table has only these.
     renames : mapping of str to str
@@ -104,7 +103,6 @@ def logged_replies(
 
     Returns
     -------
-    DataFrame
     list of str
         What was understood, sentences.
 

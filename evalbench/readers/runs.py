@@ -181,7 +181,6 @@ def run_folders(reports: Path, study: str = "", hash8: str = "") -> list[Path]:
 
     Parameters
     ----------
-    reports : Path
     study : str
         Only those of this study.
     hash8 : str

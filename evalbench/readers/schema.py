@@ -35,7 +35,6 @@ class Column:
 
     Attributes
     ----------
-    name : str
     type : {"id", "text", "texts", "int", "float", "bool", "json", "spans", "ts"}
     required : bool
         Whether the column must be there.
@@ -48,8 +47,6 @@ class Column:
         Whether each value is a system that is judged for itself, of which there may be :data:`MOST_GROUPS`.
     low, high : float or None
         Inclusive bounds of numbers.
-    choices : tuple of str
-    help : str
     hint : str
         What to do with cells that are of another type, for the end of the message.
     """
@@ -101,7 +98,6 @@ class Table:
     columns : tuple of Column
     unique : tuple of str
         The columns that together name a row.
-    required : bool
     nested : str
         The key under which a document of a nested JSON Lines file lists these rows; the table's own name always works.
     whole : bool
@@ -124,7 +120,6 @@ class Table:
         0: all rows, of any table.
     no_trials : str
         Why a column ``trial`` means nothing in this study, a sentence; it is a note where the table has one.
-    help : str
     """
 
     columns: tuple[Column, ...]

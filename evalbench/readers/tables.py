@@ -56,7 +56,6 @@ def checked(raw: pd.DataFrame, table: Table, source: str, columns: Mapping[str, 
     ----------
     raw : DataFrame
         From :func:`evalbench.readers.files.raw_frame`; the index holds the row numbers shown in messages.
-    table : Table
     source : str
         Named in the message.
     columns : mapping, optional

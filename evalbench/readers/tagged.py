@@ -82,7 +82,6 @@ class Tokens(NamedTuple):
         The texts' ids.
     start, end : (n,) arrays of int
         Where each lies in its text, whose tokens are joined by blanks.
-    texts : list of str
     """
 
     text: Indices
@@ -136,7 +135,6 @@ def chunks_of(tags: Iterable[str], text: Indices) -> Chunks:
 
     Parameters
     ----------
-    tags : iterable of str
     text : (n,) array of int
         The text of each token, ascending.
 

@@ -30,8 +30,6 @@ def is_trec(path: Path, raw: bytes, columns: tuple[str, ...]) -> bool:
 
     Parameters
     ----------
-    path : Path
-    raw : bytes
     columns : tuple of str
         A name for each field; the empty name is a field that is not read.
 

@@ -34,7 +34,6 @@ def as_meant(frame: pd.DataFrame, table: Table, renames: Mapping[str, str]) -> t
 
     Parameters
     ----------
-    frame : DataFrame
     table : Table
         Says which columns hold lists and which numbers.
     renames : mapping of str to str

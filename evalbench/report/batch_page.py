@@ -23,7 +23,6 @@ def write_summary(folder: Path, summary: Mapping[str, Any]) -> Path:
 
     Parameters
     ----------
-    folder : Path
     summary : mapping
         ``suite``, ``finished``, ``exit_code``, ``runs``, ``against`` as the schema describes them.
     """

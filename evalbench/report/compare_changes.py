@@ -60,7 +60,6 @@ def changes_html(
 
     Parameters
     ----------
-    d : Differences
     links : mapping of run id to str
         The page of a run, relative to the comparison's.
     anchors : mapping of run id to set of str

@@ -73,8 +73,6 @@ def write(pairs: Pairs, folder: Path, links: Mapping[str, str], *, keep: bool = 
 
     Parameters
     ----------
-    pairs : Pairs
-    folder : Path
     links : mapping of run id to str
         Where the page of a run is, relative to the folder.
     keep : bool

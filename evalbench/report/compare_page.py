@@ -28,7 +28,6 @@ def page(pairs: Pairs, links: Mapping[str, str], anchors: Mapping[str, Set[str]]
 
     Parameters
     ----------
-    pairs : Pairs
     links : mapping of run id to str
         Where the page of a run is, relative to this one.
     anchors : mapping of run id to set of str, optional

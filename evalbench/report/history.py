@@ -29,7 +29,6 @@ class Headline(NamedTuple):
 
     Attributes
     ----------
-    metric : str
     value, low, high : float or None
     higher_is_better : bool or None
     group : str
@@ -62,14 +61,12 @@ class Change(NamedTuple):
 
     Attributes
     ----------
-    delta : float
     clear : bool
         The two intervals have no value in common.
     better : bool or None
         None where the figure has no direction, or nothing changed.
     headline : Headline
         As it was.
-    before : Run
     """
 
     delta: float
@@ -84,7 +81,6 @@ class Run(NamedTuple):
 
     Attributes
     ----------
-    study, run_id, status, error : str
     started : str
         UTC, ISO 8601; empty where unknown.
     seconds : float or None
@@ -92,7 +88,6 @@ class Run(NamedTuple):
         Empty where the run has no result.
     data : str
         ``name@version``; empty where unknown.
-    synthetic : bool
     headline : Headline or None
         See :func:`headline`.
     headlines : mapping
@@ -282,7 +277,6 @@ def previous(runs: Sequence[Run], run: Run, besides: Collection[str] = ()) -> tu
     ----------
     runs : sequence of Run
         Newest first.
-    run : Run
     besides : collection of str
         Ids of runs that do not count, such as those of the same suite.
     """

@@ -155,10 +155,6 @@ def _text(name: str) -> str:
 def write_index(reports: Path) -> Path:
     """Write ``index.html`` beside the studies' folders.
 
-    Parameters
-    ----------
-    reports : Path
-
     Returns
     -------
     Path

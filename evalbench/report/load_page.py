@@ -31,8 +31,6 @@ def write_load(folder: Path, load: Load, settings: Mapping[str, Any], finished: 
 
     Parameters
     ----------
-    folder : Path
-    load : Load
     settings : mapping
         As it was asked for: ``levels, seconds, max_tokens, timeout, seed``.
     finished : str

@@ -34,7 +34,6 @@ def write_overview(folder: Path, content: Mapping[str, Any]) -> Path:
 
     Parameters
     ----------
-    folder : Path
     content : mapping
         ``schedule, timezone, made``; ``runs_shown, runs_kept``: of each entry, at most; ``store``: the log store's name, or null; ``entries``: ``name, what, target, state, because, due, next, runs``, each of the runs
         ``due, started, finished, status, light, said, attempt, missed, because, owner, pages`` (relative to the folder),

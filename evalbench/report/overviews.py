@@ -15,7 +15,6 @@ class Overview(NamedTuple):
 
     Attributes
     ----------
-    schedule : str
     sentence : str
         Its last lights.
     made : str

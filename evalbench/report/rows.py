@@ -67,7 +67,6 @@ def anchored(page: str, cases: Collection[str] = ()) -> str:
 
     Parameters
     ----------
-    page : str
     cases : collection of str
         The cases whose full texts may be on the page, each under a title that begins with its name.
 

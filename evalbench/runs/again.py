@@ -46,10 +46,6 @@ def judged_again(
     root : Path, optional
         The workbench, found upwards otherwise.
 
-    Returns
-    -------
-    Plan
-
     Raises
     ------
     BadInput

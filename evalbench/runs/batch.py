@@ -44,8 +44,6 @@ class Outcome(NamedTuple):
 
     Attributes
     ----------
-    job : Job
-    folder : Path
     run : mapping
         Its ``run.json``.
     results : mapping or None
@@ -90,8 +88,6 @@ def run_batch(
 
     Parameters
     ----------
-    jobs : sequence of Job
-    reports : Path
     workers : int, optional
         Processes of this machine; by default as many as it has cores.
     scheduler : str, optional
@@ -104,7 +100,6 @@ def run_batch(
         MB that the kernel of each run may take that states none of its own.
     resume : bool
         Leave out what an equal run has finished before.
-    watcher : Watcher
 
     Returns
     -------

@@ -22,10 +22,8 @@ def close(folder: Path, begun: Mapping[str, Any], ended: Ended, seconds: float |
 
     Parameters
     ----------
-    folder : Path
     begun : mapping
         ``run.json`` as the run began.  What it says is not the notebook's to change; what the notebook adds is kept.
-    ended : Ended
     seconds : float, optional
     key : str
         That the kernel had for its marks; what was drawn with another is shown as text.

@@ -25,7 +25,6 @@ def dry_run(
 
     Parameters
     ----------
-    planned : Plan
     timeout : float, optional
         Seconds for each pass.
     fork : bool
@@ -35,7 +34,6 @@ def dry_run(
 
     Returns
     -------
-    Plan
     str
         Why the notebook failed, where it did before anything was noted; else empty.
 

@@ -104,13 +104,8 @@ def to_csv(run: Finished, target: Path) -> list[Path]:
 
     Parameters
     ----------
-    run : Finished
     target : Path
         New or empty.
-
-    Returns
-    -------
-    list of Path
 
     Raises
     ------

@@ -57,15 +57,10 @@ def to_every_eval_ever(run: Finished, target: Path, *, organisation: str = "") -
 
     Parameters
     ----------
-    run : Finished
     target : Path
         The folder that gets ``data/``; files of the same run are replaced.
     organisation : str
         Who publishes the results.
-
-    Returns
-    -------
-    Written
 
     Raises
     ------

@@ -32,7 +32,6 @@ def to_mlflow(run: Finished, target: Path) -> tuple[str, bool]:
 
     Parameters
     ----------
-    run : Finished
     target : Path
         The folder of ``mlflow.db`` and ``mlartifacts``, of which many runs may share one.
 

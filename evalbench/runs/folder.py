@@ -94,7 +94,6 @@ def runs(reports: Path, study: str = "", hash8: str = "") -> Iterator[tuple[Path
 
     Parameters
     ----------
-    reports : Path
     study : str
         Only those of this study.
     hash8 : str

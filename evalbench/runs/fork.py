@@ -50,7 +50,6 @@ class ForkedKernel:
 
     Attributes
     ----------
-    pid : int
     returncode : int or None
         Negative for a signal; ``-SIGKILL`` where the preloaded process itself is gone.
     """
@@ -190,7 +189,6 @@ class Preloaded:
             Arguments of ``ipykernel_launcher``.
         env : mapping
             The whole environment.
-        cwd : str
         said : str
             A file that its standard output and standard error go to.
 

@@ -97,7 +97,6 @@ def unpack(parcel: Parcel, blob: Callable[[str], bytes], where: Path) -> Plan:
 
     Parameters
     ----------
-    parcel : Parcel
     blob : callable
         The bytes of a SHA-256.
     where : Path

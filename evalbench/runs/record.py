@@ -33,7 +33,6 @@ def record(result: Result, out: str | Path | None = None) -> None:
 
     Parameters
     ----------
-    result : Result
     out : str or Path, optional
         A new or empty folder.
 
@@ -122,7 +121,6 @@ def command_line(result: Result, variables: Mapping[str, Any] | None = None) -> 
 
     Parameters
     ----------
-    result : Result
     variables : mapping, optional
         The notebook's variables; by default those of ``__main__``.
     """

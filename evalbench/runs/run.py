@@ -49,7 +49,6 @@ class Plan:
     ----------
     study : str
         A study's name, or the stem of the notebook.
-    notebook : Path
     parameters : mapping
         Those given, checked; paths are absolute.
     in_force : mapping
@@ -265,7 +264,6 @@ def run(
 
     Parameters
     ----------
-    planned : Plan
     out : Path, optional
         The folder for reports; by default ``reports`` of the workbench, or of the current folder outside of one.
     timeout : float, optional

@@ -46,7 +46,6 @@ class Job(NamedTuple):
         Counted from 1 over the whole suite.
     entry, line : int
         The number of its entry and its line in the file; line 0 where it comes from no file.
-    plan : Plan
     timeout : float or None
         Seconds.
     memory : int or None
@@ -82,15 +81,10 @@ def read_suite(path: Path, root: Path | None = None, limits: Mapping[str, Any] |
 
     Parameters
     ----------
-    path : Path
     root : Path, optional
         The workbench.
     limits : mapping, optional
         ``max_calls`` and ``max_cost`` of each run whose entry sets none.
-
-    Returns
-    -------
-    tuple of Job
 
     Raises
     ------

@@ -41,10 +41,7 @@ class Task(NamedTuple):
         Of the job in its suite.
     batch : str
         Of all its runs; a task finds its own finished folder by it.
-    study, identity : str
     timeout : float or None
-    attempt : int
-    fork : bool
     preloaded : str
         Address of a preloaded process of this machine; without one a worker starts its own.
     workers : int

@@ -8,6 +8,7 @@ import json
 import pkgutil
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +22,19 @@ if TYPE_CHECKING:
 
 def names() -> list[str]:
     """Names of all studies."""
-    return sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name != "contract" and not m.name.startswith("_"))
+    return list(_names())
 
 
+@cache
+def _names() -> tuple[str, ...]:
+    return tuple(
+        sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name != "contract" and not m.name.startswith("_"))
+    )
+
+
+@cache
 def study(name: str) -> Study:
-    """What a study offers.
+    """What a study offers; its module is looked at once.
 
     Raises
     ------

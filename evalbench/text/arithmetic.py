@@ -61,7 +61,6 @@ class Expression(NamedTuple):
 
     Attributes
     ----------
-    value : fractions.Fraction
     written : tuple of Written
         The numbers written in it, in order; ``20%`` is worth 1/5, and the sign of ``-3`` is an operator.
     operators : frozenset of str
@@ -130,10 +129,6 @@ def parse(expression: str) -> Expression:
     ----------
     expression : str
         At most 300 characters, 32 nested brackets, exponents within ±64, values below 2**1024.
-
-    Returns
-    -------
-    Expression
 
     Raises
     ------

@@ -26,7 +26,6 @@ def chunk_spans(text: str, size: int, overlap: int = 0, language: str = "en") ->
 
     Parameters
     ----------
-    text : str
     size : int
         The longest chunk, in characters.  A sentence that is longer is cut between words, and a word that is longer
         between characters, never within a letter and its marks.

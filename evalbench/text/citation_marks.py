@@ -108,7 +108,6 @@ def statements(text: str, language: str = "en") -> list[Statement]:
 
     Parameters
     ----------
-    text : str
     language : str
         ISO 639-1 code, for cutting sentences.
 

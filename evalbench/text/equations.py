@@ -57,7 +57,6 @@ class Equation(NamedTuple):
 
     Attributes
     ----------
-    text : str
     sides : tuple of Expression
         Empty where it could not be read.
     fault : str

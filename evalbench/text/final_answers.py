@@ -32,7 +32,6 @@ class Marked(NamedTuple):
 
     Attributes
     ----------
-    number : Number
     body : str
         The text that leads to it.
     """
@@ -46,7 +45,6 @@ def marked_answer(text: str, markers: tuple[str, ...] = MARKERS) -> Marked | Non
 
     Parameters
     ----------
-    text : str
     markers : tuple of str
         What introduces the final answer, the most reliable first.  One that ends in a colon is found in any case, in
         bold type, with another sign in place of its colon (``：``, ``=``, a dash), with *is* before it, and as a

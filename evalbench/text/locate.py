@@ -56,7 +56,6 @@ def locate(context: str, text: str, threshold: float = 0.8) -> Location | None:
 
     Parameters
     ----------
-    context, text : str
     threshold : float
         The least similarity (0–1, normalised indel) of a fuzzy alignment.
 

@@ -97,7 +97,6 @@ def number_words(text: str, *, article_as_one: bool = False) -> frozenset[Fracti
 
     Parameters
     ----------
-    text : str
     article_as_one : bool
         Whether English *a* and *an* count as 1.
 

@@ -150,14 +150,9 @@ def find_numbers(text: str, *, spaced: bool | None = None) -> list[Number]:
 
     Parameters
     ----------
-    text : str
     spaced : bool, optional
         Whether plain spaces may group thousands and commas precede decimals; by default where the text
         is Cyrillic.
-
-    Returns
-    -------
-    list of Number
 
     Examples
     --------

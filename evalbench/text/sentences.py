@@ -10,7 +10,6 @@ def sentences(text: str, language: str = "en") -> list[str]:
 
     Parameters
     ----------
-    text : str
     language : str
         ISO 639-1 code: abbreviations and closing marks differ by language.  Line ends always cut.
 

@@ -30,7 +30,6 @@ class Solution(NamedTuple):
 
     Attributes
     ----------
-    steps : tuple of Step
     strict : Number or None
         The number behind a marker.
     flexible : Number or None
@@ -63,7 +62,6 @@ def parse_solution(text: str, markers: tuple[str, ...] = MARKERS) -> Solution:
 
     Parameters
     ----------
-    text : str
     markers : tuple of str
         What introduces the final answer; see :func:`evalbench.text.final_answers.marked_answer`.
 

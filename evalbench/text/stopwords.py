@@ -253,10 +253,6 @@ def _carries_meaning(word: str) -> bool:
 def detect_language(text: str) -> str:
     """The language whose stop-words cover most of a text's words.
 
-    Parameters
-    ----------
-    text : str
-
     Returns
     -------
     str

@@ -156,10 +156,6 @@ def token_ids(
         No token depends on what is beyond a blank, as in :func:`words`: what is between blanks is then tokenised
         once, however often it occurs, which is several times as fast.
 
-    Returns
-    -------
-    TokenIds
-
     Examples
     --------
     >>> t = token_ids(["a b a", "", "b"])

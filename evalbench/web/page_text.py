@@ -109,7 +109,6 @@ def decoded(body: bytes, charset: str = "", *, marked_up: bool = False) -> str:
 
     Parameters
     ----------
-    body : bytes
     charset : str
         Of the header; one that pages are not written in is passed over.
     marked_up : bool

@@ -55,7 +55,8 @@ def sample(name: str) -> Mapping[str, pd.DataFrame]:
 
 def options(name: str, **more: Any) -> dict[str, Any]:
     """The notebook's values of a study's options, with lights, and little to compute."""
-    own = {key: value for key, value in studies.defaults(name).items() if key in studies.study(name).options()}
+    known = studies.study(name).options()
+    own = {key: value for key, value in studies.defaults(name).items() if key in known}
     return {**own, **OPTIONS.get(name, {}), "n_resamples": 60, **more}
 
 

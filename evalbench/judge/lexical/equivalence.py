@@ -91,7 +91,6 @@ def equivalence(questions: Sequence[str], golds: Sequence[Sequence[str]], answer
 
     Parameters
     ----------
-    questions, answers : sequences of str
     golds : sequence of sequences of str
         At least one gold answer each; 0 where there is none.
 

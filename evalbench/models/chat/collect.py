@@ -68,7 +68,6 @@ def collect(
     ----------
     requests : sequence of Request
         Equal ones share one call; samples of one question are different requests.
-    model : str or Model
     concurrency : int, optional
         Requests under way at once: from ``models.toml``, else 8 (1 for a local model).
     cache : bool or str or pathlib.Path or ReplyCache
@@ -86,10 +85,6 @@ def collect(
         under ``evalbench run``, else a line on standard error every 30 s.
     on_reply : function, optional
         Gets each reply for which something was sent; by default that of :mod:`evalbench.models.chat.hearing`.
-
-    Returns
-    -------
-    list of Reply
 
     Raises
     ------

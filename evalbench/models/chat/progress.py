@@ -83,7 +83,6 @@ def progress_bar(total: int, shown: bool | None, what: str = "asking") -> Iterat
         Replies that are needed.
     shown : bool, optional
         A bar, or nothing at all; by default what fits, and nothing in runs of a batch.
-    what : str
     """
     replies = core.Replies(printable(what), total)
     if shown is None and os.environ.get(core.FILE):

@@ -80,10 +80,6 @@ def load_prompt(name: str, language: str = "en", path: str | Path | None = None)
         hold is taken from ours. Of a file ``ANYTHING.LANGUAGE.jinja`` the other languages are looked for beside it;
         a language that is not there is asked with the file itself.
 
-    Returns
-    -------
-    Prompt
-
     Raises
     ------
     BadInput
@@ -109,7 +105,6 @@ def prompt_language(name: str, wanted: str, path: str | Path | None = None) -> s
 
     Parameters
     ----------
-    name : str
     wanted : str
         ISO 639-1 code of the item.
     path : str or Path, optional

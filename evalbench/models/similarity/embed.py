@@ -87,7 +87,6 @@ def embedder(name: str, *, dtype: str = "float32", cache: bool = True) -> Embedd
     ----------
     name : str
         See :class:`Embedder`.
-    dtype : str
     cache : bool
         Keep vectors on disk, in ``EVALBENCH_CACHE`` or the user's cache folder.
 
@@ -110,7 +109,6 @@ def embed(texts: Sequence[str], by: str | Embedder) -> Vectors:
     ----------
     texts : sequence of str
         Any order, repeats are free.
-    by : str or Embedder
 
     Returns
     -------
@@ -145,7 +143,6 @@ def pair_similarities(backend: str | Embedder, left: Sequence[str], right: Seque
 
     Parameters
     ----------
-    backend : str or Embedder
     left, right : sequences of str, equally long
         A million pairs over some thousand distinct texts take about a second; each distinct text and each
         distinct pair is computed once.

@@ -38,11 +38,9 @@ class Card:
 
     Attributes
     ----------
-    name : str
     languages : tuple of str
         ISO 639-1 codes; ``("*",)`` any; empty: not stated by its makers.
     dimension : int or None
-    licence : str
     unrelated : float or None
         95th percentile of the similarity of unrelated sentences: below it a neighbour says nothing.
     same_meaning : float or None
@@ -55,7 +53,6 @@ class Card:
         5th percentile of unrelated and 95th of same-meaning pairs: where this model's cosines lie.
     sentences_per_second : float or None
         On one core.
-    note : str
     """
 
     name: str

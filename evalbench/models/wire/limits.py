@@ -30,7 +30,6 @@ class Limiter:
 
     Parameters
     ----------
-    limits : Limits
     share : float
         The part of the limits that this process may use, above 0 and at most 1.
 

@@ -31,7 +31,6 @@ class Streamed:
         As the endpoint counted them at the end of the stream; None where it did not.
     reason : Unscored
         Why there is no reply; empty where there is one.
-    detail : str
     parameter : str
         The parameter that the endpoint does not take.
     """

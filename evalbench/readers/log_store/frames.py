@@ -47,7 +47,6 @@ class Marks(NamedTuple):
         Of annotators: the last value of each, then the one that most of them gave.
     scores : Series
         Of the judge, where there is one only: its last value.
-    notes : list of str
     """
 
     labels: pd.Series
@@ -124,7 +123,6 @@ def logged(data: str | Path, sampled: int = 0, columns: Mapping[str, str] | None
 
     Parameters
     ----------
-    data : str or Path
     sampled : int
         How many rows are read of a large store, by studies that stream the rest, see :mod:`evalbench.readers.large`.
     columns : mapping of str to str, optional

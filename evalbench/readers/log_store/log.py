@@ -255,7 +255,6 @@ class Log:
 
         Parameters
         ----------
-        window : Window
         table : str
             ``interactions``, ``feedback`` or ``losses``.
         columns : sequence of str

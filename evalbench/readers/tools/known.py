@@ -55,15 +55,10 @@ def imported(path: str | Path, tool: str = "", model: str = "") -> Imported:
 
     Parameters
     ----------
-    path : str or Path
     tool : str
         The tool that wrote it, one of :data:`NAMES`; found out from the content otherwise.
     model : str
         The name of the model, where the file has none.
-
-    Returns
-    -------
-    Imported
 
     Raises
     ------

@@ -14,7 +14,6 @@ class Probe(NamedTuple):
 
     Attributes
     ----------
-    path : Path
     form : {"folder", "zip", "lines", "document", "csv", "parquet"}
     value : object
         Of lines the first object, of a document the whole of it, of a CSV file (header, rows), of others None.

@@ -100,7 +100,6 @@ class Run:
 
     Attributes
     ----------
-    tool : str
     rows : iterator of Row
     version, format_version : str or None
         As the file has them.

@@ -130,7 +130,6 @@ def evaluate(
         Where the questions come from.
     max_unscored : float
         More unscored questions than this share make the light grey.
-    seed, n_resamples : int
 
     Returns
     -------

@@ -54,7 +54,6 @@ class Known(NamedTuple):
         Of the stages up to the first one that would send something.
     left : list of state.Case
         The questions that come to that one.
-    parity : bool
     cached : mapping of int to int
         Requests of each stage that the store answers, also of later ones, as far as stored replies lead.
     """

@@ -37,7 +37,6 @@ def until_decided(
     ----------
     cases : sequence of Case
         That reach the stage.
-    plan : Plan
     decided : mapping of str to (int, Decision)
         What earlier stages decided; a question that they set aside has no outcome.
     ask : callable

@@ -46,7 +46,6 @@ class Escalated(NamedTuple):
     ----------
     judges : tuple of str
         The cheapest first.
-    found : Escalation
     n_labelled : int
         Labelled pairs, of which every judge was asked.
     asked, decided : tuple of int
@@ -55,7 +54,6 @@ class Escalated(NamedTuple):
         By judge.
     costs : tuple of float
         By judge; NaN where a price is not known.
-    promise, delta : float
     """
 
     judges: tuple[str, ...]

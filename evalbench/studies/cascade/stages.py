@@ -25,13 +25,7 @@ NO_ANSWERER = "no model that answers questions is named (answerer)"
 
 
 class Stage(NamedTuple):
-    """One stage.
-
-    Attributes
-    ----------
-    number : int
-    title : str
-    """
+    """One stage."""
 
     number: int
     title: str
@@ -57,7 +51,6 @@ class Setting:
 
     Attributes
     ----------
-    desk : Desk
     every : mapping of str to Case
     same : mapping of str to list of str
         Duplicates of each question.
@@ -65,7 +58,6 @@ class Setting:
         Those that need no basis, those that do, and all.
     graph : Dag or None
     returned : mapping of str to Preference
-    labels_agree : bool
     chosen : frozenset of int
         Stages that may run.
     stop_plan : Plan or None
@@ -212,15 +204,12 @@ class Account:
 
     Attributes
     ----------
-    number : int
-    title : str
     came, looked, decided, left : int
         Questions that came, that it could look at, that it decided, that went on.
     calls, saved : int
         Calls made; calls that asking about each decided pair in both orders would have cost, less those.
     agreement : float or None
         Share of the decided questions with labels on which people say the same.
-    labelled : int
     why : str
         Why it did not run, or handed on what it had decided.
     not_asked : int
@@ -249,18 +238,10 @@ class Course:
     ----------
     decided : dict of id to (int, Decision)
         With the stage that decided it.
-    instrument : dict of id to str
-    accounts : list of Account
     equal : dict of id to str
         The last evidence of no difference.
     failed : dict of id to (str, str)
         Of questions that no stage could judge: the last reason.
-    quality : dict of id to (float, float)
-    calls : dict of id to int
-    asked : list of Judgements
-    contradictions : list of (str, int, str)
-    parity : bool
-    left : list of Case
     handed_on : dict of id to (int, Decision)
         What was decided against people's labels.
     stopped : Stopped or None
@@ -293,7 +274,6 @@ def run(
 
     Parameters
     ----------
-    setting : Setting
     after : Course, optional
         One that ended early: it goes on.
     ends_before : callable, optional

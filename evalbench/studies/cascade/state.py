@@ -37,7 +37,6 @@ class Case:
 
     Attributes
     ----------
-    id, question, a, b, lang : str
     truth : str
         The ground truth; empty where there is none.
     relevant : tuple of str
@@ -87,7 +86,6 @@ class Decision:
     outcome : {"a", "b", "tie", "set-aside"}
     label : str
         Its kind, such as ``both-failed``.
-    evidence : str
     quality_a, quality_b : float
         What the stage says of each answer by itself, 0–1; NaN where it only compares.
     """
@@ -105,15 +103,12 @@ class Found:
 
     Attributes
     ----------
-    decided : dict of id to Decision
     equal : dict of id to str
         Questions that it looked at without finding a difference, with the evidence.
     failed : dict of id to (str, str)
         Questions on which its instrument failed: reason and detail.
     quality : dict of id to (float, float)
         Of questions that it did not decide.
-    asked : list of Judgements
-    calls : dict of id to int
     instrument : str
         What decided: ``baseline/lexical``, a judge's name, or empty where nothing but the texts did.
     contradictions : list of (str, str)
@@ -173,7 +168,6 @@ class Desk:
     ----------
     judge, strong, answerer : str, Recording, callable or None
         Who marks; who compares pairs; who answers questions.
-    prompt : str
     settings : mapping
         Of a language model.
     options : mapping

@@ -42,14 +42,12 @@ class Answer:
 
     Attributes
     ----------
-    id, model, lang, question : str
     gold : tuple of str
         Empty where there is no right answer to compare with.
     text : str or None
         None where there is no answer.
     citations : tuple of Citation
         By number.
-    statements : tuple of Statement
     unscored : str
         Why there is no answer; empty where there is one.
     """

@@ -27,7 +27,6 @@ class Source:
     ----------
     text : str or None
         None: it is not at hand, so nothing is known.  Empty: there is no such source.
-    title, kind : str
     origin : str
         ``supplied``, ``web``, or why there is no text.
     """
@@ -176,8 +175,6 @@ def evidence_of(
 
     Parameters
     ----------
-    answers : sequence of Answer
-    shelf : Shelf
     pages : mapping of address to Page
         Fetched pages; empty without ``check_urls``.
     sources_complete : bool

@@ -28,14 +28,12 @@ class Shape(NamedTuple):
 
     Attributes
     ----------
-    scores : tuple of str
     columns : tuple of Column
         One for each score.
     values : tuple of (k,) arrays
         The distinct values of each.
     n_bins : int
         Of the calibration error; 0 where it is not computed.
-    coverage : float
     """
 
     scores: tuple[str, ...]

@@ -35,7 +35,6 @@ class Answers(NamedTuple):
         ``id``, ``model``, ``answer``, ``samples`` (a list of texts), ``unscored``, and what else the table has.
     replies : list of Reply
         Of the model that was asked.
-    notes : tuple of str
     """
 
     rows: pd.DataFrame

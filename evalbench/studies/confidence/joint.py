@@ -32,13 +32,10 @@ def stability_of(
 
     Parameters
     ----------
-    items : DataFrame
     bands : Bands
         Of the AUROC of 1 − p.
     held : sequence of str
         Models whose light is grey whatever is drawn.
-    light : Light
-    seed, n_resamples : int
     units : str
     """
     drawn_by = items[core.clusters.CLUSTER if core.clusters.CLUSTER in items else units]

@@ -31,7 +31,6 @@ class Column(NamedTuple):
     level : (n,) array of int
         The place of its score among the distinct ones, ascending; −1 where the row has none.
     wrong : (n,) array of bool
-    n_levels : int
     """
 
     level: core.Indices

@@ -39,7 +39,6 @@ def drawn(
 
     Parameters
     ----------
-    items : DataFrame
     counts : (r, questions) array
         How often each question, in ascending order, is drawn.
     generator : numpy.random.Generator, optional

@@ -27,7 +27,6 @@ def items_of(
 
     Returns
     -------
-    items : DataFrame
     tables : mapping of str to DataFrame
         Their ``steps``, the ``faults`` of steps and the ``solutions``, each sorted by id and model.
 

@@ -24,7 +24,6 @@ class AllRows(NamedTuple):
         Statistic and part → its index, without what chance gives; of new tokens their increase.
     n : mapping of str to int
         Part → texts of both sides.
-    notes : list of str
     """
 
     values: Mapping[tuple[str, str], float]

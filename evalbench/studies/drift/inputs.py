@@ -30,7 +30,6 @@ class Samples(NamedTuple):
         Table → the rows that are of it.
     halved_at : str
         When the later half of one table begins, where no windows were given; else empty.
-    notes : list of str
     """
 
     rows: pd.DataFrame

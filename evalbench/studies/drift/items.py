@@ -30,9 +30,7 @@ class Measured:
 
     Attributes
     ----------
-    items : DataFrame
     separated : Separated or None
-    notes : list of str
     """
 
     items: pd.DataFrame
@@ -208,7 +206,6 @@ def clusters_of(vectors: core.Floats, seed: int) -> core.Ints:
     ----------
     vectors : (n, d) array
         Of unit length.
-    seed : int
 
     Examples
     --------

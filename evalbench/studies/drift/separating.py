@@ -26,10 +26,8 @@ class Separated:
     ----------
     columns : mapping of str to (n,) arrays
         Out-of-fold score and fold of each way, and the group of near-copies; NaN and the empty text for rows that were not drawn.
-    telling, classifiers : DataFrame
     typical : list of str
         Ids of the most typical new requests.
-    notes : list of str
     """
 
     columns: Mapping[str, Any]

@@ -34,10 +34,8 @@ class Found:
 
     Attributes
     ----------
-    tests : list of Test
     quality : list of Estimate
         The key metric of OOS and OOT.
-    statistics : list of Statistic
     forecast : GlobalDrift or None
     """
 

@@ -141,7 +141,6 @@ def evaluate(
         passes.  A half taken from a finished run keeps that run's threshold.
     max_unscored : float
         A half with a larger share of unscored items makes the light grey.
-    seed, n_resamples : int
 
     Returns
     -------

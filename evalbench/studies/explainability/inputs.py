@@ -52,8 +52,6 @@ class Part(NamedTuple):
 
     Attributes
     ----------
-    source : Result or Finished
-    model : str
     items : DataFrame
         ``id, final, unscored, undefined``.
     texts : DataFrame
@@ -92,7 +90,6 @@ def halves_of(
 
     Parameters
     ----------
-    data : Dataset
     runs : mapping of half to str
         The folder of a finished run, or nothing.
     answered_by : mapping of half to str

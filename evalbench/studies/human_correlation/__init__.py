@@ -105,7 +105,6 @@ def evaluate(
         For metrics that are computed; see :func:`evalbench.kit.metric_options.metrics_of`.
     max_unscored : float
         More unscored outputs than this share make a metric's light grey.
-    seed, n_resamples : int
 
     Returns
     -------

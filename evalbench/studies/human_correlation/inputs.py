@@ -87,8 +87,6 @@ class Readings(NamedTuple):
         One row per document and system, in that order; texts and ready-made metric columns.
     ratings : DataFrame
         doc_id, system, criterion, annotator, score; no gaps.
-    criteria : tuple of str
-    notes : tuple of str
     pairs : DataFrame or None
         doc_id, better, worse (systems), criterion, annotator, where people compared outputs.
     """
@@ -107,8 +105,6 @@ def automatic(
 
     Parameters
     ----------
-    data : Dataset
-    criteria : sequence of str
     options : mapping
         See :mod:`evalbench.kit.metric_options`.
 

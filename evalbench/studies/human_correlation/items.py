@@ -46,7 +46,6 @@ def criteria_of(
 
     Parameters
     ----------
-    judges : sequence of str or callable
     criteria : mapping
         Criterion → ``definition``, ``scale`` (mark → when it is given), and if wanted ``examples`` and ``basis``.
     columns : sequence of str
@@ -102,7 +101,6 @@ def scores_of(
     ----------
     frame : DataFrame
         Of the readings.
-    metrics : sequence of str
     judges, criteria
         Every judge marks every output by every criterion.
     options : mapping
@@ -193,7 +191,6 @@ def items_of(readings: inputs.Readings, scores: kit.scoring.Scored, own: Mapping
 
     Parameters
     ----------
-    readings : Readings
     scores : Scored
         Of the rows of ``readings.frame``; of no metric: one row per document, system and criterion.
     own : mapping

@@ -19,7 +19,6 @@ def pairs_table(panel: panels.Panel, given: pd.DataFrame | None) -> pd.DataFrame
 
     Parameters
     ----------
-    panel : Panel
     given : DataFrame, optional
         Pairs as people judged them: doc_id, better, worse (systems), criterion.  On other criteria: every two outputs of
         a document, the better by the mean of the annotators; those with equal means are ``undecided``.

@@ -46,7 +46,6 @@ class Terms(NamedTuple):
         They are trusted, or none is.
     bands : Bands
         Of agreement: of a metric of which less is better, the negative correlation.
-    max_ci_width, max_unscored : float
     """
 
     trusted: tuple[str, ...]
@@ -62,7 +61,6 @@ class Panel:
 
     Attributes
     ----------
-    scorers, criteria, annotators : tuple of str
     document, system : (n,) arrays of str
     x : (n, p) array
     y : (n, q) array
@@ -76,7 +74,6 @@ class Panel:
         −1 for a metric of which less is better, else 1.
     level, coefficient : str
         Of the headline.
-    seed, n_resamples : int
     cluster : (n,) array of str, optional
         Where documents come in clusters.
     """

@@ -133,7 +133,6 @@ def disagreements(result: core.Result, scorer: str = "", criterion: str = "", ro
 
     Parameters
     ----------
-    result : Result
     scorer : str
         By default the metric of the headline: of the highest mean over trusted criteria, else the first with scores.
     criterion : str

@@ -54,8 +54,6 @@ def tables_of(
 
     Parameters
     ----------
-    panel : Panel
-    trusted : sequence of str
     pairs : DataFrame or None
         As people judged them, see :func:`pairs_table`.
     against : float

@@ -59,12 +59,10 @@ def drawn(
 
     Parameters
     ----------
-    items : DataFrame
     counts : (r, documents) array
         How often each document, in ascending order, is drawn.
     generator : numpy.random.Generator, optional
         Draws the systems too, at system level; without it each system stays once.
-    level, coefficient : str
     trusted : mapping of str to sequence of str
         Metric → the criteria of its mean; empty where no criterion is trusted: then there are no means.
     """

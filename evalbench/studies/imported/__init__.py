@@ -52,7 +52,6 @@ def evaluate(
         better ``green_to`` and ``yellow_to``, at or below.
     max_unscored : float
         A larger share of questions without a score of a metric makes its light grey.
-    seed, n_resamples : int
 
     Returns
     -------

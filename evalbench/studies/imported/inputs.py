@@ -119,7 +119,6 @@ class Given(NamedTuple):
         As asked for; else those of the most answers first, then by name.
     hashed : bool
         Whether every question has a hash.
-    notes : tuple of str
     originals : mapping of str to str
         Of copies that a perturbation made, and that are kept: the question of each → that of its instance.
     """
@@ -188,7 +187,6 @@ def given(data: readers.Dataset, metrics: Sequence[str]) -> Given:
 
     Parameters
     ----------
-    data : Dataset
     metrics : sequence of str
         Which, in this order; by default all.
 

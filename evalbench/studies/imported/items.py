@@ -60,8 +60,6 @@ def reasons_of(items: pd.DataFrame, scores: pd.DataFrame, metrics: Sequence[str]
     ----------
     items : DataFrame
         One row per answer, trials apart.
-    scores : DataFrame
-    metrics : sequence of str
     """
     keys = ["metric", "model", "kind", "reason", "detail"]
     lost = scores[scores["unscored"] != ""].assign(kind="unscored", reason=lambda f: f["unscored"])

@@ -87,7 +87,6 @@ def facts_of(
 
     Parameters
     ----------
-    found : Given
     described : DataFrame or None
         The table ``metrics``.
     directions, scales : mapping

@@ -27,10 +27,8 @@ def theirs_of(found: inputs.Given, figures: pd.DataFrame | None, facts: method.F
 
     Parameters
     ----------
-    found : Given
     figures : DataFrame or None
         The table ``figures``.
-    facts : method.Facts
 
     Returns
     -------

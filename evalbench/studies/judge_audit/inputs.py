@@ -187,7 +187,6 @@ class Readings(NamedTuple):
         The columns of :data:`KEYS`, those that labels do not name empty, ``annotator``, ``mark``, ``probability``.
     on : tuple of str
         By which of :data:`KEYS` labels belong to verdicts.
-    notes : tuple of str
     """
 
     verdicts: pd.DataFrame
@@ -287,7 +286,6 @@ def read(data: readers.Dataset, humans: Sequence[str] = ()) -> Readings:
 
     Parameters
     ----------
-    data : Dataset
     humans : sequence of str
         Names in the column ``judge`` that are people: their rows are labels.
 

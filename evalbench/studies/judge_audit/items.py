@@ -29,7 +29,6 @@ def items_of(readings: inputs.Readings, *, null_model: str, labels_drawn: str) -
 
     Parameters
     ----------
-    readings : Readings
     null_model : str
         The model whose answers are one constant text; empty for none.
     labels_drawn : {"random", "elsewhere", "probability"}

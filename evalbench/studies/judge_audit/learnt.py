@@ -26,9 +26,6 @@ def files_of(
 
     Parameters
     ----------
-    items : DataFrame
-    readings : Readings
-    data : DataLabel
     versions : mapping of str to str, optional
         Judge → the model as its endpoint named it, of the judge that was asked now.
     judged_at : str

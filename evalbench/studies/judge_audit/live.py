@@ -65,8 +65,6 @@ class Live(NamedTuple):
         The judge's alone, see :class:`evalbench.judge.probes.Probed`; without rows where none was asked.
     tables : mapping of str to DataFrame
         ``calls`` and ``verdicts``, for the result; empty where none was asked.
-    accounting : mapping
-    notes : tuple of str
     """
 
     data: readers.Dataset

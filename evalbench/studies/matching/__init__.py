@@ -142,7 +142,6 @@ def evaluate(
     lights : mapping of str to mapping, optional
         Thresholds of further figures, ``{"recall": {"green_from": 0.9, "yellow_from": 0.7}}``; where less is better
         ``green_to`` and ``yellow_to``, at or below.  The worst light decides.
-    seed, n_resamples : int
 
     Returns
     -------

@@ -36,10 +36,8 @@ class Violations:
         ``sample_id, text``, one row per sample.
     checkers : tuple of str
         In order.
-    truth_spans, predicted_spans : Spans
     faults : DataFrame
         Predicted contexts that are not in their text: they count as predictions that overlap with nothing.
-    notes : tuple of str
     placed : bool
         Whether violations have places in their texts; where none has, rules alone are compared.
     """
@@ -64,7 +62,6 @@ def prepare(data: readers.Dataset, *, context_threshold: float = CONTEXT_THRESHO
 
     Parameters
     ----------
-    data : Dataset
     context_threshold : float
         Least similarity of a fuzzily located context, 0–1.
 

@@ -77,12 +77,8 @@ class Pairs:
 
     Attributes
     ----------
-    violations : Violations
-    codes : Codes
     components : mapping of str to (n,) arrays
         0–1, NaN where both sides lack the text.
-    embed : str
-    warnings : tuple of str
     accounting : mapping
         What an endpoint's embeddings cost; empty for any other backend.
     """

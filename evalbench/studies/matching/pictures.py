@@ -195,7 +195,6 @@ def documents(result: core.Result, checker: str = "", rows: int = 6) -> draw.Htm
 
     Parameters
     ----------
-    result : Result
     checker : str
         Only of this one; by default the checkers take turns.
     rows : int

@@ -100,7 +100,6 @@ def evaluate(
         Folds of whole texts: from 2 to the number of judged texts.
     embed, dtype, missing, context_threshold
         As for :func:`evalbench.studies.matching.evaluate`; the weights are only good for the same ``embed``.
-    seed, n_resamples : int
 
     Returns
     -------

@@ -131,7 +131,6 @@ def fitted(
 
     Parameters
     ----------
-    data : Training
     start : Setting
         The defaults.  Of settings that agree equally well the one nearest to them is taken (sum of absolute
         differences), so that nothing moves without a reason in the verdicts.

@@ -52,7 +52,6 @@ def falls_of(items: pd.DataFrame, least_fall: float, seed: int, n_resamples: int
 
     Parameters
     ----------
-    items : DataFrame
     least_fall : float
         See :func:`evalbench.metrics.needle.falls`.
     seed, n_resamples : int

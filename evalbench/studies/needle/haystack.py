@@ -29,7 +29,6 @@ class Haystack(NamedTuple):
 
     Attributes
     ----------
-    kind, lang : str
     pieces : tuple of str
         Sentences with the white space behind them.
     sizes : tuple of int
@@ -110,10 +109,8 @@ def plan_of(
         ``id``, ``needle``, ``question``, ``expected``, ``lang``; ``id``, ``kind``, ``text``, ``lang``.
     kinds : sequence of str
         Kinds of haystack; by default all that there are.
-    lengths : sequence of int
     per_context : int
         Needles of one language in each context.
-    tokenizer : str
 
     Raises
     ------

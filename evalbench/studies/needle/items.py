@@ -32,7 +32,6 @@ def items_of(
         ``depth``, ``question``, ``lang``, ``tokens``, ``placed``.
     scorer : str
         Whose score is the recall.
-    fuzzy_from : float
     docket : Docket, optional
         The judge.
 
@@ -42,7 +41,6 @@ def items_of(
         One row per reply, sorted by id and model.
     replies : DataFrame
         Their texts.
-    notes : list of str
     """
     rows = rows.sort_values([*KEYS], kind="stable", ignore_index=True)
     scored = (rows["unscored"] == "").to_numpy()

@@ -75,7 +75,6 @@ def evaluate(
         Share of texts with conflicts (0–1): green at or below; yellow at or below, red above.  Both, or neither: then it is unlit.
     lights : mapping of str to mapping
         Thresholds of further figures, ``{"over_share": {"green_to": 0.05, "yellow_to": 0.2}}``.  The worst light decides.
-    seed, n_resamples : int
 
     Returns
     -------

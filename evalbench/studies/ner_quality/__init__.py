@@ -77,7 +77,6 @@ def evaluate(
         Both, or neither: then the method document's, green below 0.25, yellow below 0.5.
     lights : mapping of str to mapping
         Thresholds of further figures, ``{"strict_f1": {"green_from": 0.9, "yellow_from": 0.7}}``.  The worst light decides.
-    seed, n_resamples : int
 
     Returns
     -------

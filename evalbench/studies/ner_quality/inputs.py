@@ -22,15 +22,12 @@ class Known(NamedTuple):
     ----------
     texts : DataFrame
         ``text_id`` ascending, ``text`` and ``lang`` where they are known.
-    models : tuple of str
     classes : tuple of str
         Those of the gold first, each part ascending.
-    n_true_classes : int
     truth, predicted : Entities
         By text, place and class.
     model : (n,) array of int
         Of each prediction.
-    notes : tuple of str
     """
 
     texts: pd.DataFrame

@@ -114,7 +114,6 @@ def evaluate(
         is better ``green_to`` and ``yellow_to``, at or below.
     max_unscored : float
         More unscored answers than this share make a figure's light grey.
-    seed, n_resamples : int
 
     Returns
     -------

@@ -28,7 +28,6 @@ class Answer:
 
     Attributes
     ----------
-    id, model, lang, group, question : str
     text : str or None
         None where there is no answer.
     contexts : tuple of str

@@ -42,7 +42,6 @@ class Case:
 
     Attributes
     ----------
-    answer : Answer
     statements, facts : Statements
         Of the answer and of the ground truth.
     supported, right, carried : list of Judgement
@@ -51,7 +50,6 @@ class Case:
         Of each context.
     questions : tuple of str
         What the judge wrote from the answer.
-    cosines : tuple of float
     vectors : array
         Of the question that was asked, then of the written ones.
     noncommittal : bool or None
@@ -59,7 +57,6 @@ class Case:
         Why there are no questions or no cosines.
     pairs : Paired or None
         Statements and facts one to one.
-    pairs_unscored : str
     """
 
     answer: inputs.Answer
@@ -90,11 +87,7 @@ def cases_of(
 
     Parameters
     ----------
-    answers : sequence of Answer
-    docket : Docket
-    metrics : sequence of str
     split : {"sentences", "claims"}
-    n_questions : int
 
     Returns
     -------

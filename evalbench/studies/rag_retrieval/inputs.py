@@ -131,7 +131,6 @@ class Given(NamedTuple):
         ``query_id``, ``passage_id``, ``score`` of each run, by its name.
     qrels : DataFrame
         Without passages that were not judged.
-    notes : tuple of str
     """
 
     runs: Mapping[str, pd.DataFrame]

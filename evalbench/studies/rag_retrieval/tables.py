@@ -125,7 +125,6 @@ def answers_of(
         ``run, model, relevant`` (0, 1), ``n, accuracy, ci_low, ci_high``.
     correlations : DataFrame
         ``run, model, quality, spearman, ci_low, ci_high, n, note``.
-    notes : list of str
     """
     given = answers if "model" in answers else answers.assign(model="answers")
     known = given[given["answer_correct"].notna()]

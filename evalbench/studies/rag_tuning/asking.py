@@ -110,7 +110,6 @@ def at_hand(name: str, *, always: bool = False) -> None:
 
     Parameters
     ----------
-    name : str
     always : bool
         Whether the name must be that of a model; a judge may have another.
     """

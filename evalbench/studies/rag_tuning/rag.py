@@ -67,11 +67,9 @@ class Index(NamedTuple):
     ----------
     documents, starts, ends : (n,) int arrays
         The document of each chunk, and which stretch of it; by document, then by place.
-    texts : list of str
     names : list of str
         ``DOCUMENT:START-END``.
     vectors : (n, d) float32 array
-    search : callable
     how : str
         ``exact``, ``graph`` or the name of the function that searches.
     """

@@ -51,11 +51,8 @@ class Rag:
     ----------
     documents, questions : DataFrame
         Sorted by their ids.
-    sources : Sources
-    cutter : Cutter
     key : Card or None
         The metric that answers are scored by; None where the target metric is one of retrieval.
-    target_metric : str
     options : mapping
         Of the text metric.
     answering, asking, marking : Asker or None

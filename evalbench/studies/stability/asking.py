@@ -22,8 +22,6 @@ class Answered(NamedTuple):
 
     Attributes
     ----------
-    items, variants : DataFrame
-    replies : list of Reply
     reasons : (mapping, mapping)
         Why a query (by id) and a variant (by id and augmentation) has no answer.
     """
@@ -43,7 +41,6 @@ class Made(NamedTuple):
         ``id, augmentation, query`` and ``why`` there is no query where a model wrote none.
     replies : list of Reply
         Of the model that wrote paraphrases and translations.
-    notes : list of str
     """
 
     variants: pd.DataFrame
@@ -139,7 +136,6 @@ def answered(items: pd.DataFrame, variants: pd.DataFrame, model: str, **settings
         ``id, query``; of several models' rows the first counts.
     variants : DataFrame
         ``id, augmentation, query``; of those with a reason ``why`` there is no query, none is asked.
-    model : str
     settings
         See :func:`evalbench.kit.collecting.asked`.
     """

@@ -57,7 +57,6 @@ class Paired(NamedTuple):
     ----------
     rows : DataFrame
         ``id, model`` if there is one, ``augmentation, level, query, variant, output, output_after, reference``, in this order.
-    by : tuple of str
     notes : tuple of str
         What was left out.
     """
@@ -165,7 +164,6 @@ def paired(items: pd.DataFrame, variants: pd.DataFrame, columns: Sequence[str], 
 
     Parameters
     ----------
-    items, variants : DataFrame
     columns : sequence of str
         Further columns of both tables, such as a score: they become ``COLUMN`` and ``COLUMN_after``.
     levels : mapping of augmentation to level

@@ -28,12 +28,10 @@ class Key(NamedTuple):
 
     Attributes
     ----------
-    name : str
     card : Card or None
         None where it is a column of the tables.
     worst, best : float
         What is 0 and what is 100 percentage points.
-    notes : tuple of str
     """
 
     name: str
@@ -102,7 +100,6 @@ def key_of(tables: Tables, metric: str, score_range: Sequence[float], options: k
 
     Parameters
     ----------
-    tables : Tables
     metric : str
         A column of both tables, a text metric, or ``auto``.
     score_range : sequence of float
@@ -183,8 +180,6 @@ def items_of(
 
     Parameters
     ----------
-    pair : Paired
-    key : Key
     options : mapping
         See :mod:`evalbench.kit.metric_options`.
     replies : (mapping, mapping)

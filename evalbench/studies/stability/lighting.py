@@ -79,8 +79,6 @@ def all_agree(drop: float, above: float, n: int, level: float = 0.95) -> tuple[f
         Percentage points.
     above : float
         Mean score before, percentage points above the worst.
-    n : int
-    level : float
 
     Examples
     --------
@@ -123,7 +121,6 @@ def p_values(drops: Drops, limit: float, at: core.Floats | None = None) -> core.
 
     Parameters
     ----------
-    drops : Drops
     limit : float
         Percentage points.
     at : (b, g) array, optional
@@ -184,9 +181,7 @@ def lights_of(drops: Drops, light_on: str, bands: core.verdict.Bands, at: core.F
 
     Parameters
     ----------
-    drops : Drops
     light_on : {"ci", "estimate"}
-    bands : Bands
     at : (b, g) array, optional
         See :func:`p_values`.
 
@@ -237,14 +232,12 @@ def stability_of(
 
     Parameters
     ----------
-    drops : Drops
     at : (b, g) array
         The drops in resamples that all augmentations share.
     held : (g,) sequence of bool
         Whose lights are grey whatever is drawn.
     light_on, bands
         See :func:`lights_of`.
-    light : str
     """
     if not at.size:
         return None

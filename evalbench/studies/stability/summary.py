@@ -61,8 +61,6 @@ class Found(NamedTuple):
         Of each group: the drop first, with its light.
     rows : list of DataFrame
         The items of each group.
-    drops : Drops
-    levels : list of str
     """
 
     estimates: list[list[core.Estimate]]

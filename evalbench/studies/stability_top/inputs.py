@@ -109,8 +109,6 @@ class Asked(NamedTuple):
     rows : DataFrame
         ``id, augmentation, level, question, variant`` (None where there is none), ``edits`` (the log as JSON; None where another made
         the variant), ``unscored``, ``undefined``, in the order of the first two.
-    replies : list of Reply
-    notes : list of str
     """
 
     rows: pd.DataFrame

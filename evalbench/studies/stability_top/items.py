@@ -27,8 +27,6 @@ class Tops(NamedTuple):
         As :class:`evalbench.studies.stability_top.inputs.Asked` has them.
     before, after : (n, K) int arrays
         -1: no passage.
-    names : list of str
-    notes : list of str
     """
 
     rows: pd.DataFrame

@@ -117,7 +117,6 @@ def evaluate(
         better ``green_to`` and ``yellow_to``, at or below.
     max_unscored : float
         More unscored texts than this share make a metric's light grey.
-    seed, n_resamples : int
 
     Returns
     -------

@@ -110,15 +110,9 @@ def augment(
 
     Parameters
     ----------
-    text : str
-    name : str
-    seed : int
     item : str
         The item's id.
     rate : float, optional
-    language : str
-    protect : sequence of str
-    scheme : str
 
     Returns
     -------
@@ -152,12 +146,10 @@ def augmented(
 
     Parameters
     ----------
-    texts : sequence of str
     name : str
         One of :data:`AUGMENTATIONS`.
     ids : iterable of str
         Of the items: each has random numbers of its own.
-    seed : int
     rate : float, optional
         0–1: the share of the letters, words or pairs of words (``AUGMENTATIONS[name].of``) that is changed, on average; of n of
         them ``floor(rate n)`` are drawn, or one more.  Where swaps overlap, the later one is left out, and so are letters with

@@ -96,7 +96,6 @@ def applied(texts: Sequence[str], pieces: Iterable[tuple[int, Sequence[Piece]]])
 
     Parameters
     ----------
-    texts : sequence of str
     pieces : iterable of (int, sequence of Piece)
         A text's number and its pieces, from left to right and without overlaps; the texts in order.
 

@@ -46,7 +46,6 @@ def protected_spans(text: str, protect: Sequence[str]) -> list[tuple[int, int]]:
 
     Parameters
     ----------
-    text : str
     protect : sequence of str
         ``numbers`` (whatever is written together with a digit), ``code`` (within backticks, fenced blocks), ``urls`` (addresses
         of pages and of mail).

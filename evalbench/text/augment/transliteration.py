@@ -63,13 +63,8 @@ def to_latin(text: str, scheme: str = "ala-lc") -> str:
 
     Parameters
     ----------
-    text : str
     scheme : str
         ``ala-lc``, ``iso-9``, ``gost-7.79-b``, ``cyrtranslit`` or ``transliterate``; :data:`SCHEMES` says what each is.
-
-    Returns
-    -------
-    str
 
     Raises
     ------
@@ -97,7 +92,6 @@ def to_cyrillic(text: str, scheme: str = "ala-lc") -> str:
 
     Parameters
     ----------
-    text : str
     scheme : str
         As for :func:`to_latin`.
 
