@@ -29,10 +29,7 @@ def root(given: str | Path | None = None) -> Path:
     The package's own is what its wheel brought, or the checkout that it was installed from (``pip install -e``), so
     that its data sets and studies are found from any folder.
 
-    Raises
-    ------
-    BadInput
-        If there is none.
+    Raises ``BadInput`` if there is none.
     """
     named = given or os.environ.get("EVALBENCH_ROOT")
     if named:
@@ -53,10 +50,7 @@ def root(given: str | Path | None = None) -> Path:
 def own_root(given: str | Path | None = None) -> Path:
     """:func:`root`, to write into: never what an installation brought, which the next one overwrites.
 
-    Raises
-    ------
-    BadInput
-        If there is none but that of the installed package.
+    Raises ``BadInput`` if there is none but that of the installed package.
     """
     found = root(given)
     if found == _OWN and _OWN.parent == _PACKAGE:
@@ -70,10 +64,7 @@ def own_root(given: str | Path | None = None) -> Path:
 def here(given: str | Path | None = None) -> Path:
     """The workbench that was named or is found upwards; else the current folder: where the user's own files are.
 
-    Raises
-    ------
-    BadInput
-        If what was named is not a workbench.
+    Raises ``BadInput`` if what was named is not a workbench.
     """
     current = Path.cwd().resolve()
     named = given or os.environ.get("EVALBENCH_ROOT")
@@ -88,10 +79,7 @@ def reports(given: str | Path | None = None) -> Path:
 def own_files() -> dict[str, Path]:
     """Notebooks, data and documents of the package's own workbench: path within it → file.
 
-    Raises
-    ------
-    BadInput
-        If the package came without them.
+    Raises ``BadInput`` if the package came without them.
     """
     found = {path for pattern in SHIPPED for path in _OWN.glob(pattern) if path.is_file()}
     if not is_root(_OWN):

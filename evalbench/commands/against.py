@@ -25,18 +25,11 @@ NO_PREVIOUS = "no previous run"
 class Against(NamedTuple):
     """A run against its previous comparable one.
 
-    Attributes
-    ----------
-    number : int
-        Of the run in its suite.
-    state : str
-        ``regression``, ``inconclusive``, ``none``, or ``no previous run``.
-    why : str
-        Why the two were not compared; empty where they were.
-    previous : str
-        The id of the previous run.
-    page : Path or None
-        Of the comparison.
+    - ``number``: Of the run in its suite.
+    - ``state``: ``regression``, ``inconclusive``, ``none``, or ``no previous run``.
+    - ``why``: Why the two were not compared; empty where they were.
+    - ``previous``: The id of the previous run.
+    - ``page``: Of the comparison.
     """
 
     number: int
@@ -62,10 +55,7 @@ class Against(NamedTuple):
 def against_previous(outcomes: Sequence[Outcome], margins: Mapping[str, float], reports: Path) -> list[Against]:
     """Every run that is ok against the previous one, with Holm's adjustment over all of them; writes their pages.
 
-    Parameters
-    ----------
-    margins : mapping of metric to float
-        How much worse does not matter.
+    - ``margins``: How much worse does not matter.
     """
     from evalbench.compare.gate import gate, worst
     from evalbench.report.history import previous, read_runs
@@ -164,14 +154,9 @@ def against_lines(
 ) -> list[str]:
     """What a terminal shows: a line for each run and each figure that counts, and one for all.
 
-    Parameters
-    ----------
-    labels : mapping of int to str
-        Of the runs, by number.
-    state : str
-        Of the whole.
-    faults : sequence of str
-        Of :func:`unknown_margins`.
+    - ``labels``: Of the runs, by number.
+    - ``state``: Of the whole.
+    - ``faults``: Of :func:`unknown_margins`.
     """
     from evalbench.compare.gate import STATES
 

@@ -27,10 +27,7 @@ if TYPE_CHECKING:
 def run_folder(name: str, reports: Path) -> Path:
     """The folder of a run: a path to it or to a file in it, or a run's id below ``reports``.
 
-    Raises
-    ------
-    BadInput
-        If there is no such run, or several.
+    Raises ``BadInput`` if there is no such run, or several.
     """
     path = Path(name).expanduser()
     if path.is_file():
@@ -51,10 +48,7 @@ def run_folder(name: str, reports: Path) -> Path:
 def read_side(folder: Path) -> Side:
     """A finished run as a side.
 
-    Raises
-    ------
-    BadInput
-        If the folder is not that of a finished run.
+    Raises ``BadInput`` if the folder is not that of a finished run.
     """
     from evalbench.compare.sides import Side
 
@@ -67,10 +61,7 @@ def read_side(folder: Path) -> Side:
 def selected(side: Side, wanted: dict[str, str], option: str) -> Side:
     """A side with its group columns fixed to values; the beginning of a value is enough where only one has it.
 
-    Raises
-    ------
-    BadInput
-        For unknown columns and values, all at once; lists what there is.
+    Raises ``BadInput`` for unknown columns and values, all at once; lists what there is.
     """
     fixed, faults = {}, []
     for column, value in wanted.items():
@@ -92,10 +83,7 @@ def selected(side: Side, wanted: dict[str, str], option: str) -> Side:
 def margins(pairs: Sequence[str]) -> dict[str, float]:
     """``metric=number`` words.
 
-    Raises
-    ------
-    BadInput
-        If one is no positive number.
+    Raises ``BadInput`` if one is no positive number.
     """
     out, faults = {}, []
     for name, text in assignments(pairs, "--margin").items():
@@ -113,10 +101,7 @@ def margins(pairs: Sequence[str]) -> dict[str, float]:
 def sizes(text: str) -> tuple[float, ...]:
     """``1:1`` as numbers.
 
-    Raises
-    ------
-    BadInput
-        If one is no positive number.
+    Raises ``BadInput`` if one is no positive number.
 
     Examples
     --------

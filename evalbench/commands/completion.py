@@ -23,10 +23,7 @@ Items = list[CompletionItem[str]]
 def answer(cli: click.Command) -> bool:
     """Print what a shell asks for by its variable: the script, or the completions of a line.
 
-    Returns
-    -------
-    bool
-        False where no shell asks, or one that is not known.
+    Returns: False where no shell asks, or one that is not known.
     """
     shell, _, instruction = os.environ.get(VARIABLE, "").partition("_")
     found = class_of(shell) if shell else None

@@ -31,10 +31,7 @@ def init(directory: Path) -> None:
 def lay_out(directory: Path) -> None:
     """A workbench in a folder that is empty or does not exist; all of it or nothing.
 
-    Raises
-    ------
-    BadInput
-        If the folder is not empty, is a file or cannot be written.
+    Raises ``BadInput`` if the folder is not empty, is a file or cannot be written.
     """
     from evalbench import workbench
 

@@ -61,10 +61,7 @@ def show_metric(name: str) -> None:
 def found(name: str) -> Card:
     """A card by name or alias.
 
-    Raises
-    ------
-    BadInput
-        If there is none; the message names the nearest.
+    Raises ``BadInput`` if there is none; the message names the nearest.
     """
     from evalbench.metrics.registry import card
 

@@ -148,10 +148,7 @@ OF_A_RUN = together(
 def assignments(pairs: Sequence[str], option: str) -> dict[str, str]:
     """``name=value`` words as a mapping.
 
-    Raises
-    ------
-    BadInput
-        For a word without ``=`` or a name given twice.
+    Raises ``BadInput`` for a word without ``=`` or a name given twice.
 
     Examples
     --------

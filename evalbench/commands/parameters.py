@@ -35,10 +35,7 @@ def _default(value: Any) -> str:
 def write_parameters(formatter: click.HelpFormatter, target: str, root: Path | None = None) -> None:
     """A section with the parameters of a study or of a notebook by its path.
 
-    Raises
-    ------
-    BadInput
-        If there is none of this name.
+    Raises ``BadInput`` if there is none of this name.
     """
     from evalbench.runs.notebooks import known_parameters
 

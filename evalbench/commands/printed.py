@@ -87,21 +87,13 @@ def run_object(
 ) -> str:
     """A run in one line of JSON, whatever became of it; ``docs/run.schema.json`` describes it.
 
-    Parameters
-    ----------
-    status : str
-        ``ok``, ``failed``, ``died``, ``timeout``, ``no-result``; ``refused`` where it did not start, or its data were
-        refused; ``interrupted``.
-    exit_code : int
-        With which the command ends.
-    folder : Path, optional
-        Of the run.
-    results : mapping, optional
-        ``results.json`` of a run that is ok.
-    notes : sequence of str
-        Lines of the gate, see :func:`evalbench.commands.run.unjudged`.
-    plan : mapping, optional
-        Of a dry run.
+    - ``status``: ``ok``, ``failed``, ``died``, ``timeout``, ``no-result``; ``refused`` where it did not start, or its
+      data were refused; ``interrupted``.
+    - ``exit_code``: With which the command ends.
+    - ``folder``: Of the run.
+    - ``results``: ``results.json`` of a run that is ok.
+    - ``notes``: Lines of the gate, see :func:`evalbench.commands.run.unjudged`.
+    - ``plan``: Of a dry run.
 
     Examples
     --------

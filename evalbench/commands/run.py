@@ -130,10 +130,7 @@ LOG = click.option(
 def logging_into(store: str | None) -> Iterator[None]:
     """Let the kernels of the block log into a store, which is made if there is none.
 
-    Raises
-    ------
-    BadInput
-        If the store cannot be used.
+    Raises ``BadInput`` if the store cannot be used.
     """
     if store is None:
         yield
@@ -221,14 +218,9 @@ def carry_out(
 ) -> int:
     """Plan a run, carry it out and print what came of it; the exit code.
 
-    Parameters
-    ----------
-    make : callable
-        Gives the plan; what it refuses is printed.
-    name : str
-        The study, for what fails before there is a plan.
-    after : callable, optional
-        Further lines about a finished run.
+    - ``make``: Gives the plan; what it refuses is printed.
+    - ``name``: The study, for what fails before there is a plan.
+    - ``after``: Further lines about a finished run.
     """
     from evalbench.commands.printed import headline, run_object
     from evalbench.commands.step_summary import summarise_run

@@ -14,10 +14,7 @@ from evalbench.errors import BadInput
 def table_source(data: str | None) -> str | None:
     """The data as they are named; for ``-`` a file with what standard input holds, removed when the command ends.
 
-    Raises
-    ------
-    BadInput
-        If standard input is empty.
+    Raises ``BadInput`` if standard input is empty.
     """
     from evalbench.readers.files import form_of
 

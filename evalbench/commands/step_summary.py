@@ -18,10 +18,7 @@ _MOST = 60  # figures in the summary of a step
 def read_whole(folder: Path) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """``run.json`` and, of a run that ended well, ``results.json``.
 
-    Raises
-    ------
-    BadInput
-        If it is not the folder of a run.
+    Raises ``BadInput`` if it is not the folder of a run.
     """
     if not (folder / RUN_JSON).is_file():
         raise BadInput(f"{folder}: not the folder of a run (it has no {RUN_JSON})")

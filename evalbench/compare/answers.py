@@ -37,11 +37,8 @@ def answered(d: Differences, *, seed: int, n_resamples: int = 2000) -> tuple[Ans
     its reply is a kept one), else from columns ``tokens`` and ``seconds`` of its items or tables.  Several answers to one
     item are averaged first; paired where both sides have items in common and units are paired.
 
-    Returns
-    -------
-    tuple of Answered
-        By kind; a family of tests of their own.  Empty where a side carries none, or both are the same run and cannot be told
-        apart.
+    Returns: By kind; a family of tests of their own. Empty where a side carries none, or both are the same run and
+    cannot be told apart.
     """
     reference, side = (_kinds(one) for one in (d.reference, d.side))
     found: list[Answered] = []

@@ -25,16 +25,10 @@ FLICKERS = "flickering"
 class Changes(NamedTuple):
     """Every unit that both sides have, by how much it changed.
 
-    Attributes
-    ----------
-    metric : str
-        The figure, or column of the items, whose value on single units this is.
-    table : DataFrame
-        Group columns, unit, ``reference``, ``side``, ``change`` (side − reference), ``what`` (the counts that
-        moved), ``verdict`` (better, worse, higher, lower, same, flickering, no value); the largest changes first.
-    counts : mapping of verdict to int
-    title : str
-        The words for ``metric``.
+    - ``metric``: The figure, or column of the items, whose value on single units this is.
+    - ``table``: Group columns, unit, ``reference``, ``side``, ``change`` (side − reference), ``what`` (the counts that
+      moved), ``verdict`` (better, worse, higher, lower, same, flickering, no value); the largest changes first.
+    - ``title``: The words for ``metric``.
     """
 
     metric: str

@@ -51,17 +51,10 @@ class Split(NamedTuple):
 class Experiment:
     """What was asked for, of :class:`SampleRatio`, covariate and splits of one run.
 
-    Attributes
-    ----------
-    names : tuple of str
-        The sides'.
-    ratio : SampleRatio or None
-    counted : str
-        What the sizes of the split are of.
-    covariate : str
-        Its name; empty without one.
-    aa : tuple of Split
-        Of the first side.
+    - ``names``: The sides'.
+    - ``counted``: What the sizes of the split are of.
+    - ``covariate``: Its name; empty without one.
+    - ``aa``: Of the first side.
     """
 
     names: tuple[str, ...]
@@ -110,23 +103,13 @@ def experiment(
 ) -> Experiment | None:
     """What of an online experiment was asked for; None where nothing was.
 
-    Parameters
-    ----------
-    sides : sequence of Side
-        The first is the reference, and the one that is split.
-    hooks : Hooks
-        Of the study.
-    paired : bool
-        Only independent samples have a planned split and a covariate.
-    planned : sequence of float
-        The planned sizes of the sides, up to a factor.
-    covariate : str
-        A column of the items or tables of the runs, or ``FILE:COLUMN`` of a table with the units' ids.
+    - ``sides``: The first is the reference, and the one that is split.
+    - ``hooks``: Of the study.
+    - ``paired``: Only independent samples have a planned split and a covariate.
+    - ``planned``: The planned sizes of the sides, up to a factor.
+    - ``covariate``: A column of the items or tables of the runs, or ``FILE:COLUMN`` of a table with the units' ids.
 
-    Raises
-    ------
-    BadInput
-        All faults at once.
+    Raises ``BadInput``: All faults at once.
     """
     if not (planned or covariate or aa):
         return None
@@ -153,10 +136,7 @@ def experiment(
 def refuse_experiment(n_sides: int, *, paired: bool, planned: Sequence[float], covariate: str) -> None:
     """Refuse what cannot be looked at, before anything is compared.
 
-    Raises
-    ------
-    BadInput
-        All faults at once.
+    Raises ``BadInput``: All faults at once.
     """
     given = [name for name, on in (("--ratio", planned), ("--covariate", covariate)) if on]
     faults = [f"{name} goes with --unpaired: paired sides have the same units" for name in given if paired]

@@ -25,15 +25,9 @@ MAX_LOST = 0.05
 class Gated(NamedTuple):
     """A figure that counts.
 
-    Attributes
-    ----------
-    group : mapping of str to str
-    comparison : Comparison
-        Of the run against its previous one; adjusted over the suite.
-    state : str
-        One of :data:`STATES`.
-    words : str
-        A sentence with the figures, and why the state is what it is.
+    - ``comparison``: Of the run against its previous one; adjusted over the suite.
+    - ``state``: One of :data:`STATES`.
+    - ``words``: A sentence with the figures, and why the state is what it is.
     """
 
     group: Mapping[str, str]
@@ -49,11 +43,7 @@ class Gated(NamedTuple):
 def margins_of(results: Mapping[str, Any], stated: Mapping[str, float]) -> dict[str, float]:
     """The margins whose metrics a run states.
 
-    Parameters
-    ----------
-    results : mapping
-        ``results.json`` of the run.
-    stated : mapping of metric to float
+    - ``results``: ``results.json`` of the run.
     """
     known = {row["metric"] for row in results["summary"]}
     return {metric: margin for metric, margin in stated.items() if metric in known}
@@ -62,20 +52,13 @@ def margins_of(results: Mapping[str, Any], stated: Mapping[str, float]) -> dict[
 def gate(found: Sequence[Differences], margins: Mapping[str, float] | None = None) -> list[tuple[Gated, ...]]:
     """What counts of each run against its previous one.
 
-    Parameters
-    ----------
-    found : sequence of Differences
-        One for each run, of :func:`evalbench.compare.runs.compare` with the margins of :func:`margins_of`.
-    margins : mapping of metric to float, optional
-        How much worse does not matter.
+    - ``found``: One for each run, of :func:`evalbench.compare.runs.compare` with the margins of :func:`margins_of`.
+    - ``margins``: How much worse does not matter.
 
-    Returns
-    -------
-    list of tuple of Gated
-        In the order of ``found``.  ``regression``: worse by Holm's p-value over all of them, and the interval of the
-        difference reaches beyond the margin.  ``none``: better, the same on every unit, or the interval's worse end is
-        within the margin.  Else ``inconclusive``, as is a figure without a direction or a value, and one that would be
-        ``none`` but for too many items unscored (``max_unscored`` of the run) or units in one run alone.
+    Returns: In the order of ``found``. ``regression``: worse by Holm's p-value over all of them, and the interval of
+    the difference reaches beyond the margin. ``none``: better, the same on every unit, or the interval's worse end is
+    within the margin. Else ``inconclusive``, as is a figure without a direction or a value, and one that would be
+    ``none`` but for too many items unscored (``max_unscored`` of the run) or units in one run alone.
     """
     chosen = [(i, row) for i, d in enumerate(found) for row in _counting(d, margins or {})]
     names = [(found[i].side.name, found[i].reference.name) for i, _ in chosen]

@@ -35,16 +35,10 @@ _NAMED = 6
 class Judging:
     """What is said of the judges of two runs.
 
-    Attributes
-    ----------
-    changes : tuple of str
-        What changed of the judge, from what to what; empty for the same judge.
-    same_answers : bool
-        Whether both runs are known to have judged the same answers.
-    drift : JudgeDrift or None
-        How far the verdicts moved, where both judged the same answers.
-    light : str
-        Of the drift.
+    - ``changes``: What changed of the judge, from what to what; empty for the same judge.
+    - ``same_answers``: Whether both runs are known to have judged the same answers.
+    - ``drift``: How far the verdicts moved, where both judged the same answers.
+    - ``light``: Of the drift.
     """
 
     changes: tuple[str, ...]

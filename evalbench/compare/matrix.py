@@ -26,16 +26,10 @@ class Refused(NamedTuple):
 class Pairs(NamedTuple):
     """Pairs of sides, each against the one that was named before it.
 
-    Attributes
-    ----------
-    sides : tuple of Side
-        As they were named.
-    found : tuple of Differences
-        In the order of the sides; Holm's adjustment covers the headline figures of all pairs together, and all further
-        figures together.
-    answers : tuple of tuple of Answered
-        Tokens and seconds per answer of each pair, as they were found; empty where nobody looked.
-    experiment : Experiment or None
+    - ``sides``: As they were named.
+    - ``found``: In the order of the sides; Holm's adjustment covers the headline figures of all pairs together, and all
+      further figures together.
+    - ``answers``: Tokens and seconds per answer of each pair, as they were found; empty where nobody looked.
     """
 
     sides: tuple[Side, ...]
@@ -53,19 +47,11 @@ class Pairs(NamedTuple):
 def compare_pairs(sides: Sequence[Side], hooks: Hooks, **options: Any) -> Pairs:
     """Compare each two of several sides.
 
-    Parameters
-    ----------
-    sides : sequence of Side
-        At least two, at most :data:`MOST_SIDES`.
-    hooks : Hooks
-        Of the study of the first.
-    **options
-        Those of :func:`evalbench.compare.runs.compare`.
+    - ``sides``: At least two, at most :data:`MOST_SIDES`.
+    - ``hooks``: Of the study of the first.
+    - ``**options``: Those of :func:`evalbench.compare.runs.compare`.
 
-    Raises
-    ------
-    BadInput
-        If there are too many sides, or no two can be compared: with each pair's reason.
+    Raises ``BadInput`` if there are too many sides, or no two can be compared: with each pair's reason.
     """
     if len(sides) > MOST_SIDES:
         raise BadInput(f"{len(sides)} runs: at most {MOST_SIDES} are compared with each other; name fewer")

@@ -48,23 +48,14 @@ def compare_summaries(
 ) -> dict[tuple[int, str], Comparison]:
     """Compare figures of a summary by paired bootstrap of units, and by swapping the sides' rows within units.
 
-    Parameters
-    ----------
-    summarise : callable
-        The study's, called with the options of each side.
-    unit : str
-        The items' column of the resampling unit.
-    paired : bool
-        Unpaired: independent bootstraps; units dealt anew.
-    margins, seed
-        See :func:`evalbench.compare.runs.compare`.
-    n_resamples : int
-        Also the number of permutations; 0: no figure is compared.
+    - ``summarise``: The study's, called with the options of each side.
+    - ``unit``: The items' column of the resampling unit.
+    - ``paired``: Unpaired: independent bootstraps; units dealt anew.
+    - ``margins``, ``seed``: See :func:`evalbench.compare.runs.compare`.
+    - ``n_resamples``: Also the number of permutations; 0: no figure is compared.
 
-    Returns
-    -------
-    mapping of (index of the group, metric) to Comparison
-        Figures that both runs state for the group.  ``outcome`` and ``words`` are those before Holm's adjustment.
+    Returns (mapping of (index of the group, metric) to Comparison): Figures that both runs state for the group.
+    ``outcome`` and ``words`` are those before Holm's adjustment.
     """
     cells = cells_of(side, reference, groups, metrics)
     if not cells or not n_resamples:

@@ -80,22 +80,12 @@ class Row(NamedTuple):
 class Differences:
     """One side against the reference.
 
-    Attributes
-    ----------
-    rows : tuple of Row
-    changes : Changes or None
-        Units that got better or worse; None where units are not paired.
-    parameters : tuple of (name, value of the reference, value of the side)
-        Those that differ.
-    surroundings : tuple of the same
-        What else differs: code, versions, models.
-    n_shared, only_reference, only_side : int
-        Units.
-    slices : tuple of Value
-        The first figure within each value of the slices that both have.
-    same : bool
-        Whether both are the same run and groups.
-    judging : Judging or None
+    - ``changes``: Units that got better or worse; None where units are not paired.
+    - ``parameters`` (tuple of (name, value of the reference, value of the side)): Those that differ.
+    - ``surroundings``: What else differs: code, versions, models.
+    - ``n_shared``, ``only_reference``, ``only_side``: Units.
+    - ``slices``: The first figure within each value of the slices that both have.
+    - ``same``: Whether both are the same run and groups.
     """
 
     reference: Side
@@ -127,29 +117,17 @@ def compare(
 ) -> tuple[Differences, ...]:
     """Compare sides with a reference, figure by figure: side − reference.
 
-    Parameters
-    ----------
-    hooks : Hooks
-        Of the study.
-    paired : bool
-        Pair on the units' ids; otherwise the sides are independent samples, and may be of different data.
-    metric : str
-        The figure by whose units the changes are listed, and which is compared first; by default the study's first.
-    margins : mapping of metric to float, optional
-        Differences that do not matter: an interval inside ±margin means equivalent.
-    n_summaries : int
-        Resamples, and permutations, of figures that only ``summarise`` can compute; 0 leaves them out.
+    - ``hooks``: Of the study.
+    - ``paired``: Pair on the units' ids; otherwise the sides are independent samples, and may be of different data.
+    - ``metric``: The figure by whose units the changes are listed, and which is compared first; by default the study's
+      first.
+    - ``margins``: Differences that do not matter: an interval inside ±margin means equivalent.
+    - ``n_summaries``: Resamples, and permutations, of figures that only ``summarise`` can compute; 0 leaves them out.
 
-    Returns
-    -------
-    tuple of Differences
-        One per other side.  Holm's adjustment covers the headline figures of all sides and groups together, and
-        all further figures together.
+    Returns: One per other side. Holm's adjustment covers the headline figures of all sides and groups together, and all
+    further figures together.
 
-    Raises
-    ------
-    BadInput
-        If studies or (paired) data differ, no unit or group is common, or there is no such figure.
+    Raises ``BadInput`` if studies or (paired) data differ, no unit or group is common, or there is no such figure.
     """
     _comparable(reference, others, paired=paired, content_unit=hooks.content_unit)
     reference, *others = map(hooks.summed, (reference, *others))

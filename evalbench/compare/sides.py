@@ -23,18 +23,11 @@ Group = Mapping[str, str]
 class Side:
     """A finished run, or some of its groups.
 
-    Attributes
-    ----------
-    results, run : mapping
-        Content of ``results.json`` and ``run.json``.
-    items : DataFrame
-        Only the selected rows.
-    selected : mapping of str to str
-        Group columns that were fixed to a value.
-    name : str
-        What the side is called in sentences.
-    folder : Path or None
-        Of the run, where its tables can be read.
+    - ``results``, ``run``: Content of ``results.json`` and ``run.json``.
+    - ``items``: Only the selected rows.
+    - ``selected``: Group columns that were fixed to a value.
+    - ``name``: What the side is called in sentences.
+    - ``folder``: Of the run, where its tables can be read.
     """
 
     run_id: str

@@ -70,21 +70,11 @@ def by_value(
 ) -> tuple[tuple[Value, ...], list[str]]:
     """The figure compared within each value of each slice that both sides have, and what to beware of.
 
-    Parameters
-    ----------
-    measure : Measure or None
-        None where the first figure is not a function of sums: then nothing is compared by value.
-    whole : sequence of (group, Comparison)
-        The figure over all items.
-    unit, paired, seed, n_resamples
-        See :func:`evalbench.compare.runs.compare`.
-
-    Returns
-    -------
-    values : tuple of Value
-        Holm's adjustment covers all of them.
-    notes : list of str
-        Simpson's paradox, and what was left out.
+    - ``measure``: None where the first figure is not a function of sums: then nothing is compared by value.
+    - ``whole`` (sequence of (group, Comparison)): The figure over all items.
+    - ``unit``, ``paired``, ``seed``, ``n_resamples``: See :func:`evalbench.compare.runs.compare`.
+    - Returns ``values``: Holm's adjustment covers all of them.
+    - Returns ``notes``: Simpson's paradox, and what was left out.
     """
     columns = [str(c) for c in reference.items if str(c).startswith(SLICE) and c in side.items]
     if not columns:

@@ -28,17 +28,10 @@ def said(reference: Side, side: Side, unit: str, cases: Sequence[tuple[str, Grou
 
     Tables with several rows a unit, a line for each, say something only where no other text differs.
 
-    Parameters
-    ----------
-    unit : str
-        The column that names a unit.
-    cases : sequence of (unit, group)
-        Groups as both sides have them.
+    - ``unit``: The column that names a unit.
+    - ``cases`` (sequence of (unit, group)): Groups as both sides have them.
 
-    Returns
-    -------
-    list of list of Said
-        One list a case; empty where the runs kept no table of texts that has the unit.
+    Returns: One list a case; empty where the runs kept no table of texts that has the unit.
     """
     wanted = {name for name, _ in cases}
     tables = [_tables(one, unit, wanted) for one in (reference, side)]

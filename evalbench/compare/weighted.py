@@ -42,24 +42,16 @@ def compare_weighted(
     A resample is how often each unit is drawn.  A permutation is one too: of both sides' units put together, as often
     drawn, 0 or 1, as the permutation leaves them to a side.
 
-    Parameters
-    ----------
-    weighted : callable
-        The study's: items and options of a side → a function of items and counts ``(r, units)``, units in ascending
-        order, to values ``(r,)`` by metric and group.  Its third argument is a random generator where the counts are of a
-        bootstrap, for what else the study resamples (systems beside documents): the same draws on both sides where
-        paired.  It is None for the values themselves and for permutations, which leave the rest as it is.
-    unit : str
-        The items' column of the resampling unit.
-    paired : bool
-        Unpaired: independent bootstraps; units dealt anew.
-    margins, seed, n_resamples, n_permutations
-        See :func:`evalbench.compare.runs.compare`.
+    - ``weighted``: The study's: items and options of a side → a function of items and counts ``(r, units)``, units in
+      ascending order, to values ``(r,)`` by metric and group. Its third argument is a random generator where the counts
+      are of a bootstrap, for what else the study resamples (systems beside documents): the same draws on both sides
+      where paired. It is None for the values themselves and for permutations, which leave the rest as it is.
+    - ``unit``: The items' column of the resampling unit.
+    - ``paired``: Unpaired: independent bootstraps; units dealt anew.
+    - ``margins``, ``seed``, ``n_resamples``, ``n_permutations``: See :func:`evalbench.compare.runs.compare`.
 
-    Returns
-    -------
-    mapping of (index of the group, metric) to Comparison
-        As :func:`evalbench.compare.resampled.compare_summaries` gives it.
+    Returns (mapping of (index of the group, metric) to Comparison): As
+    :func:`evalbench.compare.resampled.compare_summaries` gives it.
     """
     cells = cells_of(side, reference, groups, metrics)
     if not cells:

@@ -23,22 +23,13 @@ EPSILON = {"experts": 0.2, "trained": 0.15, "crowd": 0.1}
 class Against(NamedTuple):
     """The judge beside one annotator.
 
-    Attributes
-    ----------
-    n : int
-        Items that the annotator, the judge and at least two others labelled.
-    judge, human : float
-        Mean agreement with the others: share of equal labels, or −RMSE.
-    advantage : float
-        Mean of W: share of items on which the judge agrees with the others at least as well.
-    difference : float
-        Mean of D, −1 to 1: positive where the annotator is better.
-    p : float
-        Of the one-sided test that the judge is worse by ε or more; NaN where the annotator was left out.
-    p_adjusted : float
-        By Benjamini and Yekutieli over the annotators tested.
-    rejected : bool
-        The judge is as good as this annotator, ε allowed.
+    - ``n``: Items that the annotator, the judge and at least two others labelled.
+    - ``judge``, ``human``: Mean agreement with the others: share of equal labels, or −RMSE.
+    - ``advantage``: Mean of W: share of items on which the judge agrees with the others at least as well.
+    - ``difference``: Mean of D, −1 to 1: positive where the annotator is better.
+    - ``p``: Of the one-sided test that the judge is worse by ε or more; NaN where the annotator was left out.
+    - ``p_adjusted``: By Benjamini and Yekutieli over the annotators tested.
+    - ``rejected``: The judge is as good as this annotator, ε allowed.
     """
 
     annotator: str
@@ -55,16 +46,10 @@ class Against(NamedTuple):
 class AlternativeAnnotator(NamedTuple):
     """The test's result.
 
-    Attributes
-    ----------
-    winning_rate : float or None
-        ω: share of the annotators tested that the judge is as good as.
-    advantage : float or None
-        ρ: the mean of W over the annotators tested.
-    annotators : tuple of Against
-        In the order given, also those left out.
-    note : str
-        Why there is no rate, or whom it leaves out.
+    - ``winning_rate``: ω: share of the annotators tested that the judge is as good as.
+    - ``advantage``: ρ: the mean of W over the annotators tested.
+    - ``annotators``: In the order given, also those left out.
+    - ``note``: Why there is no rate, or whom it leaves out.
     """
 
     winning_rate: float | None

@@ -28,14 +28,9 @@ _CELLS = 1 << 18
 class ConfidenceSequence(NamedTuple):
     """Means and intervals after some items each; all the intervals hold at once with probability 1 − α.
 
-    Attributes
-    ----------
-    n : (k,) array of int
-        After how many items.
-    value : (k,) array of float
-        The mean of those with an outcome; NaN before the first.
-    low, high : (k,) array of float
-        0–1; an interval lies within all earlier ones.
+    - ``n`` ((k,) array of int): After how many items.
+    - ``value`` ((k,) array of float): The mean of those with an outcome; NaN before the first.
+    - ``low``, ``high`` ((k,) array of float): 0–1; an interval lies within all earlier ones.
     """
 
     n: Ints

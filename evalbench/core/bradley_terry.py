@@ -20,12 +20,8 @@ _STEPS, _NEAR = 100, 1e-10
 class Strength(NamedTuple):
     """One model's strength.
 
-    Attributes
-    ----------
-    strength : Measured
-        θ, natural log; the mean of all is 0.
-    score : float
-        Games won, a draw counting ½.
+    - ``strength``: θ, natural log; the mean of all is 0.
+    - ``score``: Games won, a draw counting ½.
     """
 
     name: str

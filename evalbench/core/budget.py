@@ -25,19 +25,11 @@ REASON: Final = "budget"
 class Budget:
     """The limits of one run, and what it has asked so far.
 
-    Parameters
-    ----------
-    max_calls : int, optional
-        Requests, from 1.
-    max_cost : float, optional
-        In the currency of the prices, above 0.  The request that reaches it is the last one.
-    seed : int
-        Fixes the order in which items are asked.
+    - ``max_calls``: Requests, from 1.
+    - ``max_cost``: In the currency of the prices, above 0. The request that reaches it is the last one.
+    - ``seed``: Fixes the order in which items are asked.
 
-    Raises
-    ------
-    BadInput
-        If a limit is out of range.
+    Raises ``BadInput`` if a limit is out of range.
     """
 
     def __init__(self, max_calls: int | None = None, max_cost: float | None = None, seed: int = 0) -> None:

@@ -24,42 +24,23 @@ Outcome = Literal[
 class Comparison:
     """One figure of system A against that of system B.
 
-    Attributes
-    ----------
-    metric, title, unit : str
-        ``title`` is the words for people; by default the metric.
-    higher_is_better : bool or None
-    value_a, value_b : float or None
-        On the compared units only.
-    difference : float or None
-        A − B.
-    ci_low, ci_high : float or None
-        95 % interval of the difference.
-    p, p_holm : float or None
-        Two-sided permutation p-value, and Holm's adjustment over all figures compared.
-    p_mcnemar : float or None
-        McNemar's exact test, for 0/1 scores of unclustered pairs.
-    smallest : float or None
-        The smallest difference that so many units show with 80 % power when it is tested alone; Holm asks for more.
-        None where so few units cannot show any.
-    least_p : float or None
-        The least p-value that a test of so many units can give.
-    n_differ : int or None
-        Paired: the units on which the two sides differ; None where that is not counted.
-    n_tests : int
-        Over how many tests Holm's adjustment goes.
-    margin : float or None
-        Differences inside ±margin count as none, where one was stated.
-    n_a, n_b : int
-        Units compared on each side; equal where paired.
-    n_clusters : int or None
-        In how many clusters the units come, on the side that has fewer; None without clusters.
-    n_left_out : int
-        Units that both sides have but this figure has no value for on one of them.
-    outcome : Outcome
-        Of A against B.
-    words : str
-        The verdict, a sentence.
+    - ``metric``, ``title``, ``unit``: ``title`` is the words for people; by default the metric.
+    - ``value_a``, ``value_b``: On the compared units only.
+    - ``difference``: A − B.
+    - ``ci_low``, ``ci_high``: 95 % interval of the difference.
+    - ``p``, ``p_holm``: Two-sided permutation p-value, and Holm's adjustment over all figures compared.
+    - ``p_mcnemar``: McNemar's exact test, for 0/1 scores of unclustered pairs.
+    - ``smallest``: The smallest difference that so many units show with 80 % power when it is tested alone; Holm asks
+      for more. None where so few units cannot show any.
+    - ``least_p``: The least p-value that a test of so many units can give.
+    - ``n_differ``: Paired: the units on which the two sides differ; None where that is not counted.
+    - ``n_tests``: Over how many tests Holm's adjustment goes.
+    - ``margin``: Differences inside ±margin count as none, where one was stated.
+    - ``n_a``, ``n_b``: Units compared on each side; equal where paired.
+    - ``n_clusters``: In how many clusters the units come, on the side that has fewer; None without clusters.
+    - ``n_left_out``: Units that both sides have but this figure has no value for on one of them.
+    - ``outcome``: Of A against B.
+    - ``words``: The verdict, a sentence.
     """
 
     metric: str

@@ -19,20 +19,12 @@ ALPHA = 0.05
 class ConstantAnswer(NamedTuple):
     """An accuracy beside that of the best constant answer.
 
-    Attributes
-    ----------
-    accuracy : float
-        Of the rows that have a label, and a true answer where there are any; NaN without such rows.
-    answer : str or None
-        The constant answer, as it is spelled most often; None where no true answers are known.
-    constant : float
-        Its accuracy; NaN where it is unknown.
-    p : float
-        Two-sided exact binomial test of the accuracy against ``constant``.
-    only_answers, only_constant : int
-        Rows that the answers alone, and the constant alone, get right.
-    p_paired : float
-        McNemar's exact test of these two.
+    - ``accuracy``: Of the rows that have a label, and a true answer where there are any; NaN without such rows.
+    - ``answer``: The constant answer, as it is spelled most often; None where no true answers are known.
+    - ``constant``: Its accuracy; NaN where it is unknown.
+    - ``p``: Two-sided exact binomial test of the accuracy against ``constant``.
+    - ``only_answers``, ``only_constant``: Rows that the answers alone, and the constant alone, get right.
+    - ``p_paired``: McNemar's exact test of these two.
     """
 
     accuracy: float

@@ -33,17 +33,11 @@ _PAIRS_AT_ONCE = 1 << 24
 class Correlations(NamedTuple):
     """Of p metrics with q criteria, at one level by one coefficient.
 
-    Attributes
-    ----------
-    values : (p, q) array
-        NaN where undefined.
-    replicates : (r, p, q) array
-        Bootstrap over documents, at system level over systems and documents; the same resamples for every pair and
-        coefficient.
-    n : (p, q) array of int
-        Documents with a value (summary), rows (dataset), or systems (system).
-    n_undefined : (p, q) array of int
-        Documents without a value; 0 at the other levels.
+    - ``values`` ((p, q) array): NaN where undefined.
+    - ``replicates`` ((r, p, q) array): Bootstrap over documents, at system level over systems and documents; the same
+      resamples for every pair and coefficient.
+    - ``n`` ((p, q) array of int): Documents with a value (summary), rows (dataset), or systems (system).
+    - ``n_undefined`` ((p, q) array of int): Documents without a value; 0 at the other levels.
     """
 
     values: Floats

@@ -26,18 +26,12 @@ _RANGES = ("tokens_in", "tokens_out", "cost")
 class Round(NamedTuple):
     """What one step of a run would ask one model.
 
-    Attributes
-    ----------
-    calls : int
-        Distinct requests that were not noted before.
-    cached : int
-        Those of them that the cache answers.
-    not_asked : int
-        Those beyond the budget; not among ``calls``.
-    tokens_in, tokens_out : tuple of int
-        The least and the most of what would be sent, estimated; the most with every question that may be repeated.
-    cost : tuple of float or None
-        None where no price is known.
+    - ``calls``: Distinct requests that were not noted before.
+    - ``cached``: Those of them that the cache answers.
+    - ``not_asked``: Those beyond the budget; not among ``calls``.
+    - ``tokens_in``, ``tokens_out``: The least and the most of what would be sent, estimated; the most with every
+      question that may be repeated.
+    - ``cost``: None where no price is known.
     """
 
     purpose: str
@@ -117,15 +111,11 @@ def read(file: Path) -> Noted:
 class Plan:
     """What a run would ask.
 
-    Attributes
-    ----------
-    rows : tuple of mapping
-        One a purpose and model: ``calls``, ``cached``, ``to_send``, ``not_asked``, ``tokens_in``, ``tokens_out`` and ``cost``,
-        each with its least and most; ``cost`` is None where no price is known.  Or the rows of a study's own plan.
-    lines : tuple of str
-        The same for people.
-    notes : tuple of str
-        How it was estimated, and what could not be.
+    - ``rows``: One a purpose and model: ``calls``, ``cached``, ``to_send``, ``not_asked``, ``tokens_in``,
+      ``tokens_out`` and ``cost``, each with its least and most; ``cost`` is None where no price is known. Or the rows
+      of a study's own plan.
+    - ``lines``: The same for people.
+    - ``notes``: How it was estimated, and what could not be.
     """
 
     rows: tuple[Mapping[str, Any], ...]

@@ -23,20 +23,14 @@ FIRST_ERRORS = 2
 class Escalation(NamedTuple):
     """The thresholds that keep the promise, and the tests that led to them.
 
-    Attributes
-    ----------
-    thresholds : tuple of float, or None
-        The confidence that each judge needs; None where no threshold keeps the promise.
-    level : (s, judges) array
-        The thresholds tried, in order.
-    n, errors : (s,) arrays of int
-        Labelled items that judges would decide there, and those of them on which they disagree with people.
-    upper : (s,) array
-        Clopper–Pearson's upper bound of the share of disagreement, with confidence 1 − δ; NaN where it was not tested.
-    chosen : int or None
-        The step whose thresholds these are.
-    note : str
-        Why there are none.
+    - ``thresholds``: The confidence that each judge needs; None where no threshold keeps the promise.
+    - ``level`` ((s, judges) array): The thresholds tried, in order.
+    - ``n``, ``errors`` ((s,) arrays of int): Labelled items that judges would decide there, and those of them on which
+      they disagree with people.
+    - ``upper`` ((s,) array): Clopper–Pearson's upper bound of the share of disagreement, with confidence 1 − δ; NaN
+      where it was not tested.
+    - ``chosen``: The step whose thresholds these are.
+    - ``note``: Why there are none.
     """
 
     thresholds: tuple[float, ...] | None

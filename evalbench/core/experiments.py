@@ -35,22 +35,13 @@ class Difference(NamedTuple):
 class Adjusted(NamedTuple):
     """A difference with and without a covariate.
 
-    Attributes
-    ----------
-    plain, adjusted : Difference or None
-        None where there are too few units.
-    narrower : float or None
-        By which share the interval is narrower; below 0 where it is wider.
-    theta : float
-        What is taken from a score for each unit of the covariate.
-    correlation : float
-        Of score and covariate within the sides.
-    shift : Difference or None
-        Of the covariate itself.
-    n_a, n_b : int
-        Units with a score and a covariate.
-    note : str
-        Why there is no difference.
+    - ``plain``, ``adjusted``: None where there are too few units.
+    - ``narrower``: By which share the interval is narrower; below 0 where it is wider.
+    - ``theta``: What is taken from a score for each unit of the covariate.
+    - ``correlation``: Of score and covariate within the sides.
+    - ``shift``: Of the covariate itself.
+    - ``n_a``, ``n_b``: Units with a score and a covariate.
+    - ``note``: Why there is no difference.
     """
 
     plain: Difference | None
@@ -67,10 +58,7 @@ class Adjusted(NamedTuple):
 class SampleRatio(NamedTuple):
     """Whether the sizes of a split fit the planned ratio.
 
-    Attributes
-    ----------
-    fits : bool
-        p is at least :data:`MISMATCH`.
+    - ``fits``: p is at least :data:`MISMATCH`.
     """
 
     counts: tuple[int, ...]
@@ -83,14 +71,9 @@ class SampleRatio(NamedTuple):
 class FalseDifferences(NamedTuple):
     """How often random splits of one group differ.
 
-    Attributes
-    ----------
-    splits : int
-        Splits on which the figure has a test.
-    tests : int
-        Of them, those with p ≤ 0.05.
-    intervals : int
-        Of them, those whose interval excludes 0.
+    - ``splits``: Splits on which the figure has a test.
+    - ``tests``: Of them, those with p ≤ 0.05.
+    - ``intervals``: Of them, those whose interval excludes 0.
     """
 
     splits: int

@@ -38,22 +38,14 @@ class Correlated:
 class GlobalDrift:
     """The prediction, or why there is none.
 
-    Attributes
-    ----------
-    n_samples, size : int
-        Disjoint sub-samples, and rows in each.
-    rows_needed : int
-        Labelled rows that :data:`LEAST_SAMPLES` sub-samples of that size would need.
-    correlated : tuple of Correlated
-        Empty without enough sub-samples.
-    observed : float
-        Mean quality over the sub-samples.
-    predicted, low, high : float
-        Of the new sample, clipped to 0–1, with the 95 % interval of a prediction; NaN where there is none.
-    outside : tuple of str
-        Chosen features of the new sample beyond the range that was seen.
-    why : str
-        Why there is no prediction; empty where there is one.
+    - ``n_samples``, ``size``: Disjoint sub-samples, and rows in each.
+    - ``rows_needed``: Labelled rows that :data:`LEAST_SAMPLES` sub-samples of that size would need.
+    - ``correlated``: Empty without enough sub-samples.
+    - ``observed``: Mean quality over the sub-samples.
+    - ``predicted``, ``low``, ``high``: Of the new sample, clipped to 0–1, with the 95 % interval of a prediction; NaN
+      where there is none.
+    - ``outside``: Chosen features of the new sample beyond the range that was seen.
+    - ``why``: Why there is no prediction; empty where there is one.
     """
 
     n_samples: int

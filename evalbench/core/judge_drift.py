@@ -33,26 +33,16 @@ _EXACT = "Bonett–Price, paired proportions"
 class JudgeDrift:
     """How far a judge moved between two judgings of the same answers.
 
-    Attributes
-    ----------
-    n : int
-        Answers with a verdict at both times.
-    n_left_out : int
-        Those without one at either time.
-    scale : (float, float)
-        The ends of the marks.
-    shift : Measured
-        Mean of now − then: above 0 the judge became kinder, below 0 stricter.
-    changed : Measured
-        The share of verdicts that changed.
-    then, now : Measured
-        Agreement with the labels, 1 − |mark − label| / (high − low): of 0/1 marks the share of equal ones.
-    agreement : Measured
-        Now − then, on the labelled answers; without a value where there are no labels.
-    p_shift, p_agreement : float or None
-        McNemar's exact test of 0/1 verdicts, else swaps within answers.
-    p : float or None
-        The smaller of the two after Holm's adjustment.
+    - ``n``: Answers with a verdict at both times.
+    - ``n_left_out``: Those without one at either time.
+    - ``scale`` ((float, float)): The ends of the marks.
+    - ``shift``: Mean of now − then: above 0 the judge became kinder, below 0 stricter.
+    - ``changed``: The share of verdicts that changed.
+    - ``then``, ``now``: Agreement with the labels, 1 − |mark − label| / (high − low): of 0/1 marks the share of equal
+      ones.
+    - ``agreement``: Now − then, on the labelled answers; without a value where there are no labels.
+    - ``p_shift``, ``p_agreement``: McNemar's exact test of 0/1 verdicts, else swaps within answers.
+    - ``p``: The smaller of the two after Holm's adjustment.
     """
 
     n: int

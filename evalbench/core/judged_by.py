@@ -9,18 +9,11 @@ from typing import Any, NamedTuple
 class JudgedBy(NamedTuple):
     """Who judged, as far as a record says it.
 
-    Attributes
-    ----------
-    judge : str
-        Empty where it is not known.
-    prompts : tuple of str
-        Hashes or versions of the prompts.
-    versions : tuple of str
-        The models as the endpoint named them.
-    settings : mapping
-        What else shapes a verdict: temperature, length, criteria.
-    at : str
-        The name of the judging, see :mod:`evalbench.core.judging_time`.
+    - ``judge``: Empty where it is not known.
+    - ``prompts``: Hashes or versions of the prompts.
+    - ``versions``: The models as the endpoint named them.
+    - ``settings``: What else shapes a verdict: temperature, length, criteria.
+    - ``at``: The name of the judging, see :mod:`evalbench.core.judging_time`.
     """
 
     judge: str = ""

@@ -52,15 +52,9 @@ def kendall_kernel(x: Floats, y: Floats) -> Callable[[Floats], Floats]:
 class _Inversions(NamedTuple):
     """Rows whose y has a bit set, rows whose y has not, both by the higher bits and then along x.
 
-    Attributes
-    ----------
-    ones, zeros : arrays of row numbers
-    before : (zeros,) array of int
-        Ones that come before each zero, those of earlier groups included.
-    starts : (groups with a zero,) array of int
-        Where each group of equal higher bits begins in ``zeros``.
-    earlier : (groups with a zero,) array of int
-        Ones in earlier groups, which are no inversions.
+    - ``before`` ((zeros,) array of int): Ones that come before each zero, those of earlier groups included.
+    - ``starts`` ((groups with a zero,) array of int): Where each group of equal higher bits begins in ``zeros``.
+    - ``earlier`` ((groups with a zero,) array of int): Ones in earlier groups, which are no inversions.
     """
 
     ones: Indices

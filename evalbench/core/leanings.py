@@ -18,16 +18,11 @@ from evalbench.core.stats import Measured, bootstrap_sums, bootstrap_weights, wi
 class LengthBias(NamedTuple):
     """What length does.
 
-    Attributes
-    ----------
-    partial : Measured
-        Spearman of mark and length with the human label held fixed; without a value where there are no labels.
-    plain : Measured
-        Spearman of mark and length: longer answers may well be better.
-    judge, yardstick : Measured
-        Agreement with the human labels of the judge, and of one that looks at length alone.
-    difference : Measured
-        The judge's minus the yardstick's.
+    - ``partial``: Spearman of mark and length with the human label held fixed; without a value where there are no
+      labels.
+    - ``plain``: Spearman of mark and length: longer answers may well be better.
+    - ``judge``, ``yardstick``: Agreement with the human labels of the judge, and of one that looks at length alone.
+    - ``difference``: The judge's minus the yardstick's.
     """
 
     partial: Measured
@@ -98,12 +93,8 @@ def length_bias(
 class OwnFamily(NamedTuple):
     """What a judge adds to the humans' marks.
 
-    Attributes
-    ----------
-    own, foreign : Measured
-        Mean of judge − human on answers of models of its own family, and of others.
-    difference : Measured
-        own − foreign: positive where it favours its own.
+    - ``own``, ``foreign``: Mean of judge − human on answers of models of its own family, and of others.
+    - ``difference``: own − foreign: positive where it favours its own.
     """
 
     own: Measured
@@ -182,12 +173,8 @@ def own_family(
 class WithinGroups(NamedTuple):
     """The correlation of mark and length within each of several groups.
 
-    Attributes
-    ----------
-    mean : Measured
-        The mean over the groups that have one; ``n`` counts these groups.
-    low, high : float or None
-        The least and the largest of them.
+    - ``mean``: The mean over the groups that have one; ``n`` counts these groups.
+    - ``low``, ``high``: The least and the largest of them.
     """
 
     mean: Measured

@@ -23,18 +23,11 @@ _ROWS = 1 << 22
 class LocalDrift:
     """What the neighbours of new requests let one expect.
 
-    Attributes
-    ----------
-    baseline : float
-        The mean over labelled requests of what their own neighbours, themselves left out, let one expect.
-    expected : Measured
-        The mean over the new requests.
-    drop : Measured
-        ``baseline − expected``: above 0 where worse is to be expected.
-    reliability : float
-        Mean similarity of the new requests to their neighbours, −1 to 1.
-    each : (m,) array of float
-        What is expected of each new request.
+    - ``baseline``: The mean over labelled requests of what their own neighbours, themselves left out, let one expect.
+    - ``expected``: The mean over the new requests.
+    - ``drop``: ``baseline − expected``: above 0 where worse is to be expected.
+    - ``reliability``: Mean similarity of the new requests to their neighbours, −1 to 1.
+    - ``each`` ((m,) array of float): What is expected of each new request.
     """
 
     baseline: float

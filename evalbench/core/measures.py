@@ -35,32 +35,19 @@ class Columns(Protocol):
 class Measure:
     """One headline figure: a function of sums over items.
 
-    Attributes
-    ----------
-    metric : str
-        An identifier; of a registered metric its card's name.
-    sums : tuple of str
-        Columns of ``items`` whose sums the figure is computed from.  ``"#score"`` is the number of
-        items with a finite ``score``.
-    value : callable
-        Takes the sums as arrays, in this order, and returns values; NaN where undefined.
-    unit : str
-    higher_is_better : bool or None
-    interval : {"bootstrap", "bounded", "wilson", "counts"}
-        ``bounded``, for the mean of a score between 0 and 1: bootstrap, but :func:`unlike_at_most` where the score is the same on
-        every unit.
-        ``wilson`` only for a proportion of items: its two sums are successes and trials; bootstrap where items have
-        shares between 0 and 1, as the average of their trials.  ``counts`` for a proportion
-        of things that come several to an item, such as precision: bootstrap, but Wilson over the items that have
-        some where all agree on 0 or 1, so that 20 of 20 is [0.84, 1] and not [1, 1].
-    undefined : str
-        Why there is no value where ``value`` is NaN.
-    worst : float or None
-        An unscored item's worst possible score, for the note beside a mean.
-    bands : Bands or None
-        The figure's own light.
-    title : str
-        The words for people; by default the identifier.
+    - ``metric``: An identifier; of a registered metric its card's name.
+    - ``sums``: Columns of ``items`` whose sums the figure is computed from. ``"#score"`` is the number of items with a
+      finite ``score``.
+    - ``value``: Takes the sums as arrays, in this order, and returns values; NaN where undefined.
+    - ``interval`` ({"bootstrap", "bounded", "wilson", "counts"}): ``bounded``, for the mean of a score between 0 and 1:
+      bootstrap, but :func:`unlike_at_most` where the score is the same on every unit. ``wilson`` only for a proportion
+      of items: its two sums are successes and trials; bootstrap where items have shares between 0 and 1, as the average
+      of their trials. ``counts`` for a proportion of things that come several to an item, such as precision: bootstrap,
+      but Wilson over the items that have some where all agree on 0 or 1, so that 20 of 20 is [0.84, 1] and not [1, 1].
+    - ``undefined``: Why there is no value where ``value`` is NaN.
+    - ``worst``: An unscored item's worst possible score, for the note beside a mean.
+    - ``bands``: The figure's own light.
+    - ``title``: The words for people; by default the identifier.
     """
 
     metric: str
@@ -118,18 +105,11 @@ def recall_of(tp: str, fn: str, metric: str = "recall", **options: Any) -> Measu
 class Drawn(NamedTuple):
     """A figure and its bootstrap.
 
-    Attributes
-    ----------
-    value, low, high : float
-        NaN where there is none.
-    replicates : (r,) array
-        Empty where there are fewer than two units.
-    n_units : int
-        Resampling units that have a value.
-    clustered : bool
-        Whether a unit holds several items.
-    clusters : bool
-        Whether the units are clusters, see :mod:`evalbench.core.clusters`.
+    - ``value``, ``low``, ``high``: NaN where there is none.
+    - ``replicates`` ((r,) array): Empty where there are fewer than two units.
+    - ``n_units``: Resampling units that have a value.
+    - ``clustered``: Whether a unit holds several items.
+    - ``clusters``: Whether the units are clusters, see :mod:`evalbench.core.clusters`.
     """
 
     value: float

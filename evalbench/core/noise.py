@@ -23,17 +23,11 @@ Z = 1.959963984540054
 class Component(NamedTuple):
     """One part of the variance of an answer's score.
 
-    Attributes
-    ----------
-    name : {"items", "answers", "judging"}
-    variance : float
-        In squared units of the score; 0 where the estimate was negative.
-    low, high : float
-        Its 95 % interval; NaN with fewer than three items, or where it does not vary at all.
-    negative : bool
-        Whether the unbiased estimate was negative.
-    share : float
-        Its share (0–1) of the variance of the mean as it was asked; NaN where nothing varies.
+    - ``name`` ({"items", "answers", "judging"})
+    - ``variance``: In squared units of the score; 0 where the estimate was negative.
+    - ``low``, ``high``: Its 95 % interval; NaN with fewer than three items, or where it does not vary at all.
+    - ``negative``: Whether the unbiased estimate was negative.
+    - ``share``: Its share (0–1) of the variance of the mean as it was asked; NaN where nothing varies.
     """
 
     name: str
@@ -48,16 +42,11 @@ class Component(NamedTuple):
 class NoiseSplit:
     """The variance of the mean over items, split by the law of total variance.
 
-    Attributes
-    ----------
-    components : tuple of Component
-        Items first; ``answers`` and ``judging`` where they were repeated.
-    n_items : int
-        Items with a value.
-    n_repeated : int
-        Those of them with two answers, or two verdicts of one answer, and more.
-    answers, verdicts : float
-        Answers of an item and verdicts of an answer, as harmonic means: as many, all alike, would leave the same variance.
+    - ``components``: Items first; ``answers`` and ``judging`` where they were repeated.
+    - ``n_items``: Items with a value.
+    - ``n_repeated``: Those of them with two answers, or two verdicts of one answer, and more.
+    - ``answers``, ``verdicts``: Answers of an item and verdicts of an answer, as harmonic means: as many, all alike,
+      would leave the same variance.
     """
 
     components: tuple[Component, ...]

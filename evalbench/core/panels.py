@@ -16,16 +16,10 @@ from evalbench.core.stats import Measured, bootstrap_weights, with_interval
 class EffectiveJudges(NamedTuple):
     """A panel's worth.
 
-    Attributes
-    ----------
-    n_items : int
-        Items that every judge marked.
-    effective : Measured
-        n_eff with its interval over items, 1 to ``n_judges``.
-    correlation : float or None
-        ρ̄, the mean correlation of two judges' errors, held in 0–1.
-    left_out : tuple of str
-        Judges without errors, or with only errors, whose correlation is undefined.
+    - ``n_items``: Items that every judge marked.
+    - ``effective``: n_eff with its interval over items, 1 to ``n_judges``.
+    - ``correlation``: ρ̄, the mean correlation of two judges' errors, held in 0–1.
+    - ``left_out``: Judges without errors, or with only errors, whose correlation is undefined.
     """
 
     n_judges: int

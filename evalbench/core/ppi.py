@@ -15,19 +15,11 @@ from evalbench.core.stats import FEW_UNITS
 class Corrected(NamedTuple):
     """A corrected mean beside the naive one.
 
-    Attributes
-    ----------
-    value : float or None
-        The corrected mean; None where no item was labelled, ``note`` says so.
-    ci_low, ci_high : float or None
-    naive : float or None
-        The judge's own mean over all items.
-    human : float or None
-        The mean of the human labels alone.
-    trust : float or None
-        λ, 0–1: how much of the judge's marks the estimate uses; 0 is the human labels alone.
-    of_labels : float or None
-        The share of the variance that is that of the labels, 0–1; the rest is that of the judged items.
+    - ``value``: The corrected mean; None where no item was labelled, ``note`` says so.
+    - ``naive``: The judge's own mean over all items.
+    - ``human``: The mean of the human labels alone.
+    - ``trust``: λ, 0–1: how much of the judge's marks the estimate uses; 0 is the human labels alone.
+    - ``of_labels``: The share of the variance that is that of the labels, 0–1; the rest is that of the judged items.
     """
 
     value: float | None

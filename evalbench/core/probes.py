@@ -53,12 +53,8 @@ def inconsistent(ab: npt.ArrayLike, ba: npt.ArrayLike) -> Floats:
 class Position(NamedTuple):
     """What the place does.
 
-    Attributes
-    ----------
-    first : Measured
-        Share of first-slot wins over both orders: ½ without a liking for a place.
-    inconsistent : Measured
-        Share of pairs whose orders name different winners.
+    - ``first``: Share of first-slot wins over both orders: ½ without a liking for a place.
+    - ``inconsistent``: Share of pairs whose orders name different winners.
     """
 
     first: Measured
@@ -122,12 +118,8 @@ def equal_repeats(repeats: npt.ArrayLike) -> Floats:
 class Consistency(NamedTuple):
     """How far a judge repeats itself.
 
-    Attributes
-    ----------
-    equal : Measured
-        Share of pairs of repeats with the same mark.
-    spread : Measured
-        Mean over items of the standard deviation of the repeats (n − 1), in marks.
+    - ``equal``: Share of pairs of repeats with the same mark.
+    - ``spread``: Mean over items of the standard deviation of the repeats (n − 1), in marks.
     """
 
     equal: Measured
@@ -193,12 +185,8 @@ def raised(
 class NullAnswer(NamedTuple):
     """What a constant text earns.
 
-    Attributes
-    ----------
-    rate : Measured
-        Its win rate, 0–1.
-    gameable : bool or None
-        The interval's lower bound is above the limit; None without an interval.
+    - ``rate``: Its win rate, 0–1.
+    - ``gameable``: The interval's lower bound is above the limit; None without an interval.
     """
 
     rate: Measured

@@ -57,10 +57,7 @@ def told(file: Path) -> dict[str, Any]:
 class Replies:
     """The counts of a batch of model calls, as a state.
 
-    Parameters
-    ----------
-    total : int
-        Replies that are needed.
+    - ``total``: Replies that are needed.
     """
 
     # Over all batches of the process: what a run costs is asked for as a whole.
@@ -150,12 +147,8 @@ def clock(seconds: float) -> str:
 class Shown:
     """While the block runs, what it is at is written to a stream: rewritten on a terminal, a line every 30 s elsewhere.
 
-    Parameters
-    ----------
-    read : callable
-        Gives the present state, see :func:`line`; empty for none.
-    name : str
-        Of the whole work.
+    - ``read``: Gives the present state, see :func:`line`; empty for none.
+    - ``name``: Of the whole work.
     """
 
     def __init__(self, read: Callable[[], State], stream: TextIO, name: str = "") -> None:

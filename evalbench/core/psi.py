@@ -26,22 +26,14 @@ _CELLS = 20_000_000
 class Psi:
     """A population stability index with all that it depends on.
 
-    Attributes
-    ----------
-    value : float
-        Σ (q − p) ln(q / p) over the bins, p the reference's shares, q the current ones; 0 or more, NaN where a side is empty.
-    null_mean : float
-        Its mean where rows are dealt to the sides at random.
-    excess : float
-        ``value − null_mean``: may be negative.
-    p : float
-        Share of deals, the observed one among them, whose index is at least ``value``.
-    reference, current : tuple of float
-        Counts in each bin.
-    edges : tuple of float
-        Inner edges of the bins of numbers, a value on an edge in the bin above it; empty for categories.
-    epsilon : float
-        The least share of a bin.
+    - ``value``: Σ (q − p) ln(q / p) over the bins, p the reference's shares, q the current ones; 0 or more, NaN where a
+      side is empty.
+    - ``null_mean``: Its mean where rows are dealt to the sides at random.
+    - ``excess``: ``value − null_mean``: may be negative.
+    - ``p``: Share of deals, the observed one among them, whose index is at least ``value``.
+    - ``reference``, ``current``: Counts in each bin.
+    - ``edges``: Inner edges of the bins of numbers, a value on an edge in the bin above it; empty for categories.
+    - ``epsilon``: The least share of a bin.
     """
 
     value: float

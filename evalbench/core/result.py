@@ -22,35 +22,20 @@ SCHEMA_VERSION = 2
 class Estimate:
     """One headline figure of one group.
 
-    Attributes
-    ----------
-    metric : str
-        An identifier, by which figures are found, gated and compared.
-    value : float or None
-        None where it is undefined; ``note`` then says why.
-    ci_low, ci_high : float or None
-        The 95 % interval.
-    method : str
-        Name of the interval's method.
-    n : int
-        Items that the value rests on.
-    n_of : str
-        What ``n`` and the next two count, where a study counts several things: ``"documents"``, ``"annotators"``.
-    n_unscored, n_undefined : int
-        Items that the instrument could not score; items that have no value.
-    unit : str
-        E.g. ``"0–1"``, ``"pp"``, ``"words"``.
-    higher_is_better : bool or None
-    cuts : tuple of float
-        The values at which the light changes, ascending; empty without a rule over this figure.
-    group : mapping
-        Compared group, e.g. ``{"checker": "fern@1.0.0|oak-7b"}``; empty for the whole.
-    title : str
-        The words for people; the identifier where none are given.
-    corrects : str
-        The metric, a judge's, of which this is the value corrected by what people say of the same items.
-    n_labels : int
-        Labels that such a correction rests on.
+    - ``metric``: An identifier, by which figures are found, gated and compared.
+    - ``value``: None where it is undefined; ``note`` then says why.
+    - ``ci_low``, ``ci_high``: The 95 % interval.
+    - ``method``: Name of the interval's method.
+    - ``n``: Items that the value rests on.
+    - ``n_of``: What ``n`` and the next two count, where a study counts several things: ``"documents"``,
+      ``"annotators"``.
+    - ``n_unscored``, ``n_undefined``: Items that the instrument could not score; items that have no value.
+    - ``unit``: E.g. ``"0–1"``, ``"pp"``, ``"words"``.
+    - ``cuts``: The values at which the light changes, ascending; empty without a rule over this figure.
+    - ``group``: Compared group, e.g. ``{"checker": "fern@1.0.0|oak-7b"}``; empty for the whole.
+    - ``title``: The words for people; the identifier where none are given.
+    - ``corrects``: The metric, a judge's, of which this is the value corrected by what people say of the same items.
+    - ``n_labels``: Labels that such a correction rests on.
 
     Examples
     --------
@@ -135,10 +120,7 @@ def deciding_row(results: Mapping[str, Any]) -> Mapping[str, Any] | None:
 class Summary:
     """What a study's ``summarise`` returns: its figures and the verdict on them.
 
-    Raises
-    ------
-    KeyError
-        If the verdict names a deciding figure that is not among the figures.
+    Raises ``KeyError`` if the verdict names a deciding figure that is not among the figures.
     """
 
     estimates: tuple[Estimate, ...]
@@ -195,43 +177,26 @@ class DataLabel:
 class Result:
     """A finished study.
 
-    Attributes
-    ----------
-    study : str
-        The study's name, as its notebook and module.
-    question : str
-        The one question that it asks, a sentence.
-    judged : str
-        What was judged, in words (a checker, a model, a metric).
-    parameters : mapping
-        Every option that shaped the figures; JSON values.
-    id : str
-        The column of ``items`` that names the resampling unit.
-    by : tuple of str
-        The columns of ``items`` that name compared groups.
-    items : pandas.DataFrame
-        One row per unit and group: id, sums or scores, ``unscored``, ``undefined``.
-    items_of : str
-        What an item is where it is no plain row of the data, e.g. ``"outputs × metrics × criteria"``.
-    tables : mapping of str to pandas.DataFrame
-        Finer rows that carry the same id.
-    verdict : Verdict
-        The light with its rule and its stability under resampling.
-    notes : tuple of str
-        What a reader must know besides: rows left out, columns guessed, models that ran.
-    method : tuple of str
-        How it was computed: formulas with their sources, a line each.
-    trials : mapping
-        What repeated answers show, where there are some: noise, pass@k and pass^k, flickering items; JSON values.
-    stopping : mapping
-        Where items were asked until the evidence decided: the plan's hash, how many were asked, what was decided; JSON values.
-        Items not asked are left out of ``items``.
-    accounting : mapping
-        What varies between equal runs (models, endpoints, calls, tokens, cost); goes to ``run.json``.
-    files : mapping of str to bytes
-        Further files that the run's folder gets, by file name.
-    budget : mapping
-        The limits of the run and how far it came, see :meth:`evalbench.core.budget.Budget.account`; empty without limits.
+    - ``study``: The study's name, as its notebook and module.
+    - ``question``: The one question that it asks, a sentence.
+    - ``judged``: What was judged, in words (a checker, a model, a metric).
+    - ``parameters``: Every option that shaped the figures; JSON values.
+    - ``id``: The column of ``items`` that names the resampling unit.
+    - ``by``: The columns of ``items`` that name compared groups.
+    - ``items``: One row per unit and group: id, sums or scores, ``unscored``, ``undefined``.
+    - ``items_of``: What an item is where it is no plain row of the data, e.g. ``"outputs × metrics × criteria"``.
+    - ``tables``: Finer rows that carry the same id.
+    - ``verdict``: The light with its rule and its stability under resampling.
+    - ``notes``: What a reader must know besides: rows left out, columns guessed, models that ran.
+    - ``method``: How it was computed: formulas with their sources, a line each.
+    - ``trials``: What repeated answers show, where there are some: noise, pass@k and pass^k, flickering items; JSON
+      values.
+    - ``stopping``: Where items were asked until the evidence decided: the plan's hash, how many were asked, what was
+      decided; JSON values. Items not asked are left out of ``items``.
+    - ``accounting``: What varies between equal runs (models, endpoints, calls, tokens, cost); goes to ``run.json``.
+    - ``files``: Further files that the run's folder gets, by file name.
+    - ``budget``: The limits of the run and how far it came, see :meth:`evalbench.core.budget.Budget.account`; empty
+      without limits.
     """
 
     study: str

@@ -29,22 +29,14 @@ _STEPS, _CLOSE = 2000, 1e-5
 class Separability:
     """What a classifier makes of rows that it was not fitted to.
 
-    Attributes
-    ----------
-    gini : Measured
-        2 AUC − 1 of the out-of-fold scores: 0 by chance, 1 where every current row scores above every other one.
-        Only rows of one fold are compared.  The interval draws whole groups anew; the classifiers stay.
-    p : float
-        Share of deals, the observed one among them, whose Gini is at least as high; NaN without deals.
-    null_mean : float
-        Mean Gini of the deals.
-    scores : (n,) array of float
-        Out-of-fold probability of being current; NaN where a fold could not be judged.
-    folds : (n,) array of int
-    n_groups : int
-        Rows of one group lie in one fold.
-    note : str
-        What to beware of.
+    - ``gini``: 2 AUC − 1 of the out-of-fold scores: 0 by chance, 1 where every current row scores above every other
+      one. Only rows of one fold are compared. The interval draws whole groups anew; the classifiers stay.
+    - ``p``: Share of deals, the observed one among them, whose Gini is at least as high; NaN without deals.
+    - ``null_mean``: Mean Gini of the deals.
+    - ``scores`` ((n,) array of float): Out-of-fold probability of being current; NaN where a fold could not be judged.
+    - ``folds`` ((n,) array of int)
+    - ``n_groups``: Rows of one group lie in one fold.
+    - ``note``: What to beware of.
     """
 
     gini: Measured
@@ -62,12 +54,9 @@ class WithinFolds:
 
     Scores of different folds come from different classifiers and are not compared.
 
-    Parameters
-    ----------
-    scores : (n,) array of float
-        Finite; those that agree to 12 decimals are tied.
-    side : (n,) array of bool
-    folds : (n,) array of int
+    - ``scores`` ((n,) array of float): Finite; those that agree to 12 decimals are tied.
+    - ``side`` ((n,) array of bool)
+    - ``folds`` ((n,) array of int)
 
     Examples
     --------

@@ -18,13 +18,8 @@ _ENUMERATED = 12
 class Permutation(NamedTuple):
     """A permutation test: two-sided p-value and how it came about.
 
-    Attributes
-    ----------
-    p : float or None
-    exact : bool
-        True where all permutations were enumerated.
-    note : str
-        Why there is no p-value.
+    - ``exact``: True where all permutations were enumerated.
+    - ``note``: Why there is no p-value.
     """
 
     p: float | None

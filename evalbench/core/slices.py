@@ -18,25 +18,14 @@ EMPTY = "(no value)"
 class Slice:
     """One figure of one group over the items of one value of a column.
 
-    Attributes
-    ----------
-    column, name : str
-        The column of the data and its value; the empty text for an empty cell.
-    group : mapping of str to str
-    metric, title, unit : str
-    higher_is_better : bool or None
-    n_items, n : int
-        Items of the value, and those that the figure rests on.
-    figure, ci_low, ci_high : float or None
-        With its 95 % interval.
-    rest : float or None
-        The figure over all other items of the group.
-    difference : float or None
-        ``figure − rest``.
-    p, p_holm : float or None
-        Of a permutation test of the difference, and adjusted over all values, columns and groups; None where not tested.
-    few : bool
-        Under :data:`FEWEST` items have the figure.
+    - ``column``, ``name``: The column of the data and its value; the empty text for an empty cell.
+    - ``n_items``, ``n``: Items of the value, and those that the figure rests on.
+    - ``figure``, ``ci_low``, ``ci_high``: With its 95 % interval.
+    - ``rest``: The figure over all other items of the group.
+    - ``difference``: ``figure − rest``.
+    - ``p``, ``p_holm``: Of a permutation test of the difference, and adjusted over all values, columns and groups; None
+      where not tested.
+    - ``few``: Under :data:`FEWEST` items have the figure.
     """
 
     column: str
@@ -79,14 +68,9 @@ class Slice:
 class Slices:
     """The slices of a summary.
 
-    Attributes
-    ----------
-    rows : tuple of Slice
-        By column, figure and group, the values with most items first.
-    sentence : str
-        The worst value, where it is shown to be worse than the rest; empty elsewhere.
-    notes : tuple of str
-        What was left out or not tested.
+    - ``rows``: By column, figure and group, the values with most items first.
+    - ``sentence``: The worst value, where it is shown to be worse than the rest; empty elsewhere.
+    - ``notes``: What was left out or not tested.
     """
 
     rows: tuple[Slice, ...] = ()

@@ -18,17 +18,11 @@ from evalbench.core.verdict import Light, worst_lights
 class Lit(NamedTuple):
     """One figure of one group that has a say in the light.
 
-    Attributes
-    ----------
-    columns : mapping of str to (n,) arrays
-        The group's items.
-    units : (n,) array
-        The resampling unit of each item; the groups share their units' names.  Clusters take their place where the columns
-        hold some.
-    measure : Measure
-        With bands.
-    held : bool
-        Evidence holds it back: grey, whatever is drawn.
+    - ``columns`` (mapping of str to (n,) arrays): The group's items.
+    - ``units`` ((n,) array): The resampling unit of each item; the groups share their units' names. Clusters take their
+      place where the columns hold some.
+    - ``measure``: With bands.
+    - ``held``: Evidence holds it back: grey, whatever is drawn.
     """
 
     columns: Columns

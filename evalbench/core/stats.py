@@ -47,16 +47,9 @@ def of_few(counts: Iterable[int]) -> str:
 class Measured(NamedTuple):
     """A value with its 95 % interval, or the reason why there is none.
 
-    Attributes
-    ----------
-    value : float or None
-    ci_low, ci_high : float or None
-    n : int
-        Items that the value rests on.
-    method : str
-        Name of the interval's method; empty without an interval.
-    note : str
-        Why the value, or its interval, is missing or to be read with care.
+    - ``n``: Items that the value rests on.
+    - ``method``: Name of the interval's method; empty without an interval.
+    - ``note``: Why the value, or its interval, is missing or to be read with care.
     """
 
     value: float | None

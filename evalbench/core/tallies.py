@@ -21,14 +21,9 @@ _DECIMALS = 4
 class Histogram:
     """How often each number occurs on both sides.
 
-    Attributes
-    ----------
-    values : (k,) array of float
-        Ascending, distinct.
-    counts : (k, 2) array of int
-        Of the reference and the current side.
-    rounded : bool
-        There were more than :data:`MOST_VALUES` distinct numbers: all are rounded to four decimals.
+    - ``values`` ((k,) array of float): Ascending, distinct.
+    - ``counts`` ((k, 2) array of int): Of the reference and the current side.
+    - ``rounded``: There were more than :data:`MOST_VALUES` distinct numbers: all are rounded to four decimals.
     """
 
     values: Floats
@@ -137,23 +132,12 @@ class Tally:
     When there are more, keys whose hash does not end in a zero bit are dropped, then those that do not end in two, and so on: which
     keys are kept depends on the keys alone, never on the order in which they came. Each kept one then stands for 2^level keys.
 
-    Parameters
-    ----------
-    always : (a,) array of uint64
-        Keys that are never dropped.
-
-    Attributes
-    ----------
-    keys : (k,) array of uint64
-        Ascending.
-    counts : (k, 2) array of int
-        Of the reference and the current side.
-    marks : (k,) array of uint16
-        Bits, joined by or.
-    sure : (k,) array of bool
-        Which are always kept.
-    level : int
-        0: nothing was dropped.
+    - ``always`` ((a,) array of uint64): Keys that are never dropped.
+    - ``keys`` ((k,) array of uint64): Ascending.
+    - ``counts`` ((k, 2) array of int): Of the reference and the current side.
+    - ``marks`` ((k,) array of uint16): Bits, joined by or.
+    - ``sure`` ((k,) array of bool): Which are always kept.
+    - ``level``: 0: nothing was dropped.
 
     Examples
     --------

@@ -16,14 +16,9 @@ from evalbench.core.stats import FEW_UNITS, Measured, resample_counts, with_inte
 class Correction:
     """The human mark expected at a judge's mark: a step function that never falls, linear between the marks it was fitted on.
 
-    Attributes
-    ----------
-    marks : tuple of float
-        The judge's marks, ascending.
-    expected : tuple of float
-        The human mark expected at each.
-    n : int
-        Labelled items that it was fitted on.
+    - ``marks``: The judge's marks, ascending.
+    - ``expected``: The human mark expected at each.
+    - ``n``: Labelled items that it was fitted on.
     """
 
     marks: tuple[float, ...]

@@ -100,18 +100,11 @@ def largest_k(n: npt.ArrayLike, share: float = ENOUGH) -> int:
 class Passed(NamedTuple):
     """pass@k and pass^k over items, with 95 % intervals.
 
-    Attributes
-    ----------
-    k : (K,) array of int
-        1, 2, …, :func:`largest_k`.
-    at, at_low, at_high : (K,) array
-        pass@k: at least one of k trials is right.
-    hat, hat_low, hat_high : (K,) array
-        pass^k: all k are right.
-    n_items : int
-        Items with K trials or more, over which all figures go.
-    left_out : int
-        Items with fewer trials.
+    - ``k`` ((K,) array of int): 1, 2, …, :func:`largest_k`.
+    - ``at``, ``at_low``, ``at_high`` ((K,) array): pass@k: at least one of k trials is right.
+    - ``hat``, ``hat_low``, ``hat_high`` ((K,) array): pass^k: all k are right.
+    - ``n_items``: Items with K trials or more, over which all figures go.
+    - ``left_out``: Items with fewer trials.
     """
 
     k: Ints

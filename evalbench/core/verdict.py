@@ -54,15 +54,9 @@ class Band:
 class Bands:
     """Bands over one figure that cover the whole line once.
 
-    Parameters
-    ----------
-    bands : tuple of Band
-        In ascending order.
+    - ``bands``: In ascending order.
 
-    Raises
-    ------
-    RuleError
-        If two neighbours leave a gap, overlap, or the ends of the line are not covered.
+    Raises ``RuleError`` if two neighbours leave a gap, overlap, or the ends of the line are not covered.
 
     Examples
     --------
@@ -200,11 +194,8 @@ class Rules:
 
     Any figure that a rule names and that is NaN makes the light grey.
 
-    Raises
-    ------
-    RuleError
-        Without ``otherwise``, with two cases of one name, or with a case that has no condition
-        (it would hide all that follow).
+    Raises ``RuleError``: Without ``otherwise``, with two cases of one name, or with a case that has no condition (it
+    would hide all that follow).
 
     Examples
     --------
@@ -258,20 +249,14 @@ class Rules:
 class Verdict:
     """A light and why.
 
-    Attributes
-    ----------
-    sentence : str
-        Says why, in figures.
-    rule : str
-        The rule in words; empty for ``unlit``.
-    stability : float or None
-        Share of resamples that give the same light, 0–1: that of ``would_be`` where there is one; several groups or
-        figures are drawn together (:func:`evalbench.core.stability.joint_stability`).  None where nothing was resampled.
-    would_be : Light or None
-        The light that the figures alone would give, where evidence holds it back to grey.
-    decided_by : mapping or None
-        The one figure that the light (or ``would_be``) is that of: its ``metric`` and the columns of its group.  None
-        where no figure decided.
+    - ``sentence``: Says why, in figures.
+    - ``rule``: The rule in words; empty for ``unlit``.
+    - ``stability``: Share of resamples that give the same light, 0–1: that of ``would_be`` where there is one; several
+      groups or figures are drawn together (:func:`evalbench.core.stability.joint_stability`). None where nothing was
+      resampled.
+    - ``would_be``: The light that the figures alone would give, where evidence holds it back to grey.
+    - ``decided_by``: The one figure that the light (or ``would_be``) is that of: its ``metric`` and the columns of its
+      group. None where no figure decided.
     """
 
     light: Light

@@ -28,12 +28,8 @@ class _Piece(NamedTuple):
 def side_by_side(before: str, after: str, most: int = _MOST) -> tuple[Html, Html]:
     """Two texts, escaped, with marks on the words that the other lacks.
 
-    Parameters
-    ----------
-    before, after : str
-        Any language; where a script has no spaces, each character is a word.
-    most : int
-        Characters that are shown of each; the rest is counted, and so are long passages that both have.
+    - ``before``, ``after``: Any language; where a script has no spaces, each character is a word.
+    - ``most``: Characters that are shown of each; the rest is counted, and so are long passages that both have.
 
     Examples
     --------

@@ -38,16 +38,11 @@ class _Step(NamedTuple):
 def edited(original: str, variant: str, edits: Sequence[Edit] | None = None) -> tuple[Html, Html]:
     """Two texts, escaped: what went is marked in the first, what came in its place in the second.
 
-    Parameters
-    ----------
-    edits : sequence of Edit, optional
-        The log of :func:`evalbench.text.augment.augment`; each mark then names its kind.  Without it letters are compared, or of
-        long texts and of those that have little in common words (:func:`evalbench.draw.differences.side_by_side`).
+    - ``edits``: The log of :func:`evalbench.text.augment.augment`; each mark then names its kind. Without it letters
+      are compared, or of long texts and of those that have little in common words
+      (:func:`evalbench.draw.differences.side_by_side`).
 
-    Raises
-    ------
-    ValueError
-        If the edits are not those between the two texts.
+    Raises ``ValueError`` if the edits are not those between the two texts.
 
     Examples
     --------
@@ -71,10 +66,6 @@ def edited(original: str, variant: str, edits: Sequence[Edit] | None = None) -> 
 
 def variants(rows: Iterable[Changed]) -> Html:
     """Originals beside their variants, the edits marked.
-
-    Parameters
-    ----------
-    rows : iterable of Changed
 
     Examples
     --------

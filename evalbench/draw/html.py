@@ -112,10 +112,7 @@ def _mark(char: str) -> str:
 def escape(text: Any) -> Html:
     """Text as HTML; control characters and bidi overrides become labelled marks.
 
-    Parameters
-    ----------
-    text : object
-        Anything; :class:`Html` passes unchanged, all else as its ``str``.
+    - ``text``: Anything; :class:`Html` passes unchanged, all else as its ``str``.
 
     Examples
     --------

@@ -40,18 +40,11 @@ def lines(
 ) -> tuple[Figure, str]:
     """Lines named at their ends, with their intervals as bands.
 
-    Parameters
-    ----------
-    series : mapping of name to Line (or to a pair x, y)
-    domain : (low, high), optional
-        Ends of the vertical axis.
-    mark_points : bool
-        Draw a dot at each point.
+    - ``series`` (mapping of name to Line (or to a pair x, y))
+    - ``domain`` ((low, high), optional): Ends of the vertical axis.
+    - ``mark_points``: Draw a dot at each point.
 
-    Raises
-    ------
-    ValueError
-        If there is no line, or x and y of one differ in length.
+    Raises ``ValueError`` if there is no line, or x and y of one differ in length.
     """
     if not series:
         raise ValueError("at least one line is needed")

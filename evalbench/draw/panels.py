@@ -28,23 +28,14 @@ def estimate_panels(
 ) -> tuple[Figure, str]:
     """A panel per figure, a row per group: dot and interval.
 
-    Parameters
-    ----------
-    estimates : mapping of str to sequence of Estimate
-        Figure → its estimate for each group.
-    by : str
-        The column of the groups.
-    ranges : mapping of str to (low, high)
-        The ends of a figure's scale; by default those of its values and intervals.
-    marks : mapping of (figure, group) to float
-        Other values of the same figures, drawn hollow.
-    mark : str
-        What they are.
+    - ``estimates``: Figure → its estimate for each group.
+    - ``by``: The column of the groups.
+    - ``ranges`` (mapping of str to (low, high)): The ends of a figure's scale; by default those of its values and
+      intervals.
+    - ``marks`` (mapping of (figure, group) to float): Other values of the same figures, drawn hollow.
+    - ``mark``: What they are.
 
-    Returns
-    -------
-    Figure, str
-        The figure and its alternative text.
+    Returns: The figure and its alternative text.
     """
     names = list(estimates)
     groups = sorted({e.group.get(by, "") for own in estimates.values() for e in own})

@@ -104,17 +104,10 @@ def interval_bars(
 ) -> tuple[Figure, str]:
     """One row per label: a dot for the value, a line for its interval, the figures written beside it.
 
-    Parameters
-    ----------
-    values, lows, highs : sequences of float or None
-        None: no value, no interval.
-    domain : (low, high), optional
-        Ends of the axis.
+    - ``values``, ``lows``, ``highs``: None: no value, no interval.
+    - ``domain`` ((low, high), optional): Ends of the axis.
 
-    Raises
-    ------
-    ValueError
-        If the columns differ in length or are empty.
+    Raises ``ValueError`` if the columns differ in length or are empty.
     """
     _same_length(labels=labels, values=values, lows=lows, highs=highs)
     written = ["no value" if text == "–" else text for text in aligned(values, lows, highs)]
@@ -166,23 +159,13 @@ def heat_map(
 ) -> tuple[Figure, str]:
     """A matrix as shaded cells with their values written in them.
 
-    Parameters
-    ----------
-    matrix : (n_rows, n_cols) array
-        NaN cells stay empty, with a dash.
-    rows, cols : sequences of str
-    text : (n_rows, n_cols) nested sequences of str, optional
-        What is written in the cells; by default the values with two decimals.  Where there is no value it is a dash, or
-        nothing where the text is empty.
-    unit : str
-        Of the values, for the alt text and the line below the map.
-    low, high : float, optional
-        Values of the palest and the darkest cell; by default those of the matrix.
+    - ``matrix`` ((n_rows, n_cols) array): NaN cells stay empty, with a dash.
+    - ``text`` ((n_rows, n_cols) nested sequences of str, optional): What is written in the cells; by default the values
+      with two decimals. Where there is no value it is a dash, or nothing where the text is empty.
+    - ``unit``: Of the values, for the alt text and the line below the map.
+    - ``low``, ``high``: Values of the palest and the darkest cell; by default those of the matrix.
 
-    Raises
-    ------
-    ValueError
-        If the matrix does not have one row per name and one column per name.
+    Raises ``ValueError`` if the matrix does not have one row per name and one column per name.
     """
     cells = np.asarray(matrix, dtype=float)
     if cells.shape != (len(rows), len(cols)) or not cells.size:
@@ -254,17 +237,10 @@ def distribution(
 ) -> tuple[Figure, str]:
     """A histogram per group on one axis, with its median and middle half; any number of values.
 
-    Parameters
-    ----------
-    values_by_group : mapping of str to (n,) arrays
-        NaN is left out and counted in the label.
-    domain : (low, high), optional
-        Ends of the axis; by default those of all values.
+    - ``values_by_group`` (mapping of str to (n,) arrays): NaN is left out and counted in the label.
+    - ``domain`` ((low, high), optional): Ends of the axis; by default those of all values.
 
-    Raises
-    ------
-    ValueError
-        If there is no group.
+    Raises ``ValueError`` if there is no group.
     """
     if not values_by_group:
         raise ValueError("a distribution needs at least one group")

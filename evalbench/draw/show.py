@@ -37,12 +37,8 @@ class Shown:
 def shown(x: Any, caption: str = "", *, rows: int = 20, file: str = "") -> Shown:
     """What :func:`show` displays, as a value.
 
-    Raises
-    ------
-    TypeError
-        If ``x`` is none of the things that can be shown.
-    ValueError
-        If a picture lacks alt text, title or axis labels.
+    Raises ``TypeError`` if ``x`` is none of the things that can be shown.
+    Raises ``ValueError`` if a picture lacks alt text, title or axis labels.
     """
     import pandas as pd
 

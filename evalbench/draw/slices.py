@@ -19,10 +19,7 @@ def slices_html(results: Mapping[str, Any]) -> Html:
 
     The first figure of each column is open, the others are folded below.  A value with under 20 items is grey.
 
-    Parameters
-    ----------
-    results : mapping
-        Content of ``results.json``.
+    - ``results``: Content of ``results.json``.
     """
     rows = results.get("slices") or []
     by = [name for name in results.get("by") or () if any(row.get(name) not in (None, "") for row in rows)]

@@ -69,22 +69,13 @@ def badge(span: Span) -> Html:
 def highlight(text: str, spans: Sequence[Any]) -> Html:
     """A text with its spans as ``<mark>`` segments, split where spans begin and end.
 
-    Parameters
-    ----------
-    spans : sequence of Span, mapping or NamedTuple
-        With ``start``, ``end`` and, optionally, ``kind``, ``label`` and ``pair``.  They may overlap,
-        nest and be empty (then only the badge is drawn).
+    - ``spans``: With ``start``, ``end`` and, optionally, ``kind``, ``label`` and ``pair``. They may overlap, nest and
+      be empty (then only the badge is drawn).
 
-    Returns
-    -------
-    Html
-        Truth has a solid underline, prediction a wavy one, any other kind a dotted one; a badge is
-        where each span begins.
+    Returns: Truth has a solid underline, prediction a wavy one, any other kind a dotted one; a badge is where each span
+    begins.
 
-    Raises
-    ------
-    ValueError
-        If a span leaves the text or ends before it starts; lists all of them.
+    Raises ``ValueError`` if a span leaves the text or ends before it starts; lists all of them.
 
     Examples
     --------
@@ -134,10 +125,7 @@ def _span_list(ordered: Sequence[Span], text: str) -> str:
 def documents(docs: Sequence[Document | Mapping[str, Any]]) -> Html:
     """Highlighted documents with a legend; side by side where there is room.
 
-    Parameters
-    ----------
-    docs : sequence of Document or mapping
-        With ``title``, ``text``, ``spans`` and, optionally, ``note`` and ``lang``.
+    - ``docs``: With ``title``, ``text``, ``spans`` and, optionally, ``note`` and ``lang``.
     """
     read = [doc if isinstance(doc, Document) else Document(**doc) for doc in docs]
     spans = [_checked(doc.text, doc.spans) for doc in read]

@@ -13,10 +13,7 @@ from evalbench.draw.html import Html, escape
 def stopped_html(budget: Mapping[str, Any]) -> Html:
     """The sentence, and of several steps a bar each; nothing where the run was not stopped.
 
-    Parameters
-    ----------
-    budget : mapping
-        ``budget`` of ``results.json``.
+    - ``budget``: ``budget`` of ``results.json``.
 
     Examples
     --------

@@ -76,17 +76,10 @@ def _house_rc() -> Iterator[None]:
 def new_figure(width: float = 7.2, height: float = 3.6, rows: int = 1, cols: int = 1) -> tuple[Figure, Any]:
     """An empty figure in the house style.
 
-    Parameters
-    ----------
-    width, height : float
-        Inches.
-    rows, cols : int
-        Panels.
+    - ``width``, ``height``: Inches.
+    - ``rows``, ``cols``: Panels.
 
-    Returns
-    -------
-    axes : matplotlib.axes.Axes, or an array of them of shape (rows, cols)
-        One Axes where there is one panel.
+    Returns (matplotlib.axes.Axes, or an array of them of shape (rows, cols)): One Axes where there is one panel.
     """
     from matplotlib.figure import Figure
 
@@ -286,20 +279,11 @@ def _with_variables(inner: str) -> str:
 def to_svg(figure: Figure, alt: str) -> Html:
     """A figure as inline SVG: deterministic bytes, real text, colours that follow light and dark.
 
-    Parameters
-    ----------
-    alt : str
-        What the picture shows, for those who do not see it.
+    - ``alt``: What the picture shows, for those who do not see it.
 
-    Returns
-    -------
-    Html
-        One ``<svg role="img">``; the same figure gives the same bytes, its ids are its own.
+    Returns: One ``<svg role="img">``; the same figure gives the same bytes, its ids are its own.
 
-    Raises
-    ------
-    ValueError
-        Without an alt text that says something, a title, or labels on axes of numbers; lists all.
+    Raises ``ValueError``: Without an alt text that says something, a title, or labels on axes of numbers; lists all.
 
     Examples
     --------

@@ -192,27 +192,16 @@ def html_table(
 ) -> Html:
     """A frame as an escaped table in its own scroll box.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Its index is not shown.  :class:`Html` in a column of dtype object (of :func:`highlight`, say) passes
-        as it is; pandas' text columns turn it into text, which is escaped.
-    rows : int
-        So many rows are open. The next ones, 500 rows in all, are behind "show all", their texts cut to 200 characters, so that
-        a page's filter searches them; further ones are counted below the table.
-    clamp : int
-        Texts longer than this many characters are folded.
-    lang_columns : mapping of column to ISO code, optional
-        Languages that are known; otherwise each cell's script decides.
-    total : int, optional
-        Number of rows of the whole, where ``frame`` is its head already; by default ``len(frame)``.
-    file : str
-        Where the whole is, e.g. ``"items.parquet"``.
+    - ``frame``: Its index is not shown. :class:`Html` in a column of dtype object (of :func:`highlight`, say) passes as
+      it is; pandas' text columns turn it into text, which is escaped.
+    - ``rows``: So many rows are open. The next ones, 500 rows in all, are behind "show all", their texts cut to 200
+      characters, so that a page's filter searches them; further ones are counted below the table.
+    - ``clamp``: Texts longer than this many characters are folded.
+    - ``lang_columns``: Languages that are known; otherwise each cell's script decides.
+    - ``total``: Number of rows of the whole, where ``frame`` is its head already; by default ``len(frame)``.
+    - ``file``: Where the whole is, e.g. ``"items.parquet"``.
 
-    Raises
-    ------
-    ValueError
-        If ``rows`` or ``clamp`` is below 1, or ``total`` below the rows given.
+    Raises ``ValueError`` if ``rows`` or ``clamp`` is below 1, or ``total`` below the rows given.
 
     Notes
     -----

@@ -21,12 +21,8 @@ PARTS = {"items": "which items were drawn", "answers": "repeated answers", "judg
 def trials_html(trials: Mapping[str, Any], by: Sequence[str]) -> Html:
     """The part of a page about repeated answers.
 
-    Parameters
-    ----------
-    trials : mapping
-        ``trials`` of ``results.json``.
-    by : sequence of str
-        The columns of groups.
+    - ``trials``: ``trials`` of ``results.json``.
+    - ``by``: The columns of groups.
     """
     noise, curves, flickering = (list(trials.get(name) or ()) for name in ("noise", "pass_k", "flickering"))
     parts = [

@@ -162,20 +162,14 @@ def headline_table(
 ) -> Html:
     """The headline figures: metric, value, interval as bar and numbers, counts, light.
 
-    Parameters
-    ----------
-    rows : sequence of mapping or Estimate
-        Rows of ``results.json``'s ``summary``.
-    by : sequence of str
-        Their group columns.  Groups of one metric are in neighbouring rows, on one scale.
-    first : int
-        So many metrics, and all with a lit light, are open; the others are folded below them, where
-        they are more than two.  Of a metric over a grid of two group columns with more rows than ``GRID`` the best
-        row of each value of the last column is open, and where less is better every one that is red or yellow.
-    items : str
-        Where on the page the items are, ``#items``: each count of them becomes a link that searches the row's group.
-    terms : str
-        Where the page explains its words, ``#term-``: the heads of the columns become links to them.
+    - ``rows``: Rows of ``results.json``'s ``summary``.
+    - ``by``: Their group columns. Groups of one metric are in neighbouring rows, on one scale.
+    - ``first``: So many metrics, and all with a lit light, are open; the others are folded below them, where they are
+      more than two. Of a metric over a grid of two group columns with more rows than ``GRID`` the best row of each
+      value of the last column is open, and where less is better every one that is red or yellow.
+    - ``items``: Where on the page the items are, ``#items``: each count of them becomes a link that searches the row's
+      group.
+    - ``terms``: Where the page explains its words, ``#term-``: the heads of the columns become links to them.
     """
     flat: list[Mapping[str, Any]] = [row if isinstance(row, Mapping) else row.row() for row in rows]
     if items:
@@ -355,10 +349,7 @@ def _resting_on(light: str, would_be: str | None, stability: float | None) -> li
 def verdict_html(results: Mapping[str, Any]) -> Html:
     """The band: light as word, symbol and colour; the sentence; what it rests on.
 
-    Parameters
-    ----------
-    results : mapping
-        Content of ``results.json``.
+    - ``results``: Content of ``results.json``.
     """
     light = str(results["light"])
     meaning = f' <span class="eb-meaning">{escape(MEANING[light])}</span>' if MEANING.get(light) else ""

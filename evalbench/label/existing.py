@@ -17,13 +17,9 @@ from evalbench.label.marks import Marks, chosen
 class Labels(NamedTuple):
     """What people said of each item of a run.
 
-    Attributes
-    ----------
-    human : (n,) array
-        The mean of their marks, NaN for items without.
-    probability : (n,) array
-        With which a plan drew the item; NaN where none did.
-    stratum : (n,) array of str
+    - ``human`` ((n,) array): The mean of their marks, NaN for items without.
+    - ``probability`` ((n,) array): With which a plan drew the item; NaN where none did.
+    - ``stratum`` ((n,) array of str)
     """
 
     human: Floats
@@ -34,19 +30,12 @@ class Labels(NamedTuple):
 def read_labels(path: Path, marks: Marks, *, criterion: str = "", scale: tuple[float, float] | None = None) -> Labels:
     """The mean label of each item, on the scale of the marks.
 
-    Parameters
-    ----------
-    path : Path
-        As ``label merge`` writes it: ``doc_id``, ``system``, ``score``; or ``id``, ``model``, ``mark``; of pairs ``is_match``.
-    criterion : str
-        Of several.
-    scale : (float, float), optional
-        Ends of the labels' scale, where it is not that of the marks.
+    - ``path``: As ``label merge`` writes it: ``doc_id``, ``system``, ``score``; or ``id``, ``model``, ``mark``; of
+      pairs ``is_match``.
+    - ``criterion``: Of several.
+    - ``scale`` ((float, float), optional): Ends of the labels' scale, where it is not that of the marks.
 
-    Raises
-    ------
-    BadInput
-        If columns are missing, cells are not numbers, or no label is of an item of the run.
+    Raises ``BadInput`` if columns are missing, cells are not numbers, or no label is of an item of the run.
     """
     import pandas as pd
 

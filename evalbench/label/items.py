@@ -58,16 +58,11 @@ SCHEMA: Mapping[str, Table] = {
 class Item:
     """What an annotator sees at once.
 
-    Attributes
-    ----------
-    id : str
-        Under which it is labelled.
-    texts : mapping of str to str
-        Those of :data:`TEXTS` that it has.
-    outputs : tuple of str
-        One answer, or two side by side.
-    key : mapping
-        Its ``id`` and ``model`` in the table, of two answers ``left`` and ``right``; and of :data:`KEPT` what it has.
+    - ``id``: Under which it is labelled.
+    - ``texts``: Those of :data:`TEXTS` that it has.
+    - ``outputs``: One answer, or two side by side.
+    - ``key``: Its ``id`` and ``model`` in the table, of two answers ``left`` and ``right``; and of :data:`KEPT` what it
+      has.
     """
 
     id: str
@@ -80,10 +75,7 @@ class Item:
 class Items:
     """The items of one page, in the order in which they are shown.
 
-    Attributes
-    ----------
-    opaque : bool
-        Whether ids of the page are its own, so that labels can only be read with the key.
+    - ``opaque``: Whether ids of the page are its own, so that labels can only be read with the key.
     """
 
     items: tuple[Item, ...]
@@ -103,23 +95,15 @@ def read_items(
 ) -> Items:
     """The items of a table.
 
-    Parameters
-    ----------
-    source : str or Path
-        A file, a folder, or ``name@version``.
-    columns : mapping, optional
-        Column of the file → column that we expect.
-    side_by_side : bool
-        Whether two answers are compared: those of each two models to one id, or ``output_a`` and ``output_b``.
-    shuffle : bool
-        Whether items come in a random order, so that none is judged by its neighbours; else in that of the table.
-    root : Path, optional
-        The workbench.
+    - ``source``: A file, a folder, or ``name@version``.
+    - ``columns``: Column of the file → column that we expect.
+    - ``side_by_side``: Whether two answers are compared: those of each two models to one id, or ``output_a`` and
+      ``output_b``.
+    - ``shuffle``: Whether items come in a random order, so that none is judged by its neighbours; else in that of the
+      table.
+    - ``root``: The workbench.
 
-    Raises
-    ------
-    BadInput
-        With all faults at once.
+    Raises ``BadInput``: With all faults at once.
     """
     raw = read(str(source), SCHEMA, root=root)
     data = checked_tables(raw, SCHEMA, columns={**_usual(raw.frames["items"], columns or {}), **(columns or {})})

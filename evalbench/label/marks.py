@@ -27,18 +27,12 @@ _SCALED = {"0–1": (0.0, 1.0)}
 class Marks:
     """What judges said of each item of a run.
 
-    Attributes
-    ----------
-    items : DataFrame
-        One row per item in the order of their ids: ``id``, ``model`` where there are several, ids of pairs, and the texts.
-    marks : (n, k) array
-        Of k judges, scaled to 0–1; NaN where one gave none.
-    of : str
-        What the marks are, in words.
-    low, high : float
-        The ends of the scale, before scaling.
-    threshold : float
-        Scaled: near it a mark is worth least.
+    - ``items``: One row per item in the order of their ids: ``id``, ``model`` where there are several, ids of pairs,
+      and the texts.
+    - ``marks`` ((n, k) array): Of k judges, scaled to 0–1; NaN where one gave none.
+    - ``of``: What the marks are, in words.
+    - ``low``, ``high``: The ends of the scale, before scaling.
+    - ``threshold``: Scaled: near it a mark is worth least.
     """
 
     items: pd.DataFrame
@@ -82,26 +76,16 @@ def read_marks(
 ) -> Marks:
     """The marks of a finished run.
 
-    Parameters
-    ----------
-    table : str
-        A table of the run in place of its items; of ``matching`` the pairs by default.
-    mark : str
-        The column of the marks; by default the figure that decided the light, else the first that items have.
-    criterion, judges : str, sequence of str
-        Those to be taken, where a table has several in columns ``criterion`` and ``scorer`` (or ``judge``).
-    threshold : float, optional
-        On the marks' own scale; by default that of matching's scores, else the middle of the scale.
-    scale : (float, float), optional
-        Ends of the marks' scale; by default 0–1 for figures of that unit, else the least and the greatest mark.  Judges whose
-        marks have other ends each are brought to 0–1 one by one.
-    texts : Path, optional
-        A table with ``id`` (and ``model``) and the texts, where the run keeps none.
+    - ``table``: A table of the run in place of its items; of ``matching`` the pairs by default.
+    - ``mark``: The column of the marks; by default the figure that decided the light, else the first that items have.
+    - ``criterion``, ``judges``: Those to be taken, where a table has several in columns ``criterion`` and ``scorer``
+      (or ``judge``).
+    - ``threshold``: On the marks' own scale; by default that of matching's scores, else the middle of the scale.
+    - ``scale`` ((float, float), optional): Ends of the marks' scale; by default 0–1 for figures of that unit, else the
+      least and the greatest mark. Judges whose marks have other ends each are brought to 0–1 one by one.
+    - ``texts``: A table with ``id`` (and ``model``) and the texts, where the run keeps none.
 
-    Raises
-    ------
-    BadInput
-        If the folder is no finished run, or what is named is missing; with what there is.
+    Raises ``BadInput`` if the folder is no finished run, or what is named is missing; with what there is.
     """
     results = runs.read_results(folder)
     table = table or ("pairs" if set(PAIR) <= set(_columns(folder, results, "pairs")) else "items")

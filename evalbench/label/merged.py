@@ -38,21 +38,16 @@ LABELS = (
 class Merged:
     """What several files hold together.
 
-    Attributes
-    ----------
-    labels : DataFrame
-        One row per item, annotator and criterion, the columns of :data:`LABELS` and, of pairs of violations,
-        those of ``pair_verdicts``.  Of answers compared side by side one row per answer: ``score`` is the share of its
-        comparisons that it won, a tie a half.
-    comparisons : DataFrame or None
-        Of answers compared side by side: one row per comparison, with both systems, their sides and the ``winner``.
-    rows : DataFrame
-        One row per item, annotator and criterion, after duplicates: the columns of the files, ``item`` (an answer, or a pair of
-        answers, on whatever page) and ``value`` (its mark, or the system that won).
-    duplicates, contradictions : DataFrame
-        Rows that said the same again; and rows of items that one annotator marked differently.
-    names : tuple of tuple of str
-        Annotators' names that differ in case and blanks only.
+    - ``labels``: One row per item, annotator and criterion, the columns of :data:`LABELS` and, of pairs of violations,
+      those of ``pair_verdicts``. Of answers compared side by side one row per answer: ``score`` is the share of its
+      comparisons that it won, a tie a half.
+    - ``comparisons``: Of answers compared side by side: one row per comparison, with both systems, their sides and the
+      ``winner``.
+    - ``rows``: One row per item, annotator and criterion, after duplicates: the columns of the files, ``item`` (an
+      answer, or a pair of answers, on whatever page) and ``value`` (its mark, or the system that won).
+    - ``duplicates``, ``contradictions``: Rows that said the same again; and rows of items that one annotator marked
+      differently.
+    - ``names``: Annotators' names that differ in case and blanks only.
     """
 
     labels: pd.DataFrame
@@ -69,11 +64,7 @@ def merge(saved: pd.DataFrame, keys: Mapping[str, Key]) -> Merged:
     Of rows that say the same one is kept.  Where one annotator marked one item differently, the later mark counts; where the files
     do not say which is later, none does, and the row is skipped as ``contradicting``.  All of them are listed.
 
-    Parameters
-    ----------
-    saved : DataFrame
-        From :func:`evalbench.label.saved.read_saved`.
-    keys : mapping of str to Key
+    - ``saved``: From :func:`evalbench.label.saved.read_saved`.
     """
     known = [_key(keys, row) for row in saved[["page", "id"]].itertuples(index=False, name=None)]
     named = saved.assign(
@@ -225,17 +216,11 @@ def _shares(comparisons: pd.DataFrame) -> pd.DataFrame:
 def agreement(rows: pd.DataFrame, *, seed: int = 0, n_resamples: int = 2000) -> dict[str, Any]:
     """How far annotators agree, for each criterion.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        Of :class:`Merged`; rows without a mark do not count.
+    - ``rows``: Of :class:`Merged`; rows without a mark do not count.
 
-    Returns
-    -------
-    dict
-        For each criterion: ``items``, ``labels``, ``several`` (items with two or more labels), ``alpha`` (nominal, and of
-        marks ``alpha_ordinal``), ``pairs`` (kappa of each two annotators), and for each annotator ``labels``, ``skipped``, ``flagged``,
-        ``mean``, ``seconds`` (median), ``kappa`` with the mark that most of the others gave.
+    Returns: For each criterion: ``items``, ``labels``, ``several`` (items with two or more labels), ``alpha`` (nominal,
+    and of marks ``alpha_ordinal``), ``pairs`` (kappa of each two annotators), and for each annotator ``labels``,
+    ``skipped``, ``flagged``, ``mean``, ``seconds`` (median), ``kappa`` with the mark that most of the others gave.
     """
     return {str(name): _of_criterion(part, seed, n_resamples) for name, part in rows.groupby("criterion")}
 

@@ -33,31 +33,17 @@ def page_and_key(
 ) -> tuple[str, dict[str, Any]]:
     """The page as HTML, and its key, which stays with the sender.
 
-    Parameters
-    ----------
-    side_by_side : bool
-        Whether each item has two answers.
-    language : {"en", "ru", "zh"}
-        Of the buttons when the page opens; the page can change it.
-    title : str
-        Of the page; by default the criterion's name.
-    instructions : str
-        Shown before the first item.
-    send_to : str
-        To whom the saved file goes, in words for the last screen.
-    seed : int
-        That gave the items their order and sides; into the key.
+    - ``side_by_side``: Whether each item has two answers.
+    - ``language`` ({"en", "ru", "zh"}): Of the buttons when the page opens; the page can change it.
+    - ``title``: Of the page; by default the criterion's name.
+    - ``instructions``: Shown before the first item.
+    - ``send_to``: To whom the saved file goes, in words for the last screen.
+    - ``seed``: That gave the items their order and sides; into the key.
 
-    Returns
-    -------
-    str, dict
-        The key: ``page`` (a digest of what is shown, which each saved label carries), ``criterion``, ``mode``, ``marks``,
-        ``seed``, and under ``items`` for each id of the page the row that it came from.
+    Returns: The key: ``page`` (a digest of what is shown, which each saved label carries), ``criterion``, ``mode``,
+    ``marks``, ``seed``, and under ``items`` for each id of the page the row that it came from.
 
-    Raises
-    ------
-    BadInput
-        For another language.
+    Raises ``BadInput`` for another language.
     """
     if language not in LANGUAGES:
         raise BadInput(f"the page has buttons in {', '.join(LANGUAGES)}; not in {language!r}")

@@ -39,20 +39,12 @@ class Stratum:
 class Width(NamedTuple):
     """What n labels would give: widths of 95 % intervals of the mean human mark, on the scale of the marks.
 
-    Attributes
-    ----------
-    alone : float
-        Labels alone, drawn at random.
-    random : mapping of float to float
-        With the judge too, by its correlation with people.
-    planned, proportional : float
-        As planned, and drawn at random from the strata, if marks mean what they say.
-    r, r_low, r_high : float or None
-        The correlation of judge and people on the labels that exist.
-    now : Corrected or None
-        The corrected mean from the labels that exist, see :func:`corrected`.
-    after : float or None
-        The width with these and the planned labels.
+    - ``alone``: Labels alone, drawn at random.
+    - ``random``: With the judge too, by its correlation with people.
+    - ``planned``, ``proportional``: As planned, and drawn at random from the strata, if marks mean what they say.
+    - ``r``, ``r_low``, ``r_high``: The correlation of judge and people on the labels that exist.
+    - ``now``: The corrected mean from the labels that exist, see :func:`corrected`.
+    - ``after``: The width with these and the planned labels.
     """
 
     alone: float
@@ -70,12 +62,8 @@ class Width(NamedTuple):
 class Plan:
     """The items to label next.
 
-    Attributes
-    ----------
-    table : DataFrame
-        One row per item: ids, texts, ``probability`` with which it was drawn, ``stratum``.
-    n_items, n_labelled : int
-        Items of the run, and those that are labelled already and so not drawn.
+    - ``table``: One row per item: ids, texts, ``probability`` with which it was drawn, ``stratum``.
+    - ``n_items``, ``n_labelled``: Items of the run, and those that are labelled already and so not drawn.
     """
 
     table: pd.DataFrame
@@ -96,19 +84,11 @@ def plan_labels(
     with the residuals seen.  Within a stratum items are drawn at random, so each has the probability n_h / N_h, never under
     about ``random_share`` · n / N.
 
-    Parameters
-    ----------
-    n : int
-        Of all items not labelled yet, at most all.
-    random_share : float
-        Over 0, up to 1.
-    labels : Labels, optional
-        Those that exist, on the scale of the marks.
+    - ``n``: Of all items not labelled yet, at most all.
+    - ``random_share``: Over 0, up to 1.
+    - ``labels``: Those that exist, on the scale of the marks.
 
-    Raises
-    ------
-    BadInput
-        For n below 1, a share outside (0, 1], labels off the scale; nothing left to label.
+    Raises ``BadInput`` for n below 1, a share outside (0, 1], labels off the scale; nothing left to label.
 
     References
     ----------

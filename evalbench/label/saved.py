@@ -52,10 +52,7 @@ class Key:
 def read_keys(paths: Sequence[Path]) -> dict[str, Key]:
     """Keys by page.
 
-    Raises
-    ------
-    BadInput
-        With the faults of all of them: not a key, or two for one page that differ.
+    Raises ``BadInput``: With the faults of all of them: not a key, or two for one page that differ.
     """
     found: dict[str, Key] = {}
     faults = []
@@ -100,23 +97,13 @@ def _key_fault(content: Mapping[str, Any]) -> str:
 def read_saved(paths: Sequence[Path], keys: Mapping[str, Key]) -> pd.DataFrame:
     """The rows of all files, in the order of files and rows.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        JSON Lines or CSV as the page saves them, or any other form with the columns of :data:`ROW`.
-    keys : mapping of str to Key
-        By page.
+    - ``paths``: JSON Lines or CSV as the page saves them, or any other form with the columns of :data:`ROW`.
+    - ``keys``: By page.
 
-    Returns
-    -------
-    DataFrame
-        The columns of :data:`ROW`, ``mark`` as text, and ``file``, ``row``.
+    Returns: The columns of :data:`ROW`, ``mark`` as text, and ``file``, ``row``.
 
-    Raises
-    ------
-    BadInput
-        With all faults of all files at once: unreadable files, missing columns, items and marks that the page does not have,
-        pages without a key that need one, one file twice.
+    Raises ``BadInput``: With all faults of all files at once: unreadable files, missing columns, items and marks that
+    the page does not have, pages without a key that need one, one file twice.
     """
     import pandas as pd
 

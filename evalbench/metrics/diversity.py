@@ -28,10 +28,7 @@ _TEVET = (
 def _flat(generations: Generations) -> tuple[list[str], Ints]:
     """All texts, and how many each group has.
 
-    Raises
-    ------
-    BadInput
-        For groups that are a text in place of a list, and entries that are not texts: all at once.
+    Raises ``BadInput`` for groups that are a text in place of a list, and entries that are not texts: all at once.
     """
     faults = []
     for i, group in enumerate(generations):

@@ -129,14 +129,10 @@ def mean_of_groups(total: npt.NDArray[Any], n: npt.NDArray[Any]) -> Floats:
 class _Ngrams(NamedTuple):
     """Occurrences of n-grams: an n-gram's k-th occurrence in a text equals its k-th occurrence in another.
 
-    Attributes
-    ----------
-    group, text, place : (n,) int array
-        Of each occurrence: its group, its text, and the text's place in the group.
-    column : (n,) int array
-        The n-gram within all groups.
-    rank : (n,) int array
-        The how-manieth occurrence in its text it is, from 0.
+    - ``group``, ``text``, ``place`` ((n,) int array): Of each occurrence: its group, its text, and the text's place in
+      the group.
+    - ``column`` ((n,) int array): The n-gram within all groups.
+    - ``rank`` ((n,) int array): The how-manieth occurrence in its text it is, from 0.
     """
 
     group: Ints

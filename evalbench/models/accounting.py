@@ -62,12 +62,9 @@ def cost(target: Model, tokens_in: int | None, tokens_out: int | None) -> float 
 def calls_table(replies: Iterable[Reply]) -> pd.DataFrame:
     """One row per reply that was asked for, the columns of ``calls.parquet``; keys of the environment are taken out of the prompts too.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns as in :data:`CALL_COLUMNS`. ``reply`` is the raw reply, ``parsed`` the value as JSON or empty,
-        ``seconds``, ``tokens_…`` and ``cost`` are of the original call where ``cached``. ``key`` is that of the cache,
-        whose entry can be rebuilt from the row (:func:`evalbench.models.chat.kept.merge_calls`).
+    Returns: Columns as in :data:`CALL_COLUMNS`. ``reply`` is the raw reply, ``parsed`` the value as JSON or empty,
+    ``seconds``, ``tokens_…`` and ``cost`` are of the original call where ``cached``. ``key`` is that of the cache,
+    whose entry can be rebuilt from the row (:func:`evalbench.models.chat.kept.merge_calls`).
     """
     import pandas as pd
 
@@ -109,15 +106,12 @@ def calls_table(replies: Iterable[Reply]) -> pd.DataFrame:
 def accounting(replies: Sequence[Reply]) -> dict[str, Any]:
     """Totals over replies, for ``Result.accounting``: JSON values, sorted names.
 
-    Returns
-    -------
-    dict
-        ``calls`` = ``cache_hits`` + those that were sent for; ``requests`` (HTTP requests sent), ``retries``,
-        ``reasks``, ``errors`` by kind, ``tokens_in``, ``tokens_out``, ``call_seconds`` and ``cost`` are of this run only;
-        ``cached_tokens`` and ``cached_cost`` are what the cache hits cost once. A cost is None where a price is not
-        known. ``unscored`` counts replies by reason, cached ones too; ``other_models`` those that
-        another model gave than was asked for, ``not_kept`` those that the cache could not take. What a budget left no room for
-        is counted in ``unscored`` alone.
+    Returns: ``calls`` = ``cache_hits`` + those that were sent for; ``requests`` (HTTP requests sent), ``retries``,
+    ``reasks``, ``errors`` by kind, ``tokens_in``, ``tokens_out``, ``call_seconds`` and ``cost`` are of this run only;
+    ``cached_tokens`` and ``cached_cost`` are what the cache hits cost once. A cost is None where a price is not known.
+    ``unscored`` counts replies by reason, cached ones too; ``other_models`` those that another model gave than was
+    asked for, ``not_kept`` those that the cache could not take. What a budget left no room for is counted in
+    ``unscored`` alone.
     """
     reasons = _counted(reply.unscored for reply in replies if reply.unscored)
     replies = [reply for reply in replies if reply.unscored != REASON]

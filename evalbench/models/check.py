@@ -84,19 +84,11 @@ class _Subject:
 def check(name: str, *, longest: int = 4096, timeout: float = 120.0) -> list[Finding]:
     """Try an endpoint's abilities; about twenty calls, none from the cache and none kept.
 
-    Parameters
-    ----------
-    name : str
-        A model's name; see :mod:`evalbench.models.names`.
-    longest : int
-        The longest prompt to try, in tokens, roughly.
-    timeout : float
-        Seconds per call.
+    - ``name``: A model's name; see :mod:`evalbench.models.names`.
+    - ``longest``: The longest prompt to try, in tokens, roughly.
+    - ``timeout``: Seconds per call.
 
-    Raises
-    ------
-    BadInput
-        If the model cannot be asked at all.
+    Raises ``BadInput`` if the model cannot be asked at all.
     """
     subject = _Subject(names.model(name), timeout)
     shapes.forget(endpoint_identity(subject.target))

@@ -35,25 +35,15 @@ class Limits:
 class Model:
     """A language model behind an OpenAI-compatible endpoint. It knows the name of its key, never the key.
 
-    Attributes
-    ----------
-    name : str
-        As it was asked for; an alias stays an alias.
-    provider : {"openai", "azure", "gemini", "ollama", "http", "local"}
-    id : str
-        The model's name at the endpoint.
-    base_url : str
-        Empty for ``local`` models: their server's port is known only when it runs.
-    key_env : str
-        The environment variable that holds the key; empty where none is used.
-    key_needed : bool
-        Whether the endpoint is useless without one.
-    api_version : str
-        Azure's dated interface; empty otherwise.
-    price : Price or None
-        None: not known. Models of this machine cost nothing.
-    context : int or None
-        Longest prompt and reply together, in tokens.
+    - ``name``: As it was asked for; an alias stays an alias.
+    - ``provider`` ({"openai", "azure", "gemini", "ollama", "http", "local"})
+    - ``id``: The model's name at the endpoint.
+    - ``base_url``: Empty for ``local`` models: their server's port is known only when it runs.
+    - ``key_env``: The environment variable that holds the key; empty where none is used.
+    - ``key_needed``: Whether the endpoint is useless without one.
+    - ``api_version``: Azure's dated interface; empty otherwise.
+    - ``price``: None: not known. Models of this machine cost nothing.
+    - ``context``: Longest prompt and reply together, in tokens.
     """
 
     name: str
@@ -76,10 +66,8 @@ class Model:
     def key(self) -> str:
         """The key, read from the environment at the moment of use.
 
-        Raises
-        ------
-        EndpointFault
-            If the endpoint needs one and the environment has none, or what it has cannot be a key.
+        Raises ``EndpointFault`` if the endpoint needs one and the environment has none, or what it has cannot be a
+        key.
         """
         found = os.environ.get(self.key_env, "") if self.key_env else ""
         if self.key_needed and not found:

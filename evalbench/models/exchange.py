@@ -31,34 +31,20 @@ class TokenLogprob(NamedTuple):
 class Request:
     """One question to a model.
 
-    Attributes
-    ----------
-    messages : tuple of mapping
-        ``{"role": …, "content": …}``; a plain text becomes one user message, a list a tuple.
-    temperature : float or None
-        0 to 2; None leaves it to the endpoint.
-    max_tokens : int or None
-        The longest reply, from 1.
-    seed : int or None
-        ``seed + sample`` is sent: samples differ, runs repeat where the endpoint honours it.
-    schema : type of pydantic.BaseModel or None
-        The value that the reply must hold.
-    logprobs : int
-        How many likeliest tokens per place are wanted, 0 to 20; 0 asks for none.
-    sample : int
-        The how-manieth sample of one question this is, from 0: each is asked and kept on its own.
-    item_id, purpose, prompt_hash : str
-        For accounting: the item that it is for, what it is for, and the hash of the prompt's template. They do not
-        change what is asked: equal questions share one call.
-    unit : str
-        The study's item, where ``item_id`` names a question about it: a budget asks all questions of an item together.
-    asked_at : str
-        Part of the key where it is not empty: what was asked under another name is asked anew.
+    - ``messages``: ``{"role": …, "content": …}``; a plain text becomes one user message, a list a tuple.
+    - ``temperature``: 0 to 2; None leaves it to the endpoint.
+    - ``max_tokens``: The longest reply, from 1.
+    - ``seed``: ``seed + sample`` is sent: samples differ, runs repeat where the endpoint honours it.
+    - ``schema``: The value that the reply must hold.
+    - ``logprobs``: How many likeliest tokens per place are wanted, 0 to 20; 0 asks for none.
+    - ``sample``: The how-manieth sample of one question this is, from 0: each is asked and kept on its own.
+    - ``item_id``, ``purpose``, ``prompt_hash``: For accounting: the item that it is for, what it is for, and the hash
+      of the prompt's template. They do not change what is asked: equal questions share one call.
+    - ``unit``: The study's item, where ``item_id`` names a question about it: a budget asks all questions of an item
+      together.
+    - ``asked_at``: Part of the key where it is not empty: what was asked under another name is asked anew.
 
-    Raises
-    ------
-    BadInput
-        With all faults at once.
+    Raises ``BadInput``: With all faults at once.
 
     Examples
     --------
@@ -120,48 +106,28 @@ class Request:
 class Reply:
     """What came back for one request, always: a failure is a reply with a reason.
 
-    Attributes
-    ----------
-    model, served_by, host : str
-        The name that was asked for, the model as the endpoint named it, the endpoint's host.
-    another : bool
-        The endpoint names another model than was asked for (:func:`evalbench.models.endpoint.is_another_model`).
-    text : str
-        The answer, without a reasoning block in ``<think>`` tags.
-    value : pydantic.BaseModel or None
-        The parsed value where a schema was given and met.
-    unscored : str
-        Empty, or one of :data:`evalbench.core.unscored.REASONS`.
-    detail : str
-        What the endpoint or the parser said about it, without keys.
-    raw : str
-        The reply as it came; the body where it was no chat completion.
-    logprobs : tuple of TokenLogprob or None
-        None where none were asked for or the endpoint gives none.
-    finish : str
-        Why the endpoint stopped: ``stop``, ``length``, …
-    tokens_in, tokens_out : int or None
-        Summed over the asks; None where the endpoint does not count.
-    seconds : float
-        From sending to the whole reply, summed over the attempts; of the original call where it is cached.
-    cost : float or None
-        Of the original call; None where no price is known.
-    cached : bool
-        Nothing was sent for it in this run.
-    requests : int
-        HTTP requests that were sent for it, in this run or the original one.
-    retries : int
-        Those of them that repeat one which failed.
-    reasks : int
-        Times that a reply did not fit the schema and was asked for again.
-    errors : tuple of str
-        One reason per attempt that failed and was retried or given up.
-    not_taken : tuple of str
-        Parameters that the endpoint refused and that were left out.
-    key : str
-        Its key in the cache; empty where it is not for keeping.
-    not_kept : str
-        Why the cache could not take it; empty where it did, or nothing was to be kept.
+    - ``model``, ``served_by``, ``host``: The name that was asked for, the model as the endpoint named it, the
+      endpoint's host.
+    - ``another``: The endpoint names another model than was asked for
+      (:func:`evalbench.models.endpoint.is_another_model`).
+    - ``text``: The answer, without a reasoning block in ``<think>`` tags.
+    - ``value``: The parsed value where a schema was given and met.
+    - ``unscored``: Empty, or one of :data:`evalbench.core.unscored.REASONS`.
+    - ``detail``: What the endpoint or the parser said about it, without keys.
+    - ``raw``: The reply as it came; the body where it was no chat completion.
+    - ``logprobs``: None where none were asked for or the endpoint gives none.
+    - ``finish``: Why the endpoint stopped: ``stop``, ``length``, …
+    - ``tokens_in``, ``tokens_out``: Summed over the asks; None where the endpoint does not count.
+    - ``seconds``: From sending to the whole reply, summed over the attempts; of the original call where it is cached.
+    - ``cost``: Of the original call; None where no price is known.
+    - ``cached``: Nothing was sent for it in this run.
+    - ``requests``: HTTP requests that were sent for it, in this run or the original one.
+    - ``retries``: Those of them that repeat one which failed.
+    - ``reasks``: Times that a reply did not fit the schema and was asked for again.
+    - ``errors``: One reason per attempt that failed and was retried or given up.
+    - ``not_taken``: Parameters that the endpoint refused and that were left out.
+    - ``key``: Its key in the cache; empty where it is not for keeping.
+    - ``not_kept``: Why the cache could not take it; empty where it did, or nothing was to be kept.
     """
 
     request: Request

@@ -66,14 +66,9 @@ _TASK = "Tell a story of about a hundred words about {subject}, and work the num
 class Level:
     """One endpoint at one level of concurrency.
 
-    Attributes
-    ----------
-    level : int
-        Requests under way at the same time.
-    seconds : float
-        From the first request to the last reply.
-    stopped : str
-        Why it ended early; empty where it did not.
+    - ``level``: Requests under way at the same time.
+    - ``seconds``: From the first request to the last reply.
+    - ``stopped``: Why it ended early; empty where it did not.
     """
 
     model: str
@@ -86,14 +81,10 @@ class Level:
 class Load:
     """What was measured.
 
-    Attributes
-    ----------
-    requests : DataFrame
-        A row per request, columns as in :data:`COLUMNS`: ``started`` from the beginning of its level, ``first`` and ``seconds``
-        to the first text and to the end, all in seconds; ``counted_by`` says who counted the tokens, the ``endpoint`` or
-        its ``pieces`` of text; ``error`` is empty for a whole reply.
-    warm_up : int
-        Requests before the measurement, in none of the figures.
+    - ``requests``: A row per request, columns as in :data:`COLUMNS`: ``started`` from the beginning of its level,
+      ``first`` and ``seconds`` to the first text and to the end, all in seconds; ``counted_by`` says who counted the
+      tokens, the ``endpoint`` or its ``pieces`` of text; ``error`` is empty for a whole reply.
+    - ``warm_up``: Requests before the measurement, in none of the figures.
     """
 
     requests: pd.DataFrame

@@ -32,19 +32,11 @@ FIGURES = {
 class AtLevel:
     """One endpoint at one level.
 
-    Attributes
-    ----------
-    requests, replies : int
-        Sent, and answered whole.
-    errors : mapping of str to int
-        By kind.
-    seconds : float
-    counted_by : str
-        Who counted tokens: ``endpoint``, ``pieces``, both, or nobody.
-    cost : float
-        Of all replies; NaN where a price or a count is not known.
-    figures : mapping of str to Measured
-        By the names of :data:`FIGURES`.
+    - ``requests``, ``replies``: Sent, and answered whole.
+    - ``errors``: By kind.
+    - ``counted_by``: Who counted tokens: ``endpoint``, ``pieces``, both, or nobody.
+    - ``cost``: Of all replies; NaN where a price or a count is not known.
+    - ``figures``: By the names of :data:`FIGURES`.
     """
 
     model: str

@@ -51,11 +51,8 @@ _SETTINGS = {"name", "price", "requests_per_minute", "tokens_per_minute", "concu
 def model(name: str) -> Model:
     """The model of this name, an alias of ``models.toml`` or one of the forms above.
 
-    Raises
-    ------
-    BadInput
-        If the name has none of the forms, its address holds a user, a password or a query, an environment variable
-        that it needs is missing, or ``models.toml`` is faulty.
+    Raises ``BadInput`` if the name has none of the forms, its address holds a user, a password or a query, an
+    environment variable that it needs is missing, or ``models.toml`` is faulty.
 
     Examples
     --------
@@ -110,10 +107,7 @@ def models_file() -> Path | None:
 def aliases() -> dict[str, dict[str, Any]]:
     """The tables of ``models.toml``, checked: alias to its settings.
 
-    Raises
-    ------
-    BadInput
-        With all faults of the file at once.
+    Raises ``BadInput``: With all faults of the file at once.
     """
     file = models_file()
     if file is None:

@@ -31,10 +31,7 @@ _OWN_SYSTEM = 20  # the system message that a local model's template adds where 
 def estimated(text: str, *, small: bool = False) -> int:
     """Tokens of a text.
 
-    Parameters
-    ----------
-    small : bool
-        For a small, mostly English vocabulary, as local models have.
+    - ``small``: For a small, mostly English vocabulary, as local models have.
 
     Examples
     --------

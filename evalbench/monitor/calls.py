@@ -57,10 +57,7 @@ def snapshot(value: Any) -> tuple[Any, int]:
 
     Lists, dicts and what they hold are copied; texts and numbers never change, and objects are kept as they are.
 
-    Raises
-    ------
-    TooLarge
-        Beyond :data:`MOST_PARTS` parts, or where a value holds itself.
+    Raises ``TooLarge``: Beyond :data:`MOST_PARTS` parts, or where a value holds itself.
 
     Examples
     --------
@@ -176,10 +173,7 @@ def _tool_call(call: Any) -> dict[str, Any]:
 class Pieces:
     """A streamed reply as it comes: texts, chunks of a chat completion, or events of the Responses API.
 
-    Parameters
-    ----------
-    most : int
-        Characters to keep; a longer reply is :attr:`too_long`.
+    - ``most``: Characters to keep; a longer reply is :attr:`too_long`.
     """
 
     def __init__(self, most: int) -> None:

@@ -23,14 +23,9 @@ _BEATS = 4  # signs that a run gives within a lease
 class Rows(NamedTuple):
     """How far a log store has come.
 
-    Attributes
-    ----------
-    mark : callable
-        Of the newest row.
-    count : callable
-        How many rows arrived after a mark.
-    before : callable
-        The mark of the newest row whose own time is before a moment.
+    - ``mark``: Of the newest row.
+    - ``count``: How many rows arrived after a mark.
+    - ``before``: The mark of the newest row whose own time is before a moment.
     """
 
     mark: Callable[[], int]
@@ -50,12 +45,8 @@ def standings(
 ) -> tuple[tuple[Standing, ...], dict[str, Known]]:
     """Where every entry is at a moment, and what is kept of it.
 
-    Parameters
-    ----------
-    rows : Rows, optional
-        Of the schedule's store.
-    keep : bool
-        False writes nothing: an entry that has not been seen before is not registered.
+    - ``rows``: Of the schedule's store.
+    - ``keep``: False writes nothing: an entry that has not been seen before is not registered.
     """
     first = {entry.name: first_known(entry, schedule, now) for entry in schedule.entries}
     if rows:
@@ -90,21 +81,13 @@ def carry_out(
 ) -> list[Done]:
     """Run what is due; an entry once at most, one that another's new light makes due too.
 
-    Parameters
-    ----------
-    carry : callable
-        Runs an entry for its due time.  What it cannot do it returns as ``failed``; :class:`BadInput` counts as that.
-        Any other exception is written down as a failed run, and ends the call.
-    clock : callable
-        The time, with a time zone.
-    rows : Rows, optional
-        Of the schedule's store.
-    only : collection of str
-        Names of the entries that are looked at; empty: all.
-    owner : str
-        Who runs them; by default host and process.
-    begins, say : callable
-        Given what begins, and whatever else is worth a line.
+    - ``carry``: Runs an entry for its due time. What it cannot do it returns as ``failed``; :class:`BadInput` counts as
+      that. Any other exception is written down as a failed run, and ends the call.
+    - ``clock``: The time, with a time zone.
+    - ``rows``: Of the schedule's store.
+    - ``only``: Names of the entries that are looked at; empty: all.
+    - ``owner``: Who runs them; by default host and process.
+    - ``begins``, ``say``: Given what begins, and whatever else is worth a line.
     """
     owner = owner or f"{platform.node()}, process {os.getpid()}"
     lease = timedelta(minutes=schedule.lease)

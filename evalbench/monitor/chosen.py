@@ -33,18 +33,12 @@ _TEXTS = ("reference", "context", "samples", "request")
 class Candidate(NamedTuple):
     """A metric that was looked at.
 
-    Attributes
-    ----------
-    value, ci_low, ci_high : float or None
-        Its correlation with the annotators' labels.
-    p, p_holm : float or None
-        Two-sided, from the resamples of the interval, and adjusted for all metrics that were looked at.
-    n_of : str
-        What is counted by n.
-    higher_is_better : bool
-        Where False, a negative correlation is agreement.
-    why : str
-        Why it is not monitored; empty where it is.
+    - ``value``, ``ci_low``, ``ci_high``: Its correlation with the annotators' labels.
+    - ``p``, ``p_holm``: Two-sided, from the resamples of the interval, and adjusted for all metrics that were looked
+      at.
+    - ``n_of``: What is counted by n.
+    - ``higher_is_better``: Where False, a negative correlation is agreement.
+    - ``why``: Why it is not monitored; empty where it is.
     """
 
     metric: str
@@ -68,14 +62,9 @@ class Candidate(NamedTuple):
 class Chosen(NamedTuple):
     """What a file of chosen metrics says.
 
-    Attributes
-    ----------
-    data : mapping
-        ``name``, ``version``, ``sha256`` of the labelled data.
-    criteria : sequence of str
-        Those that people marked and the correlation is averaged over.
-    metrics : sequence of Candidate
-        Those with the highest agreement first.
+    - ``data``: ``name``, ``version``, ``sha256`` of the labelled data.
+    - ``criteria``: Those that people marked and the correlation is averaged over.
+    - ``metrics``: Those with the highest agreement first.
     """
 
     run: str
@@ -120,24 +109,15 @@ def chosen_of(
     highest ``most`` of them, as far as they can be computed from what a log has.  A metric with a value on fewer than 20
     documents or outputs is not.
 
-    Parameters
-    ----------
-    run : Path
-        Its folder.
-    criteria : sequence of str
-        Empty: those that the run trusts.
-    available : collection of str
-        Texts that the log has (``reference``, ``context``, ``samples`` besides output and request), and columns that hold
-        a metric already.
-    alpha : float
-        0 to 1, exclusive.
-    at_least : float
-        0 to 1.
+    - ``run``: Its folder.
+    - ``criteria``: Empty: those that the run trusts.
+    - ``available``: Texts that the log has (``reference``, ``context``, ``samples`` besides output and request), and
+      columns that hold a metric already.
+    - ``alpha``: 0 to 1, exclusive.
+    - ``at_least``: 0 to 1.
 
-    Raises
-    ------
-    BadInput
-        If the run is of another study or has no metrics, trusts no criterion and none is named, or options are out of range.
+    Raises ``BadInput`` if the run is of another study or has no metrics, trusts no criterion and none is named, or
+    options are out of range.
     """
     from evalbench.studies.human_correlation.summary import asked_columns, mean_over, settled, trusted_columns
 
@@ -269,10 +249,7 @@ def _items(run: Path) -> Any:
 def read_chosen(path: Path) -> Chosen:
     """A file of chosen metrics.
 
-    Raises
-    ------
-    BadInput
-        If it is not one, or has no metric that is monitored.
+    Raises ``BadInput`` if it is not one, or has no metric that is monitored.
     """
     content = read_json(path)
     try:

@@ -17,10 +17,7 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 def client_hash(client: str, key: bytes) -> str:
     """HMAC-SHA256 of a client's id, in hexadecimal.
 
-    Parameters
-    ----------
-    client : str
-        As the application knows the client: never normalised, so that no two become one.
+    - ``client``: As the application knows the client: never normalised, so that no two become one.
 
     Examples
     --------
@@ -38,10 +35,7 @@ def is_client_hash(text: object) -> bool:
 def key_of_environment() -> bytes | None:
     """The key in ``EVALBENCH_LOG_KEY``; None where the variable is empty or not set.
 
-    Raises
-    ------
-    BadInput
-        For a key of fewer than 16 bytes: whoever has the hashes could try all of them.
+    Raises ``BadInput`` for a key of fewer than 16 bytes: whoever has the hashes could try all of them.
     """
     key = os.environ.get(KEY, "").encode("utf-8", "surrogateescape")
     if key and len(key) < LEAST:
@@ -54,10 +48,7 @@ def key_of_environment() -> bytes | None:
 def needed_key(why: str) -> bytes:
     """The key of the environment, or a refusal.
 
-    Raises
-    ------
-    BadInput
-        If there is none.
+    Raises ``BadInput`` if there is none.
     """
     key = key_of_environment()
     if key is None:

@@ -19,20 +19,12 @@ FULL, LARGE, FAULT, REFUSED, LEFT, CLOSED = (
 class Counts:
     """What became of everything that one log of this process was given.
 
-    Attributes
-    ----------
-    given : int
-        Rows of interactions and feedback; each of them is written, waiting or lost.
-    lost : mapping of str to int
-        By reason.
-    faults : int
-        Exceptions within the hook.
-    first_fault : str
-        Kind and place of the first of them; never its message, which may quote a text or a key.
-    failures : int
-        Attempts at which the store failed.
-    first_failure : str
-        Kind of the first exception of the store.
+    - ``given``: Rows of interactions and feedback; each of them is written, waiting or lost.
+    - ``lost``: By reason.
+    - ``faults``: Exceptions within the hook.
+    - ``first_fault``: Kind and place of the first of them; never its message, which may quote a text or a key.
+    - ``failures``: Attempts at which the store failed.
+    - ``first_failure``: Kind of the first exception of the store.
     """
 
     given: int = 0

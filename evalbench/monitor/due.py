@@ -24,23 +24,13 @@ FIRST = timedelta(seconds=1)
 class Known(NamedTuple):
     """What is kept of an entry between calls.
 
-    Attributes
-    ----------
-    covered : datetime
-        Everything due up to here has had its run; at first when the schedule was first looked at.
-    version : int
-        Counts changes; 0: not kept yet.
-    due : datetime or None
-        The due time that has begun and has not come to an end.
-    attempt : int
-        Of that due time.
-    missed : int
-        How many earlier due times that run catches up.
-    owner : str
-        Who runs it; empty where nobody does.
-    lease_until, retry_at : datetime or None
-    mark : int
-        Of the store's newest row when the last run that covered something began.
+    - ``covered``: Everything due up to here has had its run; at first when the schedule was first looked at.
+    - ``version``: Counts changes; 0: not kept yet.
+    - ``due``: The due time that has begun and has not come to an end.
+    - ``attempt``: Of that due time.
+    - ``missed``: How many earlier due times that run catches up.
+    - ``owner``: Who runs it; empty where nobody does.
+    - ``mark``: Of the store's newest row when the last run that covered something began.
     """
 
     covered: datetime
@@ -58,12 +48,8 @@ class Known(NamedTuple):
 class Seen(NamedTuple):
     """What triggers look at, since the entry's last due time.
 
-    Attributes
-    ----------
-    rows : int
-        New in the store.
-    lights : sequence of str
-        Of the watched entry's runs, oldest first: the last one before, and those since.
+    - ``rows``: New in the store.
+    - ``lights``: Of the watched entry's runs, oldest first: the last one before, and those since.
     """
 
     rows: int = 0
@@ -73,16 +59,11 @@ class Seen(NamedTuple):
 class Standing(NamedTuple):
     """Where an entry is.
 
-    Attributes
-    ----------
-    state : str
-        ``due``; ``give up``: begun as often as is allowed; ``running`` elsewhere; ``retry`` later; ``waiting``.
-    due : datetime or None
-        The due time that a run now would count for.
-    attempt : int
-        That a run now would be.
-    next : datetime or None
-        When it is due next by the clock.
+    - ``state``: ``due``; ``give up``: begun as often as is allowed; ``running`` elsewhere; ``retry`` later;
+      ``waiting``.
+    - ``due``: The due time that a run now would count for.
+    - ``attempt``: That a run now would be.
+    - ``next``: When it is due next by the clock.
     """
 
     entry: Entry
@@ -107,18 +88,10 @@ def due(
 ) -> tuple[Standing, ...]:
     """Where every entry of a schedule is at a moment.
 
-    Parameters
-    ----------
-    known : mapping of str to Known
-        By the name of the entry; what is not kept yet is as in :func:`first_known`.
-    now : datetime
-        With a time zone.
-    seen : mapping of str to Seen, optional
+    - ``known``: By the name of the entry; what is not kept yet is as in :func:`first_known`.
+    - ``now``: With a time zone.
 
-    Returns
-    -------
-    tuple of Standing
-        In the order of the schedule.
+    Returns: In the order of the schedule.
     """
     now = now.astimezone(UTC)
     return tuple(

@@ -35,18 +35,12 @@ _STAMP = "%Y%m%dT%H%M%SZ"
 class Carrier:
     """Runs entries; what is common to all of them.
 
-    Attributes
-    ----------
-    reports : Path
-        For entries that name no folder.
-    root : Path or None
-        The workbench.
-    workers, scheduler, timeout, memory
-        See :func:`evalbench.runs.batch.run_batch`.
-    watching : callable
-        Given the runs of an entry, a context whose value is the :class:`~evalbench.runs.batch.Watcher` that they report to.
-    outcomes : list of Outcome
-        Of all runs, as they end.
+    - ``reports``: For entries that name no folder.
+    - ``root``: The workbench.
+    - ``workers``, ``scheduler``, ``timeout``, ``memory``: See :func:`evalbench.runs.batch.run_batch`.
+    - ``watching``: Given the runs of an entry, a context whose value is the :class:`~evalbench.runs.batch.Watcher` that
+      they report to.
+    - ``outcomes``: Of all runs, as they end.
     """
 
     schedule: Schedule
@@ -62,10 +56,7 @@ class Carrier:
     def __call__(self, standing: Standing) -> Ended:
         """Run an entry for its due time.
 
-        Raises
-        ------
-        BadInput
-            If it cannot start.
+        Raises ``BadInput`` if it cannot start.
         """
         assert standing.due is not None
         if standing.entry.what == "export":

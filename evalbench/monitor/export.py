@@ -34,15 +34,9 @@ def export(log: Log, folder: Path, window: Window = EVERYTHING) -> Exported:
     Row groups of at most 50 000 rows or 64 MB, one at a time in memory.  A month that is there already is replaced at
     once; a month of the window without rows, since they were forgotten, is removed.
 
-    Parameters
-    ----------
-    window : Window
-        Its months in UTC.  A month that it covers only in part must not exist yet.
+    - ``window``: Its months in UTC. A month that it covers only in part must not exist yet.
 
-    Raises
-    ------
-    BadInput
-        If a month that is there would be replaced by a part of it.
+    Raises ``BadInput`` if a month that is there would be replaced by a part of it.
     """
     partly = _partly_covered(window)
     clash = [str(path) for table in COLUMNS for month in partly if (path := _place(folder, table, month)).exists()]

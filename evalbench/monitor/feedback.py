@@ -29,26 +29,18 @@ _N_RESAMPLES = 2000
 class Feedback(NamedTuple):
     """Figures of one window.
 
-    Attributes
-    ----------
-    interactions, clients : int
-        All of them; clients that are known.
-    answered, answering : int
-        Interactions with a value of a user, and known clients that gave one.
-    share, share_low, share_high : float or None
-        Of interactions with feedback (the response rate), with Wilson's interval.
-    mean, low, high : float or None
-        Of users' values, each interaction once, with an interval that resamples clients.
-    busiest : float or None
-        The share of the answered interactions that the most active tenth of the answering clients gave.
-    if_silent_low, if_silent_high : float or None
-        The mean if all silent users gave the lower or the higher of the two values that occur; None for other scales.
-    labelled : int
-        Interactions with a value of an annotator.
-    labels_mean, labels_low, labels_high : float or None
-        Their mean, each interaction once, with an interval that resamples interactions.
-    note, labels_note : str
-        What to beware of in the means of users and of annotators.
+    - ``interactions``, ``clients``: All of them; clients that are known.
+    - ``answered``, ``answering``: Interactions with a value of a user, and known clients that gave one.
+    - ``share``, ``share_low``, ``share_high``: Of interactions with feedback (the response rate), with Wilson's
+      interval.
+    - ``mean``, ``low``, ``high``: Of users' values, each interaction once, with an interval that resamples clients.
+    - ``busiest``: The share of the answered interactions that the most active tenth of the answering clients gave.
+    - ``if_silent_low``, ``if_silent_high``: The mean if all silent users gave the lower or the higher of the two values
+      that occur; None for other scales.
+    - ``labelled``: Interactions with a value of an annotator.
+    - ``labels_mean``, ``labels_low``, ``labels_high``: Their mean, each interaction once, with an interval that
+      resamples interactions.
+    - ``note``, ``labels_note``: What to beware of in the means of users and of annotators.
     """
 
     label: str
@@ -76,10 +68,7 @@ class Feedback(NamedTuple):
 def feedback_of(log: Log, window: Window, label: str, seed: int = 0) -> Feedback:
     """The figures of the interactions of a window.
 
-    Parameters
-    ----------
-    window : Window
-        Of the interactions, whenever their feedback came.
+    - ``window``: Of the interactions, whenever their feedback came.
     """
     import sqlalchemy as sql
 

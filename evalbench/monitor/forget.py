@@ -31,20 +31,12 @@ def forget(store: LogStore, *, before: int | None = None, client: str = "", dry_
     In steps of 500, each a transaction, so that writers wait for none of them long; one that is interrupted can be repeated.
     On SQLite the removed texts are overwritten, on PostgreSQL the tables are vacuumed.
 
-    Parameters
-    ----------
-    before : int, optional
-        Microseconds since 1970, UTC: older interactions, older losses, and older feedback on interactions that are not in
-        the store.
-    client : str
-        A client's keyed hash: its interactions only; with ``before`` the older ones of them.
-    dry_run : bool
-        Count only.
+    - ``before``: Microseconds since 1970, UTC: older interactions, older losses, and older feedback on interactions
+      that are not in the store.
+    - ``client``: A client's keyed hash: its interactions only; with ``before`` the older ones of them.
+    - ``dry_run``: Count only.
 
-    Raises
-    ------
-    BadInput
-        Without any condition.
+    Raises ``BadInput``: Without any condition.
     """
     import sqlalchemy as sa
 

@@ -71,23 +71,13 @@ def rows_of(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The rows of a file as a log store takes them, except for ``client``, and notes on how the file was read.
 
-    Parameters
-    ----------
-    table : str
-        ``interactions`` or ``feedback``.
-    path : Path
-        CSV, TSV, JSON, JSON Lines, Parquet or a workbook.
-    columns : mapping of str to str, optional
-        Renames: column in the file → column of the log.
-    given : mapping of str to str, optional
-        Cells of a column that the file does not have.
-    naive_is_utc : bool
-        Whether a time without a zone is in UTC; else it is a fault.
+    - ``table``: ``interactions`` or ``feedback``.
+    - ``path``: CSV, TSV, JSON, JSON Lines, Parquet or a workbook.
+    - ``columns``: Renames: column in the file → column of the log.
+    - ``given``: Cells of a column that the file does not have.
+    - ``naive_is_utc``: Whether a time without a zone is in UTC; else it is a fault.
 
-    Raises
-    ------
-    BadInput
-        Names every fault with its column and rows.
+    Raises ``BadInput``: Names every fault with its column and rows.
     """
     schema = SCHEMAS[table]
     raw, notes = raw_table(path, read_bytes(path))
@@ -153,10 +143,7 @@ def _plain(cells: pd.Series, column: Column | None) -> Iterator[Any]:
 def hashed(rows: list[dict[str, Any]], key: bytes | None) -> list[dict[str, Any]]:
     """Rows whose clients are keyed hashes: made with the key, or given already where there is none.
 
-    Raises
-    ------
-    BadInput
-        Without a key, for what is not a hash.
+    Raises ``BadInput``: Without a key, for what is not a hash.
     """
     out = []
     for row in rows:

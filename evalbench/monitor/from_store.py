@@ -52,11 +52,8 @@ def window_columns(study: str) -> dict[str, str]:
 def exported(store: Address, folder: Path, window: Window | None) -> int:
     """Deliver the log store as Parquet; the number of interactions that were written.
 
-    Parameters
-    ----------
-    window : Window, optional
-        Deliver the months (UTC) from that of its start on, whole; all by default, so that what the store has forgotten
-        goes from the folder too.
+    - ``window``: Deliver the months (UTC) from that of its start on, whole; all by default, so that what the store has
+      forgotten goes from the folder too.
     """
     from evalbench.monitor.export import export
 

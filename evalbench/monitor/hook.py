@@ -45,26 +45,17 @@ def logged(
     line of the log (``logging``, ``evalbench.monitor``) when the process ends, and written into the store as soon as it
     takes rows again (``evalbench monitor status`` shows it).
 
-    Parameters
-    ----------
-    store : str or Path or function
-        A log store's file or address, as for ``evalbench monitor``; or ``function(table, rows)``, called in the thread with
-        ``interactions``, ``feedback`` or ``losses`` and dicts. One that raises is called again with the same rows.
-    key : bytes, optional
-        Hashes the ids of clients (HMAC-SHA256), before anything is queued; by default that of ``EVALBENCH_LOG_KEY``.
-        Without one no id is kept.
-    max_rows, max_bytes : int
-        Of all that waits; texts count with one to four bytes per character.
-    linger : float
-        Seconds for which rows are gathered before they are written together.
-    exit_timeout : float
-        Seconds that the end of the process may wait for the store: at exit, at the end of a ``with`` block, and at SIGTERM
-        where the application has no handler of its own.
+    - ``store``: A log store's file or address, as for ``evalbench monitor``; or ``function(table, rows)``, called in
+      the thread with ``interactions``, ``feedback`` or ``losses`` and dicts. One that raises is called again with the
+      same rows.
+    - ``key``: Hashes the ids of clients (HMAC-SHA256), before anything is queued; by default that of
+      ``EVALBENCH_LOG_KEY``. Without one no id is kept.
+    - ``max_rows``, ``max_bytes``: Of all that waits; texts count with one to four bytes per character.
+    - ``linger``: Seconds for which rows are gathered before they are written together.
+    - ``exit_timeout``: Seconds that the end of the process may wait for the store: at exit, at the end of a ``with``
+      block, and at SIGTERM where the application has no handler of its own.
 
-    Raises
-    ------
-    BadInput
-        If a bound is out of range. Of a store that cannot be used nothing is raised here: it may come.
+    Raises ``BadInput`` if a bound is out of range. Of a store that cannot be used nothing is raised here: it may come.
 
     Examples
     --------
@@ -178,10 +169,7 @@ class CallLog:
     def reply(self, reply: Reply) -> str:
         """Log a reply of evalbench's own model client; what :func:`evalbench.models.chat.hearing.heard` takes.
 
-        Returns
-        -------
-        str
-            Its id; empty where it is lost.
+        Returns: Its id; empty where it is lost.
 
         Examples
         --------
@@ -219,19 +207,11 @@ class CallLog:
     ) -> str:
         """Log what somebody thinks of an interaction.
 
-        Parameters
-        ----------
-        interaction : str
-            Its id, as :meth:`record` returned it.
-        source : {"user", "annotator", "judge"}
-        judge : str, optional
-            Who, or which model; a user's id is hashed.
-        comment : str, optional
+        - ``interaction``: Its id, as :meth:`record` returned it.
+        - ``source`` ({"user", "annotator", "judge"})
+        - ``judge``: Who, or which model; a user's id is hashed.
 
-        Returns
-        -------
-        str
-            The feedback's id; empty where it is lost.
+        Returns: The feedback's id; empty where it is lost.
         """
         try:
             id = new_id()
@@ -267,16 +247,11 @@ class CallLog:
         within a call, of functions or clients of the same log, become its stages (``calls``); where they name one model, that
         and the sums of their tokens are those of the interaction.
 
-        Parameters
-        ----------
-        request, client : str
-            Names of the parameters that hold what is asked, and who asks. By default what is asked is in ``messages``, or
-            else in the first parameter, and who asks in ``user`` where there are ``messages``.
+        - ``request``, ``client``: Names of the parameters that hold what is asked, and who asks. By default what is
+          asked is in ``messages``, or else in the first parameter, and who asks in ``user`` where there are
+          ``messages``.
 
-        Raises
-        ------
-        TypeError
-            If the function has no such parameter, or something else than a function is decorated.
+        Raises ``TypeError`` if the function has no such parameter, or something else than a function is decorated.
 
         Examples
         --------
@@ -304,10 +279,7 @@ class CallLog:
 
         So is what is asked of the clients that its ``with_options`` makes. Its other methods are as they were.
 
-        Returns
-        -------
-        object
-            The same client.
+        Returns: The same client.
         """
         return hooked(client, self._intake)
 

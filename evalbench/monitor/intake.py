@@ -24,12 +24,8 @@ ABOUT: ContextVar[Mapping[str, Any] | None] = ContextVar("evalbench_about", defa
 class Intake:
     """The writer, and what is done before it.
 
-    Parameters
-    ----------
-    key : bytes or None
-        Of the hashes of clients; by default the environment's.
-    bounds : dict
-        Of the writer.
+    - ``key``: Of the hashes of clients; by default the environment's.
+    - ``bounds``: Of the writer.
     """
 
     def __init__(self, store: str | os.PathLike[str] | Function, key: bytes | None, bounds: dict[str, Any]) -> None:

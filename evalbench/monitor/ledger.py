@@ -35,14 +35,9 @@ _REMOTE = ("nfs", "cifs", "smb", "sshfs", "fuse.sshfs", "glusterfs", "ceph", "lu
 class Claim(NamedTuple):
     """The right to run an entry for a due time, until it is taken away.
 
-    Attributes
-    ----------
-    version : int
-        Of the entry's row; who has another has lost it.
-    run : int
-        The row of the run.
-    mark : int
-        Of the store's newest row when it began.
+    - ``version``: Of the entry's row; who has another has lost it.
+    - ``run``: The row of the run.
+    - ``mark``: Of the store's newest row when it began.
     """
 
     schedule: str
@@ -57,16 +52,10 @@ class Claim(NamedTuple):
 class Ended(NamedTuple):
     """How a run of an entry ended.
 
-    Attributes
-    ----------
-    status : str
-        ``ok``, ``empty``, ``failed``, ``died``, ``lost`` (another host has taken it over in the meantime).
-    light : str
-        The worst of its runs; empty without one.
-    said : str
-        Its headline figures, or what failed.
-    pages : sequence of str
-        Paths of its pages.
+    - ``status``: ``ok``, ``empty``, ``failed``, ``died``, ``lost`` (another host has taken it over in the meantime).
+    - ``light``: The worst of its runs; empty without one.
+    - ``said``: Its headline figures, or what failed.
+    - ``pages``: Paths of its pages.
     """
 
     status: str
@@ -104,12 +93,8 @@ class Ledger:
     def known(self, schedule: str, first: Mapping[str, Known], keep: bool = True) -> dict[str, Known]:
         """What is known of the entries; one that is not kept yet is kept as ``first`` has it.
 
-        Parameters
-        ----------
-        first : mapping of str to Known
-            Of all entries, see :func:`evalbench.monitor.due.first_known`.
-        keep : bool
-            False writes nothing.
+        - ``first``: Of all entries, see :func:`evalbench.monitor.due.first_known`.
+        - ``keep``: False writes nothing.
         """
         import sqlalchemy as sql
 
@@ -182,10 +167,7 @@ class Ledger:
 
         A due time is covered by a run that is ok or empty, and by one that failed as often as is allowed.
 
-        Returns
-        -------
-        Ended
-            ``lost`` where another host has taken the run over, whose end counts.
+        Returns: ``lost`` where another host has taken the run over, whose end counts.
         """
         import sqlalchemy as sql
 
@@ -301,15 +283,9 @@ class _Taken(Exception):
 def opened(address: Address, make: bool = False) -> Ledger:
     """The state in a database; its tables are made where they are not there.
 
-    Parameters
-    ----------
-    make : bool
-        Make the file, where it is one and there is none.
+    - ``make``: Make the file, where it is one and there is none.
 
-    Raises
-    ------
-    BadInput
-        If the database cannot be reached or written.
+    Raises ``BadInput`` if the database cannot be reached or written.
     """
     import sqlalchemy as sql
 

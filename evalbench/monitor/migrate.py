@@ -19,15 +19,9 @@ def migrate(store: LogStore) -> tuple[int, int]:
 
     Of several processes that do so at once one does it, the others find it done.  One that is killed leaves the old tables.
 
-    Returns
-    -------
-    pair of int
-        The version before and after.
+    Returns: The version before and after.
 
-    Raises
-    ------
-    BadInput
-        If there is no log store, or one of a newer version.
+    Raises ``BadInput`` if there is no log store, or one of a newer version.
     """
     path = store.address.path
     if path and not path.is_file():

@@ -26,12 +26,8 @@ WINDOWS = (
 class Times(NamedTuple):
     """Due times of a cron expression within a span.
 
-    Attributes
-    ----------
-    n : int
-        How many; at most :data:`MOST` + 1, which then means that there are more.
-    first, last : datetime or None
-        In UTC.
+    - ``n``: How many; at most :data:`MOST` + 1, which then means that there are more.
+    - ``first``, ``last``: In UTC.
     """
 
     n: int
@@ -74,10 +70,7 @@ def cron_fault(expression: object) -> str:
 def due_times(expression: str, zone: ZoneInfo, after: datetime, until: datetime) -> Times:
     """The due times later than one moment and not later than another.
 
-    Parameters
-    ----------
-    after, until : datetime
-        With a time zone.
+    - ``after``, ``until``: With a time zone.
 
     Examples
     --------
@@ -153,10 +146,7 @@ def window_at(stated: object, at: datetime, zone: ZoneInfo) -> Window:
     Days, weeks and months are those of the calendar in the zone: ``last 30 days`` begins at the same hour 30 days
     earlier, also where clocks were changed in between; in a month that lacks the day, on its last one.
 
-    Parameters
-    ----------
-    stated : str or list
-        Without a fault, see :func:`window_fault`.
+    - ``stated``: Without a fault, see :func:`window_fault`.
 
     Examples
     --------
@@ -199,10 +189,7 @@ def _months_before(local: datetime, n: int) -> datetime:
 def _moment(stated: object, zone: ZoneInfo) -> datetime:
     """A date or a time as YAML or ISO 8601 has it; one without a zone is in the schedule's.
 
-    Raises
-    ------
-    ValueError
-        If it is neither.
+    Raises ``ValueError`` if it is neither.
     """
     if isinstance(stated, datetime):
         found = stated

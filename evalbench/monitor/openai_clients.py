@@ -16,10 +16,7 @@ _ASKING, _COPYING = ("create", "parse"), ("copy", "with_options")  # stream asks
 def hooked(client: Any, intake: Intake) -> Any:
     """The same client, whose chats and responses are logged, and those of the clients that it makes.
 
-    Parameters
-    ----------
-    client : object
-        ``openai``'s, sync or async; one that is hooked already stays as it is.
+    - ``client``: ``openai``'s, sync or async; one that is hooked already stays as it is.
     """
 
     def logging(places: Places) -> Callable[[Any], Any]:

@@ -55,10 +55,7 @@ class Rest:
 class Sink:
     """What a thread writes to.
 
-    Parameters
-    ----------
-    opened : function
-        Opens the store.
+    - ``opened``: Opens the store.
     """
 
     def __init__(self, opened: Callable[[], Store], rest: Rest) -> None:
@@ -68,10 +65,7 @@ class Sink:
     def write(self, table: str, rows: list[dict[str, Any]]) -> None:
         """Write rows.
 
-        Raises
-        ------
-        NotOpen
-            If the store cannot be opened; whatever it raises besides passes.
+        Raises ``NotOpen`` if the store cannot be opened; whatever it raises besides passes.
         """
         with self._rest:
             if self._store is None:

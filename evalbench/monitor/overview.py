@@ -31,10 +31,7 @@ _PATH = re.compile(r"""(?:sqlite:///|(?<![\w/:.~-]))(?:/[^\s/:;,'"()<>?]+)+/(?=[
 def overview(schedule: Schedule, ledger: Ledger, standings: Sequence[Standing], now: datetime, reports: Path) -> Path:
     """Write the overview of a schedule below a folder of reports; the path of its page.
 
-    Parameters
-    ----------
-    standings : sequence of Standing
-        Of all entries, as of now.
+    - ``standings``: Of all entries, as of now.
     """
     folder = reports / FOLDER / schedule.name
     past = ledger.history(schedule.name, RUNS)

@@ -63,10 +63,7 @@ class Places(NamedTuple):
     def of(cls, function: Callable[..., Any], request: str = "", client: str = "") -> Places:
         """Those of a function.
 
-        Raises
-        ------
-        TypeError
-            If it has no parameter of a given name.
+        Raises ``TypeError`` if it has no parameter of a given name.
 
         Examples
         --------

@@ -96,17 +96,10 @@ _COLUMNS = {"interactions": INTERACTIONS, "feedback": FEEDBACK, "losses": LOSSES
 def as_kept(table: str, rows: Sequence[Mapping[str, Any]], places: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Rows as the database keeps them, in the order of their ids, so that writers of the same ids wait in one order.
 
-    Parameters
-    ----------
-    rows : sequence of mapping
-        A column that is not there is null.
-    places : sequence of str
-        What messages call the rows; else they are counted from 1.
+    - ``rows``: A column that is not there is null.
+    - ``places``: What messages call the rows; else they are counted from 1.
 
-    Raises
-    ------
-    BadInput
-        Names every fault of every row.
+    Raises ``BadInput``: Names every fault of every row.
     """
     columns, needed, kinds = _COLUMNS[table], _NEEDED[table], _KINDS
     made, faults = [], []

@@ -56,32 +56,19 @@ _A_YEAR = 366 * 24 * 60
 class Entry:
     """What is run, and when.
 
-    Attributes
-    ----------
-    cron : str
-        Empty where the clock does not make it due.
-    rows : int
-        New rows of the store that make it due; 0: none do.
-    watched, turns_to : str, tuple of str
-        The entry whose change of light makes it due, and the lights that count; all where empty.
-    what : str
-        ``study``, ``suite`` or ``export``.
-    target : str
-        The study or notebook; the path of the suite, the folder of the export.
-    batch : mapping
-        What an entry of a suite would state: data, parameters, matrix, limits.
-    window : object
-        The rows of the store that a study is given as a table, or an export has; None without.
-    windows : mapping
-        Name → window, given to the study as parameters ``NAME_from`` and ``NAME_to``.
-    metrics_from : Path or None
-        A file that ``evalbench monitor choose`` wrote.
-    starts : object
-        When it counts from: a date or time, else None: when the schedule is first looked at.
-    out : Path or None
-        Folder of its reports.
-    retry_after : float
-        Minutes.
+    - ``cron``: Empty where the clock does not make it due.
+    - ``rows``: New rows of the store that make it due; 0: none do.
+    - ``watched``, ``turns_to``: The entry whose change of light makes it due, and the lights that count; all where
+      empty.
+    - ``what``: ``study``, ``suite`` or ``export``.
+    - ``target``: The study or notebook; the path of the suite, the folder of the export.
+    - ``batch``: What an entry of a suite would state: data, parameters, matrix, limits.
+    - ``window``: The rows of the store that a study is given as a table, or an export has; None without.
+    - ``windows``: Name → window, given to the study as parameters ``NAME_from`` and ``NAME_to``.
+    - ``metrics_from``: A file that ``evalbench monitor choose`` wrote.
+    - ``starts``: When it counts from: a date or time, else None: when the schedule is first looked at.
+    - ``out``: Folder of its reports.
+    - ``retry_after``: Minutes.
     """
 
     name: str
@@ -105,15 +92,9 @@ class Entry:
 class Schedule:
     """A schedule that has been checked.
 
-    Attributes
-    ----------
-    name : str
-        What its state is kept under; the stem of the file unless stated.
-    store, stated : Address or None
-        Log store, and where the state is kept, where that is stated.
-    out : Path or None
-    lease : float
-        Minutes.
+    - ``name``: What its state is kept under; the stem of the file unless stated.
+    - ``store``, ``stated``: Log store, and where the state is kept, where that is stated.
+    - ``lease``: Minutes.
     """
 
     path: Path
@@ -141,16 +122,11 @@ class Schedule:
 def read_schedule(path: Path, root: Path | None = None) -> Schedule:
     """A schedule, checked whole.
 
-    Parameters
-    ----------
-    root : Path, optional
-        The workbench.
+    - ``root``: The workbench.
 
-    Raises
-    ------
-    BadInput
-        One message with every fault and its entry: unknown keys, names given twice, expressions that are never due,
-        unknown time zones, studies, parameters, windows; entries that wait for each other's light in a circle.
+    Raises ``BadInput``: One message with every fault and its entry: unknown keys, names given twice, expressions that
+    are never due, unknown time zones, studies, parameters, windows; entries that wait for each other's light in a
+    circle.
     """
     path = path.resolve()
     content = read_yaml(path)

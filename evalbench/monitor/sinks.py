@@ -33,10 +33,7 @@ class ToStore:
 
     Where its ids of clients were hashed with another key, they are left out: one client would become two.
 
-    Parameters
-    ----------
-    key : bytes or None
-        With which ids of clients are hashed.
+    - ``key``: With which ids of clients are hashed.
     """
 
     def __init__(self, store: str | os.PathLike[str], key: bytes | None) -> None:

@@ -40,12 +40,8 @@ class LogStore(Log):
     stays as it was, so that a call whose outcome is not known can be repeated.  A process that is killed loses nothing
     that was appended; a machine that loses power may lose the last moments of a file of SQLite.
 
-    Parameters
-    ----------
-    store : str or Path
-        A file of SQLite, on a disk of this machine, ``sqlite:///FILE``, or ``postgresql://HOST/DATABASE``.
-    create : bool
-        Make the tables, and the file, where there are none.
+    - ``store``: A file of SQLite, on a disk of this machine, ``sqlite:///FILE``, or ``postgresql://HOST/DATABASE``.
+    - ``create``: Make the tables, and the file, where there are none.
 
     Examples
     --------
@@ -91,21 +87,14 @@ class LogStore(Log):
     def append(self, rows: Sequence[Mapping[str, Any]], *, places: Sequence[str] = ()) -> Appended:
         """Keep interactions.
 
-        Parameters
-        ----------
-        rows : sequence of mapping
-            ``id``, ``ts`` (with its time zone) and ``request``; where known ``client`` (from
-            :func:`~evalbench.monitor.clients.client_hash`), ``response``, ``stages`` (anything that JSON holds),
-            ``model``, ``prompt_version``, ``latency`` (seconds), ``input_tokens``, ``output_tokens``, ``cost``, ``error``.
-        places : sequence of str
-            What messages call the rows.
+        - ``rows``: ``id``, ``ts`` (with its time zone) and ``request``; where known ``client`` (from
+          :func:`~evalbench.monitor.clients.client_hash`), ``response``, ``stages`` (anything that JSON holds),
+          ``model``, ``prompt_version``, ``latency`` (seconds), ``input_tokens``, ``output_tokens``, ``cost``,
+          ``error``.
+        - ``places``: What messages call the rows.
 
-        Raises
-        ------
-        BadInput
-            If a row cannot be kept: every fault; nothing is written then.
-        StoreUnavailable
-            If the store cannot be written now.
+        Raises ``BadInput`` if a row cannot be kept: every fault; nothing is written then.
+        Raises ``StoreUnavailable`` if the store cannot be written now.
         """
         return self._append("interactions", as_kept("interactions", rows, places))
 
@@ -114,18 +103,11 @@ class LogStore(Log):
     ) -> Appended:
         """Keep feedback on interactions.
 
-        Parameters
-        ----------
-        rows : sequence of mapping
-            ``interaction`` (its id), ``ts``, ``source`` (``user``, ``annotator`` or ``judge``), ``value`` or ``comment`` or
-            both; where known ``judge``: who it was.  Without an ``id`` the contents make one.
-        orphans : bool
-            Also on interactions that are not in the store, which may be on their way.
+        - ``rows``: ``interaction`` (its id), ``ts``, ``source`` (``user``, ``annotator`` or ``judge``), ``value`` or
+          ``comment`` or both; where known ``judge``: who it was. Without an ``id`` the contents make one.
+        - ``orphans``: Also on interactions that are not in the store, which may be on their way.
 
-        Raises
-        ------
-        BadInput
-            As :meth:`append`; also for unknown interactions, unless ``orphans``.
+        Raises ``BadInput``: As :meth:`append`; also for unknown interactions, unless ``orphans``.
         """
         made = as_kept("feedback", rows, places)
         if not orphans:
@@ -146,10 +128,7 @@ class LogStore(Log):
     def refuse_orphans(self, interactions: Iterable[str]) -> None:
         """Refuse ids of interactions that are not in the store.
 
-        Raises
-        ------
-        BadInput
-            Names them.
+        Raises ``BadInput``: Names them.
         """
         import sqlalchemy as sa
 
@@ -166,15 +145,9 @@ class LogStore(Log):
     def use_key(self, key: bytes, *, known: bool = False) -> None:
         """Hold the store to one key: that of the first call.
 
-        Parameters
-        ----------
-        known : bool
-            Whether a store that has none yet is refused, since no client is found in it.
+        - ``known``: Whether a store that has none yet is refused, since no client is found in it.
 
-        Raises
-        ------
-        BadInput
-            If its client ids were hashed with another key: the same client would become two.
+        Raises ``BadInput`` if its client ids were hashed with another key: the same client would become two.
         """
         import sqlalchemy as sa
 
@@ -216,10 +189,7 @@ def create(store: LogStore) -> bool:
 
     Safe from many processes at once.  A file is made for its owner only.
 
-    Raises
-    ------
-    BadInput
-        If a database is not in UTF-8, or has tables of these names that are not a log store's.
+    Raises ``BadInput`` if a database is not in UTF-8, or has tables of these names that are not a log store's.
     """
     import sqlalchemy as sa
 

@@ -25,12 +25,8 @@ class UnderWay(Protocol):
 def streamed(stream: Any, call: UnderWay, most: int, under_way: ContextVar[Any]) -> Any:
     """What the application reads instead of a stream; None where a reply is not one.
 
-    Parameters
-    ----------
-    most : int
-        Characters of a reply that is kept.
-    under_way : ContextVar
-        Holds the call while the stream makes its next piece: what is called for it belongs to it.
+    - ``most``: Characters of a reply that is kept.
+    - ``under_way``: Holds the call while the stream makes its next piece: what is called for it belongs to it.
     """
     if hasattr(type(stream), "__anext__"):
         return _AsyncStream(stream, call, Pieces(most), under_way)

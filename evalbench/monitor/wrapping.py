@@ -24,12 +24,8 @@ UNDER_WAY: ContextVar[Call | None] = ContextVar("evalbench_call", default=None)
 class Call:
     """An interaction under way.
 
-    Attributes
-    ----------
-    about : mapping or None
-        What is known of it besides: client, prompt_version, stages.
-    within : Call or None
-        The one in which it happens: it becomes one of its stages.
+    - ``about``: What is known of it besides: client, prompt_version, stages.
+    - ``within``: The one in which it happens: it becomes one of its stages.
     """
 
     __slots__ = (
@@ -128,14 +124,9 @@ def _of_calls(calls: Any) -> dict[str, Any]:
 def wrapped(function: F, places: Places, intake: Intake, client: Any = None) -> F:
     """A function that does what the given one does, and is logged.
 
-    Parameters
-    ----------
-    function : function
-        Sync or async.
-    places : Places
-        Of what is asked.
-    client : object, optional
-        The ``openai`` client whose method it is: its key must not be logged.
+    - ``function``: Sync or async.
+    - ``places``: Of what is asked.
+    - ``client``: The ``openai`` client whose method it is: its key must not be logged.
     """
     wrapper: Any
     if inspect.iscoroutinefunction(function):

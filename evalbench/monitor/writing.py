@@ -49,18 +49,11 @@ class _Item(NamedTuple):
 class Writer:
     """Takes rows and writes them in batches from a thread of its own, in this process and in its forks.
 
-    Parameters
-    ----------
-    opened : function
-        Opens the store; called in the writer's thread, again after a failure and in every fork.
-    cleaned : function
-        Makes of a row as it was given the row that is written; called in the writer's thread.
-    max_rows, max_bytes : int
-        Of all that waits. A row that finds no room is lost, and counted.
-    linger : float
-        Seconds for which the writer gathers rows before it writes.
-    exit_timeout : float
-        Seconds that the end of the process may wait for the store.
+    - ``opened``: Opens the store; called in the writer's thread, again after a failure and in every fork.
+    - ``cleaned``: Makes of a row as it was given the row that is written; called in the writer's thread.
+    - ``max_rows``, ``max_bytes``: Of all that waits. A row that finds no room is lost, and counted.
+    - ``linger``: Seconds for which the writer gathers rows before it writes.
+    - ``exit_timeout``: Seconds that the end of the process may wait for the store.
     """
 
     def __init__(

@@ -53,21 +53,12 @@ def written(rows: Sequence[Mapping[str, Any]]) -> bytes:
 def read_anchors(path: Path) -> tuple[pd.DataFrame, JudgedBy]:
     """The anchors of a file, and who judged them.
 
-    Parameters
-    ----------
-    path : Path
-        ``anchors.jsonl`` of a run of ``judge_audit`` or that run's folder; or CSV, TSV, JSON, JSON Lines, Parquet or a sheet with
-        the columns of :data:`ANCHORS`, of which ``id`` and ``mark`` are needed.
+    - ``path``: ``anchors.jsonl`` of a run of ``judge_audit`` or that run's folder; or CSV, TSV, JSON, JSON Lines,
+      Parquet or a sheet with the columns of :data:`ANCHORS`, of which ``id`` and ``mark`` are needed.
 
-    Returns
-    -------
-    DataFrame
-        All columns of :data:`ANCHORS`, ``""`` or NaN where the file lacks them.
+    Returns: All columns of :data:`ANCHORS`, ``""`` or NaN where the file lacks them.
 
-    Raises
-    ------
-    BadInput
-        With all faults at once: cells of another type, an answer that is there twice, several judges.
+    Raises ``BadInput``: With all faults at once: cells of another type, an answer that is there twice, several judges.
     """
     import numpy as np
 

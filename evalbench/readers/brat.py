@@ -25,10 +25,8 @@ def brat_frame(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
     """A row per document: ``text_id, text, annotations`` (a list of start, end, entity_class) and, of folders, ``model``; notes;
     SHA-256 values by file.
 
-    Raises
-    ------
-    BadInput
-        For annotations that are not brat's, leave the text, or quote other words than are there: all of them.
+    Raises ``BadInput`` for annotations that are not brat's, leave the text, or quote other words than are there: all
+    of them.
     """
     records: list[dict[str, Any]] = []
     faults: list[str] = []

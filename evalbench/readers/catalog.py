@@ -42,10 +42,7 @@ class Entry:
 def entries(root: Path | None = None) -> dict[str, Entry]:
     """All entries by ``name@version``.
 
-    Raises
-    ------
-    BadInput
-        If the catalog cannot be read; lists all its faults.
+    Raises ``BadInput`` if the catalog cannot be read; lists all its faults.
     """
     path = find_root(root) / "data" / "catalog.yaml"
     state = path.stat()
@@ -126,10 +123,7 @@ def _wrong_fields(card: Mapping[str, Any]) -> list[str]:
 def entry(label: str, root: Path | None = None) -> Entry:
     """The entry of a data set.
 
-    Raises
-    ------
-    BadInput
-        If there is none; the message names the data sets of that name or of a near one, else all.
+    Raises ``BadInput`` if there is none; the message names the data sets of that name or of a near one, else all.
     """
     from difflib import get_close_matches
 
@@ -146,10 +140,7 @@ def entry(label: str, root: Path | None = None) -> Entry:
 def entry_files(found: Entry, root: Path | None = None) -> dict[str, Path]:
     """Paths of an entry's files, each checked against its SHA-256.
 
-    Raises
-    ------
-    BadInput
-        If a file is missing, has other bytes than catalogued, or lies outside ``data/``.
+    Raises ``BadInput`` if a file is missing, has other bytes than catalogued, or lies outside ``data/``.
     """
     base = (find_root(root) / "data").resolve()
     paths, faults = {}, []
@@ -175,10 +166,8 @@ def add(
 ) -> None:
     """Append or replace an entry; counts rows and hashes bytes.
 
-    Raises
-    ------
-    BadInput
-        If the name is faulty, a file is not in ``data/`` of the workbench, or there is no workbench but the package's own.
+    Raises ``BadInput`` if the name is faulty, a file is not in ``data/`` of the workbench, or there is no workbench
+    but the package's own.
     """
     import yaml
 

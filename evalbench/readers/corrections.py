@@ -22,18 +22,11 @@ FORMAT, VERSION = "evalbench correction", 1
 class Learnt:
     """What people said where one judge gave its marks for one criterion, and whose answers these were.
 
-    Attributes
-    ----------
-    prompts : tuple of str
-        SHA-256 of the prompts that the judge was asked with; empty where none are known.
-    population : mapping
-        What was judged: ``name``, ``version`` and ``sha256`` of the data set, ``models``.
-    judged, human : tuple of float
-        The judge's mark and people's of each labelled item.
-    scale : (float, float)
-        The ends of the scale of both.
-    annotators : int
-        0 where it is not known.
+    - ``prompts``: SHA-256 of the prompts that the judge was asked with; empty where none are known.
+    - ``population``: What was judged: ``name``, ``version`` and ``sha256`` of the data set, ``models``.
+    - ``judged``, ``human``: The judge's mark and people's of each labelled item.
+    - ``scale`` ((float, float)): The ends of the scale of both.
+    - ``annotators``: 0 where it is not known.
     """
 
     judge: str
@@ -102,10 +95,7 @@ def _entry(one: Learnt) -> str:
 def read_corrections(path: Path) -> tuple[Learnt, ...]:
     """The corrections of a file.
 
-    Raises
-    ------
-    BadInput
-        If it is not such a file, was cut or changed; with all faults.
+    Raises ``BadInput`` if it is not such a file, was cut or changed; with all faults.
     """
     if not path.exists():
         raise BadInput(f"{path}: no such file")

@@ -33,10 +33,7 @@ class Credibility(NamedTuple):
 def read_credibility(path: str = "") -> Credibility:
     """The list of kinds and hosts, shipped or one's own.
 
-    Raises
-    ------
-    BadInput
-        If the file cannot be read or is not of the form of the shipped one; lists all faults.
+    Raises ``BadInput`` if the file cannot be read or is not of the form of the shipped one; lists all faults.
     """
     import yaml
 

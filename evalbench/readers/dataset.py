@@ -44,25 +44,14 @@ _NAMES_ROWS = re.compile(r"\brows? \d")
 class Dataset:
     """Checked tables and where they came from.
 
-    Attributes
-    ----------
-    tables : mapping of str to DataFrame
-        One per table of the schema that is there.
-    files : mapping of str to str
-    unused : mapping of str to tuple of str
-        Table → columns that its schema does not name.
-    card : mapping of str to str
-        What the data set's own card says, see :mod:`evalbench.readers.cards`.
-    rows : mapping of str to Index
-        The numbers by which messages name the rows of each table.
-    sheets : frozenset of str
-        Tables whose rows are counted as in a spreadsheet.
-    grouping : Grouping
-        The columns of clusters and slices, see :func:`load`.
-    keys : mapping of str to tuple of str
-        The columns of each table that name things.
-    given : mapping of str to DataFrame
-        The tables as they were, where ``tables`` name each trial as a group of its own.
+    - ``tables``: One per table of the schema that is there.
+    - ``unused``: Table → columns that its schema does not name.
+    - ``card``: What the data set's own card says, see :mod:`evalbench.readers.cards`.
+    - ``rows``: The numbers by which messages name the rows of each table.
+    - ``sheets``: Tables whose rows are counted as in a spreadsheet.
+    - ``grouping``: The columns of clusters and slices, see :func:`load`.
+    - ``keys``: The columns of each table that name things.
+    - ``given``: The tables as they were, where ``tables`` name each trial as a group of its own.
     """
 
     label: DataLabel
@@ -105,16 +94,9 @@ class Dataset:
 class Raw:
     """Raw frames of a data set before any check.
 
-    Attributes
-    ----------
-    frames : mapping of str to DataFrame
-    sources : mapping of str to str
-        The name of each table's file.
-    notes : tuple of str
-        How the files were read, where that was a guess.
-    written : frozenset of str
-        Tables whose cells were written as texts, so that a list or a number may be one of them.
-    card : mapping of str to str
+    - ``sources``: The name of each table's file.
+    - ``notes``: How the files were read, where that was a guess.
+    - ``written``: Tables whose cells were written as texts, so that a list or a number may be one of them.
     """
 
     label: DataLabel

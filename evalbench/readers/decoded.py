@@ -34,10 +34,7 @@ def ending(path: Path) -> str:
 def unpacked(path: Path, raw: bytes) -> bytes:
     """The bytes of a file that may be compressed.
 
-    Raises
-    ------
-    BadInput
-        For a file that ends in ``.gz`` and is not whole, or unpacks to more than :data:`MOST_BYTES`.
+    Raises ``BadInput`` for a file that ends in ``.gz`` and is not whole, or unpacks to more than :data:`MOST_BYTES`.
     """
     if path.suffix.lower() != ".gz":
         return raw
@@ -58,10 +55,7 @@ def decoded(path: Path, raw: bytes) -> tuple[str, list[str]]:
 
     UTF-16 is known by its first two bytes; Windows-1251 by words that are all Cyrillic and mostly lower-case.
 
-    Raises
-    ------
-    BadInput
-        For any other encoding: the byte and the line.
+    Raises ``BadInput`` for any other encoding: the byte and the line.
     """
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and not raw.startswith(codecs.BOM_UTF32_LE):
         try:

@@ -29,10 +29,8 @@ class Rows(NamedTuple):
 def delimited_frame(path: Path, raw: bytes, expected: str) -> tuple[pd.DataFrame, list[str]]:
     """The cells of a delimited text in UTF-8, and a note where another separator than the ending's was found.
 
-    Raises
-    ------
-    BadInput
-        For rows that are longer or shorter than the header, quotes without end, columns that are doubled, no rows.
+    Raises ``BadInput`` for rows that are longer or shorter than the header, quotes without end, columns that are
+    doubled, no rows.
     """
     import pandas as pd
 

@@ -31,10 +31,8 @@ def tables_of_sheets(path: Path, names: Collection[str]) -> dict[str, pd.DataFra
 def excel_frame(path: Path, raw: bytes, title: str = "") -> tuple[pd.DataFrame, list[str]]:
     """A sheet of a workbook, by default the first, its header in the first row that is not empty; rows are counted as Excel counts them.
 
-    Raises
-    ------
-    BadInput
-        Without openpyxl, for what is no workbook, a sheet without rows, columns that are doubled, cells with an error.
+    Raises ``BadInput``: Without openpyxl, for what is no workbook, a sheet without rows, columns that are doubled,
+    cells with an error.
     """
     import pandas as pd
 

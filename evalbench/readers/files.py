@@ -79,15 +79,9 @@ def raw_frame(path: Path, raw: bytes) -> pd.DataFrame:
 def raw_table(path: Path, raw: bytes, trec: tuple[str, ...] = ()) -> tuple[pd.DataFrame, list[str]]:
     """One file's cells, unconverted, and a note for each guess: of encoding, separator, form.
 
-    Parameters
-    ----------
-    trec : tuple of str
-        The columns of the table as a TREC file, if it has such a form; its name may end in anything.
+    - ``trec``: The columns of the table as a TREC file, if it has such a form; its name may end in anything.
 
-    Raises
-    ------
-    BadInput
-        Unknown ending, wrong encoding, broken CSV or JSON; the message names file and place.
+    Raises ``BadInput``: Unknown ending, wrong encoding, broken CSV or JSON; the message names file and place.
     """
     form = ending(path)
     if trec and is_trec(path, raw, trec):
@@ -217,11 +211,8 @@ def _rows_of(value: Any) -> Records | None:
 def parsed_json(text: str) -> Any:
     """A JSON value whose texts a file can hold.
 
-    Raises
-    ------
-    ValueError
-        For no JSON, NaN and Infinity, a key that an object has twice, nesting beyond all bounds, and half a character,
-        which JSON can spell and UTF-8 cannot.
+    Raises ``ValueError`` for no JSON, NaN and Infinity, a key that an object has twice, nesting beyond all bounds, and
+    half a character, which JSON can spell and UTF-8 cannot.
     """
     try:
         value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=distinct_keys)

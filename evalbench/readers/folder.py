@@ -36,10 +36,7 @@ def folder_frame(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]
     A row per JSON file; else a row per document of brat; else the tokens of CoNLL files, each with its file's name as ``model``;
     else the rows of all Parquet files.
 
-    Raises
-    ------
-    BadInput
-        For files that are not what their names say: all of them.
+    Raises ``BadInput`` for files that are not what their names say: all of them.
     """
     if _json_files(folder):
         return _json_rows(folder)
@@ -98,10 +95,7 @@ def _partitions(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
 def _json_rows(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
     """A row per JSON file, the note of it, and SHA-256 values by file.
 
-    Raises
-    ------
-    BadInput
-        For files that are not JSON or hold anything but one object: all of them.
+    Raises ``BadInput`` for files that are not JSON or hold anything but one object: all of them.
     """
     records, faults, digests = [], [], {}
     files = _json_files(folder)

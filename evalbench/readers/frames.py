@@ -24,11 +24,8 @@ def raw_frames(data: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
 
     None, NaN, NaT and NA become None; numpy's scalars and arrays, tuples, decimals and dates become what JSON has for them.
 
-    Raises
-    ------
-    BadInput
-        For anything but a DataFrame, frames without rows, names of columns that are doubled, half characters, and cells of other kinds, such as
-        sets or bytes: all of them in one message.
+    Raises ``BadInput`` for anything but a DataFrame, frames without rows, names of columns that are doubled, half
+    characters, and cells of other kinds, such as sets or bytes: all of them in one message.
     """
     frames, faults = {}, []
     for name, frame in data.items():

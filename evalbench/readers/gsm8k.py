@@ -46,16 +46,10 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
 def word_problems(raw: pd.DataFrame) -> pd.DataFrame:
     """The rows ``id, question, reference[, model, response]`` of a GSM8K file; any other frame as it is.
 
-    Parameters
-    ----------
-    raw : DataFrame
-        As read by :func:`evalbench.readers.files.raw_frame`.
+    - ``raw``: As read by :func:`evalbench.readers.files.raw_frame`.
 
-    Returns
-    -------
-    DataFrame
-        Ids are ``q1, q2, …`` in the order of the file where it has none.  The authors' own flags stay as a column
-        ``is_correct``.
+    Returns: Ids are ``q1, q2, …`` in the order of the file where it has none. The authors' own flags stay as a column
+    ``is_correct``.
 
     Examples
     --------

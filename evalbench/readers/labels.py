@@ -58,21 +58,14 @@ def with_our_names(frame: pd.DataFrame, others: Mapping[str, Sequence[str]]) -> 
 def read_labels(path: Path) -> pd.DataFrame:
     """The rows of a table of labels.
 
-    Parameters
-    ----------
-    path : Path
-        CSV, TSV, JSON, JSON Lines, Parquet or a sheet; the columns of :data:`LABELS`, or those that ``label merge`` writes.
+    - ``path``: CSV, TSV, JSON, JSON Lines, Parquet or a sheet; the columns of :data:`LABELS`, or those that ``label
+      merge`` writes.
 
-    Returns
-    -------
-    DataFrame
-        All columns of :data:`LABELS`, ``""`` or NaN where the file lacks them, and ``row``; a row that says the same again is left out.
+    Returns: All columns of :data:`LABELS`, ``""`` or NaN where the file lacks them, and ``row``; a row that says the
+    same again is left out.
 
-    Raises
-    ------
-    BadInput
-        With all faults at once, each with file, column and rows: cells of another type, a file without marks, an annotator who marked
-        an item twice and differently, an item that was drawn with two probabilities.
+    Raises ``BadInput``: With all faults at once, each with file, column and rows: cells of another type, a file without
+    marks, an annotator who marked an item twice and differently, an item that was drawn with two probabilities.
     """
     from evalbench.readers.files import raw_table, read_bytes
 
@@ -145,18 +138,12 @@ def _several(frame: pd.DataFrame, keys: Sequence[str], column: str, what: str) -
 class Decided(NamedTuple):
     """One label per item.
 
-    Attributes
-    ----------
-    labels : DataFrame
-        ``id, model, mark, probability, stratum``; ``mark`` is NaN where nobody gave one, or as many said the one as the other.
-    ties : int
-        Items without a label because annotators are evenly divided.
-    several : int
-        Items that several annotators marked.
-    skipped : int
-        Items that nobody marked.
-    by_mean : bool
-        Whether the mean of the annotators was taken, since marks are others than 0 and 1.
+    - ``labels``: ``id, model, mark, probability, stratum``; ``mark`` is NaN where nobody gave one, or as many said the
+      one as the other.
+    - ``ties``: Items without a label because annotators are evenly divided.
+    - ``several``: Items that several annotators marked.
+    - ``skipped``: Items that nobody marked.
+    - ``by_mean``: Whether the mean of the annotators was taken, since marks are others than 0 and 1.
     """
 
     labels: pd.DataFrame

@@ -32,13 +32,8 @@ _HASHED = 1 << 20
 class Large:
     """A table of which only a sample was read.
 
-    Attributes
-    ----------
-    name : str
-        Of the file, folder or database.
-    rows : int
-    renamed : mapping of str to str
-        Column as the study calls it → as the parts call it; others have one name.
+    - ``name``: Of the file, folder or database.
+    - ``renamed``: Column as the study calls it → as the parts call it; others have one name.
     """
 
     name: str
@@ -99,19 +94,11 @@ def large_frame(
 ) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
     """The sample of a large table, a note on it, and SHA-256 values by file.
 
-    Parameters
-    ----------
-    path : Path
-        The file, or the folder of the files.
-    sampled : int
-        How many rows.
-    columns : mapping of str to str
-        Column in the files → column that the study expects.
+    - ``path``: The file, or the folder of the files.
+    - ``sampled``: How many rows.
+    - ``columns``: Column in the files → column that the study expects.
 
-    Raises
-    ------
-    BadInput
-        See :func:`sample_of`, and for damaged files.
+    Raises ``BadInput``: See :func:`sample_of`, and for damaged files.
     """
     frame = sample_of(path.name, parquet_parts(files), sampled, columns)
     return frame, [str(frame.attrs[STREAM])], digests_of(path, files)
@@ -120,11 +107,8 @@ def large_frame(
 def sample_of(name: str, parts: Sequence[Part], sampled: int, columns: Mapping[str, str]) -> pd.DataFrame:
     """A sample of a table's rows as a raw frame that says in its ``attrs`` what it is a sample of.
 
-    Raises
-    ------
-    BadInput
-        For columns that are doubled, ids that are missing or are neither texts nor whole numbers, cells that no text, number or
-        date can hold.
+    Raises ``BadInput`` for columns that are doubled, ids that are missing or are neither texts nor whole numbers,
+    cells that no text, number or date can hold.
     """
     renamed = {expected: own for own, expected in columns.items()}
     names = parts[0].columns()
@@ -145,10 +129,7 @@ def sample_rows(
 ) -> tuple[pa.Table, list[str]]:
     """The n rows whose ids have the smallest hash, in the order of these, and where they are: the same in any order of rows and parts.
 
-    Raises
-    ------
-    BadInput
-        For ids that are missing or are neither texts nor whole numbers, and where there are no rows.
+    Raises ``BadInput`` for ids that are missing or are neither texts nor whole numbers, and where there are no rows.
     """
     import pyarrow as pa
 

@@ -19,12 +19,8 @@ _FENCE = re.compile(r"```[a-zA-Z]*[ \t]*\n(.*?)\n?```", re.DOTALL)
 class Listed(NamedTuple):
     """What a reply lists.
 
-    Attributes
-    ----------
-    entities : tuple of (str, str)
-        String and class of each, as often as it is listed.
-    others : tuple of (str, str)
-        Those of classes that were not asked for.
+    - ``entities`` (tuple of (str, str)): String and class of each, as often as it is listed.
+    - ``others`` (tuple of (str, str)): Those of classes that were not asked for.
     """
 
     entities: tuple[tuple[str, str], ...]
@@ -38,18 +34,11 @@ class Unparsed(ValueError):
 def listed(reply: str, form: str, classes: Collection[str]) -> Listed:
     """The entities of a reply.
 
-    Parameters
-    ----------
-    form : {"tuples", "json"}
-        ``[("string", "class"), …]`` as Python writes it, or ``{"entities": [{"entity": "…", "entity_class": "…"}, …]}``.
-        Either may be inside one fenced block; nothing else may be beside it.
-    classes : collection of str
-        Those that were asked for.
+    - ``form`` ({"tuples", "json"}): ``[("string", "class"), …]`` as Python writes it, or ``{"entities": [{"entity":
+      "…", "entity_class": "…"}, …]}``. Either may be inside one fenced block; nothing else may be beside it.
+    - ``classes``: Those that were asked for.
 
-    Raises
-    ------
-    Unparsed
-        For anything else.  An empty list is a list; an empty reply is not.
+    Raises ``Unparsed`` for anything else. An empty list is a list; an empty reply is not.
 
     Examples
     --------

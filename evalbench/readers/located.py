@@ -18,10 +18,7 @@ def locate(
 ) -> tuple[dict[str, Path], str, str, bool]:
     """Files by table, name, version and whether the data are synthetic.
 
-    Raises
-    ------
-    BadInput
-        For an unknown data set, a missing file, or a folder without a file for any table.
+    Raises ``BadInput`` for an unknown data set, a missing file, or a folder without a file for any table.
     """
     text = str(data)
     path = Path(text).expanduser()

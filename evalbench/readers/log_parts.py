@@ -39,15 +39,9 @@ class LogPart:
 def log_parts(store: str, window: Window = EVERYTHING) -> tuple[LogPart, ...]:
     """The interactions of a window of time in parts of about a million, which end with the newest one that there is now.
 
-    Parameters
-    ----------
-    store : str
-        See :class:`evalbench.readers.log_store.log.Log`.
+    - ``store``: See :class:`evalbench.readers.log_store.log.Log`.
 
-    Returns
-    -------
-    tuple of LogPart
-        Equal spans of time; those without rows are left out.
+    Returns: Equal spans of time; those without rows are left out.
     """
     with Log(store) as log:
         status = log.status()

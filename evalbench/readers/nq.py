@@ -17,16 +17,10 @@ if TYPE_CHECKING:
 def questions(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Tables ``answers`` (id, question, gold_answer) and, where passages are given, ``sources``; other frames as they are.
 
-    Parameters
-    ----------
-    frames : mapping of str to DataFrame
-        Raw frames of a data set; the questions are in ``answers``.
+    - ``frames``: Raw frames of a data set; the questions are in ``answers``.
 
-    Returns
-    -------
-    dict of str to DataFrame
-        Ids are ``q1, q2, …`` in the order of the file where it has none.  A question without any short answer is
-        left with an empty list of gold answers: its correctness is undefined.
+    Returns: Ids are ``q1, q2, …`` in the order of the file where it has none. A question without any short answer is
+    left with an empty list of gold answers: its correctness is undefined.
 
     Examples
     --------

@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 def one_table(path: Path, name: str, table: Table, columns: Mapping[str, str]) -> tuple[pd.DataFrame, list[str], str]:
     """The raw frame of a table, notes on how it was read, and the SHA-256 of its files.
 
-    Raises
-    ------
-    BadInput
-        For files that cannot be read.
+    Raises ``BadInput`` for files that cannot be read.
     """
     if path.is_dir() and (several := trec_files(path, name, table.trec)):
         frame, notes, parts = trec_frames(several, table.trec)

@@ -35,17 +35,10 @@ class Parameter:
 def notebook_parameters(notebook: Mapping[str, Any], source: str) -> dict[str, Parameter]:
     """The parameters of a notebook by name.
 
-    Parameters
-    ----------
-    notebook : mapping
-        Its JSON, format 4.
-    source : str
-        What a message calls it.
+    - ``notebook``: Its JSON, format 4.
+    - ``source``: What a message calls it.
 
-    Raises
-    ------
-    BadInput
-        If there is not exactly one cell tagged ``parameters``, or it holds anything but literals.
+    Raises ``BadInput`` if there is not exactly one cell tagged ``parameters``, or it holds anything but literals.
     """
     cells = [c for c in notebook["cells"] if "parameters" in ((c.get("metadata") or {}).get("tags") or ())]
     if len(cells) != 1:
@@ -71,10 +64,7 @@ def parse_cell(text: str, source: str) -> dict[str, Parameter]:
 def cell_lines(text: str, source: str) -> tuple[dict[str, Parameter], list[str]]:
     """The lines of a cell that are parameters, and what is wrong with each of the others.
 
-    Raises
-    ------
-    BadInput
-        If the cell is not Python.
+    Raises ``BadInput`` if the cell is not Python.
 
     Examples
     --------

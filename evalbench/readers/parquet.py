@@ -20,11 +20,8 @@ MOST_CELLS = 20_000_000
 def parquet_frame(path: Path, raw: bytes) -> pd.DataFrame:
     """The cells of a Parquet file, as JSON would have them; rows are counted from 1.
 
-    Raises
-    ------
-    BadInput
-        For what is no Parquet file, more than :data:`MOST_CELLS` cells, columns that are doubled, and cells that no text,
-        number or date can hold: invalid UTF-8, an unknown time zone, a date beyond the calendar, bytes.
+    Raises ``BadInput`` for what is no Parquet file, more than :data:`MOST_CELLS` cells, columns that are doubled, and
+    cells that no text, number or date can hold: invalid UTF-8, an unknown time zone, a date beyond the calendar, bytes.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -56,10 +53,8 @@ def parquet_frame(path: Path, raw: bytes) -> pd.DataFrame:
 def cells_of(source: str, table: pa.Table) -> pd.DataFrame:
     """The cells of a table as JSON would have them; rows are counted from 1.
 
-    Raises
-    ------
-    BadInput
-        For cells that no text, number or date can hold: invalid UTF-8, an unknown time zone, a date beyond the calendar, bytes.
+    Raises ``BadInput`` for cells that no text, number or date can hold: invalid UTF-8, an unknown time zone, a date
+    beyond the calendar, bytes.
     """
     import pandas as pd
 

@@ -62,10 +62,7 @@ class ParquetPart:
     def batches(self, columns: Sequence[str]) -> Iterator[tuple[Where, pa.RecordBatch]]:
         """See :class:`Part`.
 
-        Raises
-        ------
-        BadInput
-            For a damaged file, and columns that it lacks.
+        Raises ``BadInput`` for a damaged file, and columns that it lacks.
         """
         file = _opened(self.path)
         lacking = [name for name in columns if name not in file.schema_arrow.names]
@@ -92,10 +89,7 @@ def parquet_files(path: Path) -> list[Path]:
 def parquet_parts(files: Sequence[Path]) -> tuple[ParquetPart, ...]:
     """Parts of about a million rows, never less than a row group.
 
-    Raises
-    ------
-    BadInput
-        For files that are not Parquet, or whose columns differ: all of them.
+    Raises ``BadInput`` for files that are not Parquet, or whose columns differ: all of them.
     """
     parts, faults, first = [], [], None
     for path in files:
@@ -123,10 +117,7 @@ def parquet_parts(files: Sequence[Path]) -> tuple[ParquetPart, ...]:
 def ids_of(where: Where, column: pa.Array, name: str) -> list[str]:
     """A batch's ids as texts.
 
-    Raises
-    ------
-    BadInput
-        For ids that are missing or are neither texts nor whole numbers.
+    Raises ``BadInput`` for ids that are missing or are neither texts nor whole numbers.
     """
     import pyarrow.types as types
 
@@ -141,10 +132,7 @@ def ids_of(where: Where, column: pa.Array, name: str) -> list[str]:
 def plain(where: Where, column: Any, name: str) -> Any:
     """A batch's cells as an Arrow array of texts, or of whole numbers; nulls stay.
 
-    Raises
-    ------
-    BadInput
-        For cells of other types, and texts that are not UTF-8.
+    Raises ``BadInput`` for cells of other types, and texts that are not UTF-8.
     """
     import pyarrow as pa
     import pyarrow.types as types
@@ -178,10 +166,7 @@ def texts_of(where: Where, column: Any, name: str) -> Any:
 def times_of(where: Where, column: Any, name: str = "ts") -> pd.Series:
     """A batch's times in UTC, those without a zone taken as UTC; NaT where there is none.
 
-    Raises
-    ------
-    BadInput
-        For texts that are no times, and cells of other types.
+    Raises ``BadInput`` for texts that are no times, and cells of other types.
     """
     import pandas as pd
     import pyarrow as pa

@@ -92,24 +92,15 @@ def logged_replies(
 ) -> tuple[pd.DataFrame, list[str]]:
     """A raw frame whose cells are replies of endpoints with the columns that a study expects; other frames as they are.
 
-    Parameters
-    ----------
-    table : Table
-        What is expected.  Several choices of a row become rows with ``trial``, or ``samples`` where the table has only these.
-    renames : mapping of str to str
-        What the user renames; a rename to the column of answers, or out of the replies, leaves the frame as it is.
-    source : str
-        The file, for messages.
+    - ``table``: What is expected. Several choices of a row become rows with ``trial``, or ``samples`` where the table
+      has only these.
+    - ``renames``: What the user renames; a rename to the column of answers, or out of the replies, leaves the frame as
+      it is.
+    - ``source``: The file, for messages.
 
-    Returns
-    -------
-    list of str
-        What was understood, sentences.
+    Returns: What was understood, sentences.
 
-    Raises
-    ------
-    BadInput
-        For several choices where the table has neither trials nor samples.
+    Raises ``BadInput`` for several choices where the table has neither trials nor samples.
     """
     target = next((c.name for c in table.columns if c.keep_null and c.name in ANSWERS), "")
     heads = {name.partition(".")[0].strip() for name in renames}

@@ -100,10 +100,7 @@ RUN: Mapping[str, Any] = {
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON object without NaN, infinities and needless depth.
 
-    Raises
-    ------
-    BadInput
-        If it is not there, or not such an object.
+    Raises ``BadInput`` if it is not there, or not such an object.
     """
     try:
         content = json.loads(path.read_bytes(), parse_constant=_refuse)
@@ -121,10 +118,7 @@ def read_json(path: Path) -> dict[str, Any]:
 def read_results(folder: Path) -> dict[str, Any]:
     """The ``results.json`` of a finished run; rows of older files get their metric as title.
 
-    Raises
-    ------
-    BadInput
-        If it has none, or its fields are not those of :data:`RESULTS`; lists all faults.
+    Raises ``BadInput`` if it has none, or its fields are not those of :data:`RESULTS`; lists all faults.
     """
     path = _finished_file(folder, RESULTS_JSON)
     content = _checked(path, RESULTS)
@@ -145,10 +139,7 @@ def read_results(folder: Path) -> dict[str, Any]:
 def read_run(folder: Path) -> dict[str, Any]:
     """The ``run.json`` of a run.
 
-    Raises
-    ------
-    BadInput
-        If it has none, or its fields are not those of :data:`RUN`; lists all faults.
+    Raises ``BadInput`` if it has none, or its fields are not those of :data:`RUN`; lists all faults.
     """
     return _checked(folder / RUN_JSON, RUN)
 
@@ -156,10 +147,7 @@ def read_run(folder: Path) -> dict[str, Any]:
 def read_items(folder: Path) -> pd.DataFrame:
     """The items of a finished run.
 
-    Raises
-    ------
-    BadInput
-        If it has none, or they cannot be read.
+    Raises ``BadInput`` if it has none, or they cannot be read.
     """
     return read_frame(_finished_file(folder, ITEMS))
 
@@ -167,10 +155,7 @@ def read_items(folder: Path) -> pd.DataFrame:
 def read_table(folder: Path, name: str) -> pd.DataFrame | None:
     """A table of a finished run by its name in ``results.json``; None where the run kept no such table.
 
-    Raises
-    ------
-    BadInput
-        If the folder is not that of a finished run, or the table's file cannot be read.
+    Raises ``BadInput`` if the folder is not that of a finished run, or the table's file cannot be read.
     """
     file = read_results(folder)["tables"].get(name)
     return None if file is None else read_frame(_finished_file(folder, file))
@@ -179,12 +164,8 @@ def read_table(folder: Path, name: str) -> pd.DataFrame | None:
 def run_folders(reports: Path, study: str = "", hash8: str = "") -> list[Path]:
     """The folders of runs below a folder of reports, in the order of their names.
 
-    Parameters
-    ----------
-    study : str
-        Only those of this study.
-    hash8 : str
-        Only those whose name carries it.
+    - ``study``: Only those of this study.
+    - ``hash8``: Only those whose name carries it.
     """
     pattern = f"*-{glob.escape(hash8)}*" if hash8 else "*"
     return sorted(path.parent for path in reports.glob(f"{glob.escape(study) or '*'}/{pattern}/{RUN_JSON}"))
@@ -202,10 +183,7 @@ def table_file(name: str) -> str:
 def whole_file(path: Path) -> Iterator[Path]:
     """A temporary neighbour that replaces ``path`` when the block ends well, and is gone otherwise.
 
-    Raises
-    ------
-    OSError
-        If the folder cannot be written; nothing is left behind.
+    Raises ``OSError`` if the folder cannot be written; nothing is left behind.
     """
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     os.close(handle)

@@ -33,22 +33,15 @@ EXPECTED: dict[str, str] = {
 class Column:
     """One column: name, type, and what its cells may hold.
 
-    Attributes
-    ----------
-    type : {"id", "text", "texts", "int", "float", "bool", "json", "spans", "ts"}
-    required : bool
-        Whether the column must be there.
-    empty_ok : bool
-        Whether a cell may be empty: then ``""`` for texts and ids, ``[]`` for texts and spans, NaN for numbers, None for JSON.
-    keep_null : bool
-        Whether a null (or a key that a record lacks) stays None and is no empty text: for answers, which are then
-        unscored.  Only for texts.
-    groups : bool
-        Whether each value is a system that is judged for itself, of which there may be :data:`MOST_GROUPS`.
-    low, high : float or None
-        Inclusive bounds of numbers.
-    hint : str
-        What to do with cells that are of another type, for the end of the message.
+    - ``type`` ({"id", "text", "texts", "int", "float", "bool", "json", "spans", "ts"})
+    - ``required``: Whether the column must be there.
+    - ``empty_ok``: Whether a cell may be empty: then ``""`` for texts and ids, ``[]`` for texts and spans, NaN for
+      numbers, None for JSON.
+    - ``keep_null``: Whether a null (or a key that a record lacks) stays None and is no empty text: for answers, which
+      are then unscored. Only for texts.
+    - ``groups``: Whether each value is a system that is judged for itself, of which there may be :data:`MOST_GROUPS`.
+    - ``low``, ``high``: Inclusive bounds of numbers.
+    - ``hint``: What to do with cells that are of another type, for the end of the message.
     """
 
     name: str
@@ -93,33 +86,23 @@ def file_names(schema: Mapping[str, Table]) -> tuple[str, ...]:
 class Table:
     """One table of a study.
 
-    Attributes
-    ----------
-    columns : tuple of Column
-    unique : tuple of str
-        The columns that together name a row.
-    nested : str
-        The key under which a document of a nested JSON Lines file lists these rows; the table's own name always works.
-    whole : bool
-        Whether documents that list these rows reach the study's ``adapt`` as they are.
-    stem : str
-        Another name of its file in a folder, without the ending.
-    alone : str
-        The parameter of a file with this table that is read instead of the data set; it ends in ``_data``.
-    describes : bool
-        Whether it only describes what is judged: it is shown, and the data's SHA-256 does not depend on it.
-    trec : tuple of str
-        The columns of its form as a TREC file, in their order, if it has one; the empty name is a field that is not read.
-    trials : str
-        The column of the systems that may answer several times: the table then has an optional column ``trial``, and
-        rows are unique together with it.
-    lists : bool
-        Whether a trial is a run over all items, of which the table holds what was found: rows are not answers.
-    sampled : int
-        How many rows are read of a table of more than :data:`evalbench.readers.large.LARGE_ROWS`, whose statistics the study streams;
-        0: all rows, of any table.
-    no_trials : str
-        Why a column ``trial`` means nothing in this study, a sentence; it is a note where the table has one.
+    - ``unique``: The columns that together name a row.
+    - ``nested``: The key under which a document of a nested JSON Lines file lists these rows; the table's own name
+      always works.
+    - ``whole``: Whether documents that list these rows reach the study's ``adapt`` as they are.
+    - ``stem``: Another name of its file in a folder, without the ending.
+    - ``alone``: The parameter of a file with this table that is read instead of the data set; it ends in ``_data``.
+    - ``describes``: Whether it only describes what is judged: it is shown, and the data's SHA-256 does not depend on
+      it.
+    - ``trec``: The columns of its form as a TREC file, in their order, if it has one; the empty name is a field that is
+      not read.
+    - ``trials``: The column of the systems that may answer several times: the table then has an optional column
+      ``trial``, and rows are unique together with it.
+    - ``lists``: Whether a trial is a run over all items, of which the table holds what was found: rows are not answers.
+    - ``sampled``: How many rows are read of a table of more than :data:`evalbench.readers.large.LARGE_ROWS`, whose
+      statistics the study streams; 0: all rows, of any table.
+    - ``no_trials``: Why a column ``trial`` means nothing in this study, a sentence; it is a note where the table has
+      one.
     """
 
     columns: tuple[Column, ...]

@@ -13,10 +13,8 @@ from evalbench.readers.files import read_bytes
 def read_yaml(path: Path) -> Any:
     """The content of a YAML file.
 
-    Raises
-    ------
-    BadInput
-        If it cannot be read, is not YAML (with the line), or has a mapping with a key twice, where PyYAML would keep the last.
+    Raises ``BadInput`` if it cannot be read, is not YAML (with the line), or has a mapping with a key twice, where
+    PyYAML would keep the last.
     """
     import yaml
 

@@ -52,24 +52,13 @@ class Fault:
 def checked(raw: pd.DataFrame, table: Table, source: str, columns: Mapping[str, str] | None = None) -> pd.DataFrame:
     """A typed copy of a raw frame that keeps the schema.
 
-    Parameters
-    ----------
-    raw : DataFrame
-        From :func:`evalbench.readers.files.raw_frame`; the index holds the row numbers shown in messages.
-    source : str
-        Named in the message.
-    columns : mapping, optional
-        Renames: column in the file → column that we expect.
+    - ``raw``: From :func:`evalbench.readers.files.raw_frame`; the index holds the row numbers shown in messages.
+    - ``source``: Named in the message.
+    - ``columns``: Renames: column in the file → column that we expect.
 
-    Returns
-    -------
-    DataFrame
-        Schema columns first, typed; columns that the schema does not name stay as text.  Index 0, 1, ….
+    Returns: Schema columns first, typed; columns that the schema does not name stay as text. Index 0, 1, ….
 
-    Raises
-    ------
-    BadInput
-        Lists every fault with its column and first rows.
+    Raises ``BadInput``: Lists every fault with its column and first rows.
     """
     frame, faults = check(raw, table, columns)
     if faults:

@@ -36,10 +36,7 @@ def is_tag(value: object) -> bool:
 def conll_frame(path: Path, text: str) -> tuple[pd.DataFrame, list[str]]:
     """The tokens of a CoNLL file: ``sentence`` (from 1), ``token``, ``tag``, and ``tag_before`` where the last column but one has tags too.
 
-    Raises
-    ------
-    BadInput
-        For lines without a tag: all of them.
+    Raises ``BadInput`` for lines without a tag: all of them.
     """
     import pandas as pd
 
@@ -74,14 +71,9 @@ def conll_frame(path: Path, text: str) -> tuple[pd.DataFrame, list[str]]:
 class Tokens(NamedTuple):
     """Tokens of many texts, in their order.
 
-    Attributes
-    ----------
-    text : (n,) array of int
-        The text of each token, ascending.
-    ids : sequence of str
-        The texts' ids.
-    start, end : (n,) arrays of int
-        Where each lies in its text, whose tokens are joined by blanks.
+    - ``text`` ((n,) array of int): The text of each token, ascending.
+    - ``ids``: The texts' ids.
+    - ``start``, ``end`` ((n,) arrays of int): Where each lies in its text, whose tokens are joined by blanks.
     """
 
     text: Indices
@@ -94,10 +86,7 @@ class Tokens(NamedTuple):
 def tokens_of(frame: pd.DataFrame) -> Tokens:
     """The tokens of a frame with ``token`` and a column of :data:`TEXTS`; the tokens of a text are in the frame's order.
 
-    Raises
-    ------
-    BadInput
-        Where no column names the text, and for texts whose tokens are not together.
+    Raises ``BadInput`` where no column names the text, and for texts whose tokens are not together.
     """
     import pandas as pd
 
@@ -133,15 +122,9 @@ class Chunks(NamedTuple):
 def chunks_of(tags: Iterable[str], text: Indices) -> Chunks:
     """Entities of tagged tokens, as conlleval finds them: what goes on where nothing has begun begins.
 
-    Parameters
-    ----------
-    text : (n,) array of int
-        The text of each token, ascending.
+    - ``text`` ((n,) array of int): The text of each token, ascending.
 
-    Raises
-    ------
-    BadInput
-        For what is no tag.
+    Raises ``BadInput`` for what is no tag.
 
     Examples
     --------

@@ -28,10 +28,7 @@ _NUMBERS = ("relevance", "rank", "score")
 def is_trec(path: Path, raw: bytes, columns: tuple[str, ...]) -> bool:
     """Whether a file's first line has the fields of a TREC file, numbers where numbers are.
 
-    Parameters
-    ----------
-    columns : tuple of str
-        A name for each field; the empty name is a field that is not read.
+    - ``columns``: A name for each field; the empty name is a field that is not read.
 
     Examples
     --------
@@ -64,22 +61,11 @@ def _is_number(value: bytes) -> bool:
 def trec_frame(path: Path, raw: bytes, columns: tuple[str, ...]) -> tuple[pd.DataFrame, list[str]]:
     """The cells of a TREC file; rows are its lines.
 
-    Parameters
-    ----------
-    path, raw, columns
-        See :func:`is_trec`.
+    - ``path``, ``raw``, ``columns``: See :func:`is_trec`.
+    - Returns ``DataFrame``: A column for each name that is not empty.
+    - Returns ``list of str``: How the file was read, where that was a guess.
 
-    Returns
-    -------
-    DataFrame
-        A column for each name that is not empty.
-    list of str
-        How the file was read, where that was a guess.
-
-    Raises
-    ------
-    BadInput
-        For lines with more or fewer fields: all of them.
+    Raises ``BadInput`` for lines with more or fewer fields: all of them.
     """
     import numpy as np
     import pandas as pd
@@ -112,10 +98,7 @@ def trec_frame(path: Path, raw: bytes, columns: tuple[str, ...]) -> tuple[pd.Dat
 def _without_comments(path: Path, lines: Sequence[bytes], columns: tuple[str, ...], index: Any) -> tuple[bytes, int]:
     """Lines without what follows the name of the run, and how many had that.
 
-    Raises
-    ------
-    BadInput
-        For lines with other fields too few or too many: all of them.
+    Raises ``BadInput`` for lines with other fields too few or too many: all of them.
     """
     kept, n_cut, faults = [], 0, []
     for number, line in zip(index, lines, strict=True):

@@ -32,12 +32,8 @@ _PLAIN = re.compile(r"[-+]?\d+")
 def as_meant(frame: pd.DataFrame, table: Table, renames: Mapping[str, str]) -> tuple[pd.DataFrame, list[str]]:
     """A raw frame with the lists and numbers of its text cells read, and a note for each column where something was guessed.
 
-    Parameters
-    ----------
-    table : Table
-        Says which columns hold lists and which numbers.
-    renames : mapping of str to str
-        Column of the frame → column of the table.
+    - ``table``: Says which columns hold lists and which numbers.
+    - ``renames``: Column of the frame → column of the table.
     """
     # Beside semicolons a comma is a decimal one; elsewhere 1,234 could be a thousand and is left as it is.
     separator = str(frame.attrs.get("separator", ""))

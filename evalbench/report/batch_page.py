@@ -21,10 +21,7 @@ _TONES = {"regression": ("eb-red", "↓"), "inconclusive": ("eb-grey", "?"), "no
 def write_summary(folder: Path, summary: Mapping[str, Any]) -> Path:
     """Write both files; returns the page's path.
 
-    Parameters
-    ----------
-    summary : mapping
-        ``suite``, ``finished``, ``exit_code``, ``runs``, ``against`` as the schema describes them.
+    - ``summary``: ``suite``, ``finished``, ``exit_code``, ``runs``, ``against`` as the schema describes them.
     """
     said = redacted({"schema_version": SCHEMA_VERSION, **summary}, redactor())
     write_json(folder / JSON, said)

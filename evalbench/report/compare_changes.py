@@ -58,14 +58,9 @@ def changes_html(
 ) -> Html:
     """How many units changed; the twenty of each kind that changed most, the first of them with the texts of both sides.
 
-    Parameters
-    ----------
-    links : mapping of run id to str
-        The page of a run, relative to the comparison's.
-    anchors : mapping of run id to set of str
-        The anchors on that page.
-    headed : bool
-        The two sides as a heading of their own: one of several parts.
+    - ``links``: The page of a run, relative to the comparison's.
+    - ``anchors``: The anchors on that page.
+    - ``headed``: The two sides as a heading of their own: one of several parts.
     """
     level, head = ("h4", f"<h3>{escape(f'{d.side.name} against {d.reference.name}')}</h3>") if headed else ("h3", "")
     out = [head, f"<p>{escape(summary_line(d))}</p>"]

@@ -71,17 +71,10 @@ def _side_json(side: Side) -> dict[str, Any]:
 def write(pairs: Pairs, folder: Path, links: Mapping[str, str], *, keep: bool = False) -> Path:
     """Write page, JSON and the changes of all units into a folder; returns the page's path.
 
-    Parameters
-    ----------
-    links : mapping of run id to str
-        Where the page of a run is, relative to the folder.
-    keep : bool
-        Refuse a folder that holds another comparison.
+    - ``links``: Where the page of a run is, relative to the folder.
+    - ``keep``: Refuse a folder that holds another comparison.
 
-    Raises
-    ------
-    BadInput
-        With ``keep``, if the folder holds another comparison.
+    Raises ``BadInput``: With ``keep``, if the folder holds another comparison.
     """
     import pandas as pd
 

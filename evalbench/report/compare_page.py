@@ -26,17 +26,10 @@ _LINES = 6
 def page(pairs: Pairs, links: Mapping[str, str], anchors: Mapping[str, Set[str]] | None = None) -> str:
     """The comparison page.
 
-    Parameters
-    ----------
-    links : mapping of run id to str
-        Where the page of a run is, relative to this one.
-    anchors : mapping of run id to set of str, optional
-        The anchors of cases on that page.
+    - ``links``: Where the page of a run is, relative to this one.
+    - ``anchors``: The anchors of cases on that page.
 
-    Returns
-    -------
-    str
-        One self-contained HTML file.
+    Returns: One self-contained HTML file.
     """
     found, sides = pairs.found, pairs.sides
     results = sides[0].results

@@ -150,12 +150,8 @@ def _facts(record: Mapping[str, Any], keys: Iterable[str]) -> tuple[Fact, ...]:
 def provenance(run: Mapping[str, Any], results: Mapping[str, Any] | None) -> tuple[Group, ...]:
     """Everything in ``run.json`` and the data's label, in groups; nothing is left out.
 
-    Parameters
-    ----------
-    run : mapping
-        Content of ``run.json``.
-    results : mapping or None
-        Content of ``results.json``, where the run has one.
+    - ``run``: Content of ``run.json``.
+    - ``results``: Content of ``results.json``, where the run has one.
     """
     data = results["data"] if results else run.get("data")
     groups = [Group("Data", _facts(data, data) if isinstance(data, Mapping) else ())]

@@ -27,20 +27,11 @@ HISTORY = 60  # runs that a history shows
 class Headline(NamedTuple):
     """A figure of a run.
 
-    Attributes
-    ----------
-    value, low, high : float or None
-    higher_is_better : bool or None
-    group : str
-        Names of its groups; empty for the whole.
-    n_groups : int
-        How many groups have this figure.
-    decides : bool
-        Whether the run's light rests on it.
-    shown, interval : str
-        Value and interval as the page's table has them.
-    title : str
-        The words for the metric.
+    - ``group``: Names of its groups; empty for the whole.
+    - ``n_groups``: How many groups have this figure.
+    - ``decides``: Whether the run's light rests on it.
+    - ``shown``, ``interval``: Value and interval as the page's table has them.
+    - ``title``: The words for the metric.
     """
 
     metric: str
@@ -59,14 +50,9 @@ class Headline(NamedTuple):
 class Change(NamedTuple):
     """A figure against that of the previous comparable run.
 
-    Attributes
-    ----------
-    clear : bool
-        The two intervals have no value in common.
-    better : bool or None
-        None where the figure has no direction, or nothing changed.
-    headline : Headline
-        As it was.
+    - ``clear``: The two intervals have no value in common.
+    - ``better``: None where the figure has no direction, or nothing changed.
+    - ``headline``: As it was.
     """
 
     delta: float
@@ -79,29 +65,16 @@ class Change(NamedTuple):
 class Run(NamedTuple):
     """One line.
 
-    Attributes
-    ----------
-    started : str
-        UTC, ISO 8601; empty where unknown.
-    seconds : float or None
-    judged, light : str
-        Empty where the run has no result.
-    data : str
-        ``name@version``; empty where unknown.
-    headline : Headline or None
-        See :func:`headline`.
-    headlines : mapping
-        All figures that have a value, by metric and group.
-    comparable : str
-        Equal for comparable runs; empty where there is nothing to compare.
-    href : str
-        The run's page, relative to the index; empty where it has none.
-    settings : mapping
-        Parameters but for those of :data:`NOT_COUNTED`.
-    seed : object
-        The parameter of this name.
-    sha256 : str
-        Of the data; empty where unknown.
+    - ``started``: UTC, ISO 8601; empty where unknown.
+    - ``judged``, ``light``: Empty where the run has no result.
+    - ``data``: ``name@version``; empty where unknown.
+    - ``headline``: See :func:`headline`.
+    - ``headlines``: All figures that have a value, by metric and group.
+    - ``comparable``: Equal for comparable runs; empty where there is nothing to compare.
+    - ``href``: The run's page, relative to the index; empty where it has none.
+    - ``settings``: Parameters but for those of :data:`NOT_COUNTED`.
+    - ``seed``: The parameter of this name.
+    - ``sha256``: Of the data; empty where unknown.
     """
 
     study: str
@@ -194,10 +167,7 @@ def _with_results(run: Run, results: Mapping[str, Any]) -> Run:
 def headline(results: Mapping[str, Any]) -> Headline | None:
     """The figure that the light rests on; where none decided, the first one: that of the whole, or of the first group.
 
-    Parameters
-    ----------
-    results : mapping
-        Content of ``results.json``.
+    - ``results``: Content of ``results.json``.
     """
     summary, by = results["summary"], results.get("by") or ()
     if not summary:
@@ -273,12 +243,8 @@ def lines(runs: Sequence[Run]) -> list[Line]:
 def previous(runs: Sequence[Run], run: Run, besides: Collection[str] = ()) -> tuple[Run | None, str]:
     """The last comparable run before a run: of those with its seed, else of all; or why there is none.
 
-    Parameters
-    ----------
-    runs : sequence of Run
-        Newest first.
-    besides : collection of str
-        Ids of runs that do not count, such as those of the same suite.
+    - ``runs``: Newest first.
+    - ``besides``: Ids of runs that do not count, such as those of the same suite.
     """
     if not run.comparable:
         return None, "its headline figure has no value"

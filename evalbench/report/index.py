@@ -22,10 +22,7 @@ INDEX = "index.html"
 def sparkline(headlines: Sequence[Headline], width: int = 120, height: int = 26) -> Html:
     """A figure over its runs, with its intervals as a band; the last one is a dot.
 
-    Parameters
-    ----------
-    headlines : sequence of Headline
-        Oldest first, each with a value.
+    - ``headlines``: Oldest first, each with a value.
     """
     if len(headlines) < 2:
         return Html("")
@@ -155,10 +152,7 @@ def _text(name: str) -> str:
 def write_index(reports: Path) -> Path:
     """Write ``index.html`` beside the studies' folders.
 
-    Returns
-    -------
-    Path
-        Replaced whole or not at all.
+    Returns: Replaced whole or not at all.
     """
     reports.mkdir(parents=True, exist_ok=True)
     return write_text(reports / INDEX, index_html(read_runs(reports), monitored=overviews(reports)))

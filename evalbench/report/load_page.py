@@ -29,12 +29,8 @@ _PICTURES = ("first_p95", "seconds_p95", "tokens_per_second")
 def write_load(folder: Path, load: Load, settings: Mapping[str, Any], finished: str) -> Path:
     """Write all files into a folder; returns the page's path.
 
-    Parameters
-    ----------
-    settings : mapping
-        As it was asked for: ``levels, seconds, max_tokens, timeout, seed``.
-    finished : str
-        When, in ISO 8601.
+    - ``settings``: As it was asked for: ``levels, seconds, max_tokens, timeout, seed``.
+    - ``finished``: When, in ISO 8601.
     """
     found = figures(load)
     folder.mkdir(parents=True, exist_ok=True)

@@ -32,12 +32,11 @@ SHOWN = 20
 def write_overview(folder: Path, content: Mapping[str, Any]) -> Path:
     """Write ``monitor.json`` and the page; returns the page's path.
 
-    Parameters
-    ----------
-    content : mapping
-        ``schedule, timezone, made``; ``runs_shown, runs_kept``: of each entry, at most; ``store``: the log store's name, or null; ``entries``: ``name, what, target, state, because, due, next, runs``, each of the runs
-        ``due, started, finished, status, light, said, attempt, missed, because, owner, pages`` (relative to the folder),
-        oldest first; ``chosen``: files of chosen metrics with ``file``; ``feedback``: rows of figures, their ``bias``, or null.
+    - ``content``: ``schedule, timezone, made``; ``runs_shown, runs_kept``: of each entry, at most; ``store``: the log
+      store's name, or null; ``entries``: ``name, what, target, state, because, due, next, runs``, each of the runs
+      ``due, started, finished, status, light, said, attempt, missed, because, owner, pages`` (relative to the folder),
+      oldest first; ``chosen``: files of chosen metrics with ``file``; ``feedback``: rows of figures, their ``bias``, or
+      null.
     """
     folder.mkdir(parents=True, exist_ok=True)
     whole = {"schema_version": SCHEMA_VERSION, "sentence": sentence(content["entries"]), **content}

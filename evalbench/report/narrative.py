@@ -216,12 +216,8 @@ def _trusted(output: Mapping[str, Any], known: Collection[str]) -> tuple[str, st
 def output_html(output: Mapping[str, Any], known: Collection[str] = ()) -> Html:
     """One output of a cell; HTML passes only where ``draw`` has made it in this run, and holds what shows something.
 
-    Parameters
-    ----------
-    output : mapping
-        As in a notebook, format 4.
-    known : collection of str
-        Digests of what carries the run's own mark: ``drawn`` of its ``run.json``.
+    - ``output``: As in a notebook, format 4.
+    - ``known``: Digests of what carries the run's own mark: ``drawn`` of its ``run.json``.
     """
     kind = output["output_type"]
     if kind == "stream":
@@ -278,14 +274,9 @@ def narrate(notebook: Mapping[str, Any], taken: Iterable[str] = (), known: Colle
 
     A section is left out, heading and prose with it, where all that it shows is nothing: an empty table, say.
 
-    Parameters
-    ----------
-    notebook : mapping
-        Format 4, as :func:`nbformat.read` gives it.
-    taken : iterable of str
-        Ids that the page uses already.
-    known : collection of str
-        Digests of the outputs that carry the run's own mark.
+    - ``notebook``: Format 4, as :func:`nbformat.read` gives it.
+    - ``taken``: Ids that the page uses already.
+    - ``known``: Digests of the outputs that carry the run's own mark.
     """
     import mistune
 

@@ -32,14 +32,9 @@ def escaped(text: object) -> str:
 def markdown(run: Mapping[str, Any], results: Mapping[str, Any] | None, most: int | None = None) -> str:
     """A run as Markdown: the light, its sentence, the figures.
 
-    Parameters
-    ----------
-    run : mapping
-        ``run.json``.
-    results : mapping or None
-        ``results.json``; None for a run that did not end well.
-    most : int, optional
-        Rows of the table; the deciding one is always among them.
+    - ``run``: ``run.json``.
+    - ``results``: ``results.json``; None for a run that did not end well.
+    - ``most``: Rows of the table; the deciding one is always among them.
     """
     study = escaped(run.get("study", ""))
     if results is None:
@@ -66,12 +61,8 @@ def markdown(run: Mapping[str, Any], results: Mapping[str, Any] | None, most: in
 def junit(run: Mapping[str, Any], results: Mapping[str, Any] | None, failing: Collection[str]) -> str:
     """A run as JUnit XML: a test for the verdict and one for each figure.
 
-    Parameters
-    ----------
-    run, results
-        As for :func:`markdown`.
-    failing : collection of str
-        Lights that are failures.  A grey or unlit figure that is none is skipped: it was not judged.
+    - ``run``, ``results``: As for :func:`markdown`.
+    - ``failing``: Lights that are failures. A grey or unlit figure that is none is skipped: it was not judged.
     """
     study = str(run.get("study", ""))
     cases = [_case(study, "verdict", "error", f"{run.get('status', 'unknown')}: {run.get('error') or ''}")]

@@ -13,14 +13,9 @@ FOLDER, JSON, PAGE = "monitor", "monitor.json", "monitor.html"
 class Overview(NamedTuple):
     """An overview of a schedule.
 
-    Attributes
-    ----------
-    sentence : str
-        Its last lights.
-    made : str
-        When, with its time zone.
-    href : str
-        Its page, relative to the index.
+    - ``sentence``: Its last lights.
+    - ``made``: When, with its time zone.
+    - ``href``: Its page, relative to the index.
     """
 
     schedule: str

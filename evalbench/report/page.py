@@ -47,12 +47,8 @@ def policy(script: str) -> str:
 def page_html(template: str, context: Mapping[str, Any]) -> str:
     """A page as text, with the terms that appear on it.
 
-    Parameters
-    ----------
-    template : str
-        File name in ``report/templates``; it extends ``base.html.jinja``.
-    context : mapping
-        Its values.
+    - ``template``: File name in ``report/templates``; it extends ``base.html.jinja``.
+    - ``context``: Its values.
     """
     script = _template_text("page.js").strip()
     html = (

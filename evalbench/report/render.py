@@ -66,10 +66,8 @@ class Source(NamedTuple):
 def read_run(folder: Path) -> Source:
     """Read a run's folder.
 
-    Raises
-    ------
-    BadInput
-        If it holds no ``run.json``.  One that cannot be read, or results that cannot, are a run that says why.
+    Raises ``BadInput`` if it holds no ``run.json``. One that cannot be read, or results that cannot, are a run that
+    says why.
     """
     if not (folder / RUN_JSON).is_file():
         raise BadInput(f"{folder} is not the folder of a run: it has no {RUN_JSON}")
@@ -103,20 +101,11 @@ def _notebook(path: Path) -> tuple[Mapping[str, Any] | None, str]:
 def render(folder: Path) -> Path:
     """Write the page of a run beside its files.
 
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Holds ``run.json`` and, for a finished run, ``results.json`` and ``notebook.ipynb``.
+    - ``folder``: Holds ``run.json`` and, for a finished run, ``results.json`` and ``notebook.ipynb``.
 
-    Returns
-    -------
-    pathlib.Path
-        ``folder/report.html``, replaced whole or not at all.
+    Returns: ``folder/report.html``, replaced whole or not at all.
 
-    Raises
-    ------
-    BadInput
-        If the folder is not a run's.
+    Raises ``BadInput`` if the folder is not a run's.
     """
     folder = Path(folder)
     source = read_run(folder)

@@ -65,10 +65,7 @@ def fitted(page: str, most: int = PAGE_BYTES) -> str:
 def anchored(page: str, cases: Collection[str] = ()) -> str:
     """A page on which each case has an anchor, and links to it elsewhere: where its full texts are, or else where it appears first.
 
-    Parameters
-    ----------
-    cases : collection of str
-        The cases whose full texts may be on the page, each under a title that begins with its name.
+    - ``cases``: The cases whose full texts may be on the page, each under a title that begins with its name.
 
     Examples
     --------
@@ -162,12 +159,8 @@ def _telling(items: pd.DataFrame, keys: Sequence[str]) -> list[str]:
 def csv_links(folder: Path, names: Iterable[str]) -> dict[str, Html]:
     """Tables as CSV within the page, by the name of their file: the smallest first, as many as have room.
 
-    Parameters
-    ----------
-    folder : Path
-        Of the run.
-    names : iterable of str
-        Names of Parquet files in it.  What cannot be read has no link.
+    - ``folder``: Of the run.
+    - ``names``: Names of Parquet files in it. What cannot be read has no link.
     """
     # Parquet packs: a file that is larger than all room will not be smaller as text.
     paths = [p for name in names if (p := folder / name).is_file() and p.stat().st_size <= 2 * CSV_BYTES]

@@ -33,23 +33,16 @@ def judged_again(
 ) -> Plan:
     """The plan of a run that judges an old run's answers again, without asking the system that gave them.
 
-    Parameters
-    ----------
-    folder : Path
-        Of the old run.
-    judge : str
-        Who judges; the old run's judge by default, which is then asked anew.
-    given : mapping, optional
-        Options that differ from the old run's, such as ``judge_prompt``; ``data``, where the old run's lie elsewhere now.
-    judged_at : str
-        The name of the judging, see :mod:`evalbench.core.judging_time`; by default the date (UTC) where the judge is the old one.
-    root : Path, optional
-        The workbench, found upwards otherwise.
+    - ``folder``: Of the old run.
+    - ``judge``: Who judges; the old run's judge by default, which is then asked anew.
+    - ``given``: Options that differ from the old run's, such as ``judge_prompt``; ``data``, where the old run's lie
+      elsewhere now.
+    - ``judged_at``: The name of the judging, see :mod:`evalbench.core.judging_time`; by default the date (UTC) where
+      the judge is the old one.
+    - ``root``: The workbench, found upwards otherwise.
 
-    Raises
-    ------
-    BadInput
-        If the folder is not that of a finished run, its study asks no judge, or its data are others now.
+    Raises ``BadInput`` if the folder is not that of a finished run, its study asks no judge, or its data are others
+    now.
     """
     run = read_run(folder) if (folder / RUN_JSON).is_file() else {}
     if run.get("status") not in FINISHED:

@@ -42,14 +42,9 @@ _INNOCENT_TRIES = 5  # how often a run may lose its worker before it has started
 class Outcome(NamedTuple):
     """How a job ended.
 
-    Attributes
-    ----------
-    run : mapping
-        Its ``run.json``.
-    results : mapping or None
-        Its ``results.json``, where it has one.
-    resumed : bool
-        It had been finished before.
+    - ``run``: Its ``run.json``.
+    - ``results``: Its ``results.json``, where it has one.
+    - ``resumed``: It had been finished before.
     """
 
     job: Job
@@ -86,30 +81,16 @@ def run_batch(
 ) -> list[Outcome]:
     """Run all jobs and write the index.
 
-    Parameters
-    ----------
-    workers : int, optional
-        Processes of this machine; by default as many as it has cores.
-    scheduler : str, optional
-        Address of a running Dask scheduler, whose workers need not share a disk with this process.
-    fork : bool
-        Fork kernels from a preloaded process, one per machine, where the platform can.
-    timeout : float, optional
-        Seconds for each run that has none of its own.
-    memory : int, optional
-        MB that the kernel of each run may take that states none of its own.
-    resume : bool
-        Leave out what an equal run has finished before.
+    - ``workers``: Processes of this machine; by default as many as it has cores.
+    - ``scheduler``: Address of a running Dask scheduler, whose workers need not share a disk with this process.
+    - ``fork``: Fork kernels from a preloaded process, one per machine, where the platform can.
+    - ``timeout``: Seconds for each run that has none of its own.
+    - ``memory``: MB that the kernel of each run may take that states none of its own.
+    - ``resume``: Leave out what an equal run has finished before.
 
-    Returns
-    -------
-    list of Outcome
-        In the order of the jobs; after an interrupt only those that ended.
+    Returns: In the order of the jobs; after an interrupt only those that ended.
 
-    Raises
-    ------
-    BadInput
-        If the cluster cannot be used; nothing has been started then.
+    Raises ``BadInput`` if the cluster cannot be used; nothing has been started then.
     """
     reports = reports.resolve()
     end_orphans(reports)

@@ -38,10 +38,7 @@ def own_modules() -> list[str]:
 def write(modules: Iterable[str]) -> None:
     """Import modules with bytecode on; what is not installed is left out.
 
-    Raises
-    ------
-    ImportError
-        If a module is there and cannot be imported.
+    Raises ``ImportError`` if a module is there and cannot be imported.
     """
     sys.dont_write_bytecode = False
     for name in modules:

@@ -20,18 +20,11 @@ from evalbench.runs.leaks import leaks, redact_errors
 def close(folder: Path, begun: Mapping[str, Any], ended: Ended, seconds: float | None = None, key: str = "") -> Ended:
     """Make the folder of a run that has ended fit to be shown, and show it.
 
-    Parameters
-    ----------
-    begun : mapping
-        ``run.json`` as the run began.  What it says is not the notebook's to change; what the notebook adds is kept.
-    seconds : float, optional
-    key : str
-        That the kernel had for its marks; what was drawn with another is shown as text.
+    - ``begun``: ``run.json`` as the run began. What it says is not the notebook's to change; what the notebook adds is
+      kept.
+    - ``key``: That the kernel had for its marks; what was drawn with another is shown as text.
 
-    Returns
-    -------
-    Ended
-        Failed where a file held a key, whatever ``ended`` said.
+    Returns: Failed where a file held a key, whatever ``ended`` said.
     """
     _mend(folder)
     redact_errors(folder / NOTEBOOK)
@@ -119,10 +112,7 @@ def _without_leaks(folder: Path, ended: Ended) -> Ended:
 def end_orphans(reports: Path) -> list[Path]:
     """Turn ``running`` into ``died`` where the process that ran it on this machine is gone.
 
-    Returns
-    -------
-    list of Path
-        The folders that were changed; their pages are rendered.
+    Returns: The folders that were changed; their pages are rendered.
     """
     changed = []
     for folder, content in folders.runs(reports):

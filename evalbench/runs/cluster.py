@@ -51,10 +51,8 @@ def local_client(n_workers: int) -> Iterator[Any]:
 def remote_client(address: str, say: Callable[[str], None]) -> Iterator[Any]:
     """A client of a running scheduler whose workers fit.
 
-    Raises
-    ------
-    BadInput
-        If nobody answers, there are no workers, they run several tasks at once, or their versions differ.
+    Raises ``BadInput`` if nobody answers, there are no workers, they run several tasks at once, or their versions
+    differ.
     """
     import dask
     from distributed import Client

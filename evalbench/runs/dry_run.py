@@ -23,24 +23,13 @@ def dry_run(
 ) -> tuple[dry.Plan, str]:
     """What a run would ask, its notebook executed without a request and without a folder in the reports.
 
-    Parameters
-    ----------
-    timeout : float, optional
-        Seconds for each pass.
-    fork : bool
-        Fork the kernel from a preloaded process.
-    memory : int, optional
-        MB that the kernel may take.
+    - ``timeout``: Seconds for each pass.
+    - ``fork``: Fork the kernel from a preloaded process.
+    - ``memory``: MB that the kernel may take.
 
-    Returns
-    -------
-    str
-        Why the notebook failed, where it did before anything was noted; else empty.
+    Returns: Why the notebook failed, where it did before anything was noted; else empty.
 
-    Raises
-    ------
-    BadInput
-        If the notebook refuses its data.
+    Raises ``BadInput`` if the notebook refuses its data.
     """
     own = studies.study(planned.study).plan if planned.study in studies.names() else None
     if own is not None:

@@ -33,10 +33,7 @@ class Finished(NamedTuple):
 def finished(folder: Path) -> Finished:
     """A run that ended well.
 
-    Raises
-    ------
-    BadInput
-        If it is not the folder of a run, or the run failed.
+    Raises ``BadInput`` if it is not the folder of a run, or the run failed.
     """
     if not (folder / RUN_JSON).is_file():
         raise BadInput(f"{folder}: not the folder of a run (it has no {RUN_JSON})")
@@ -71,10 +68,7 @@ def tables(run: Finished) -> Iterator[tuple[str, pd.DataFrame]]:
 def staged(target: Path) -> Iterator[Path]:
     """A new folder beside ``target`` that is checked for keys of the environment when the block ends, and is then gone.
 
-    Raises
-    ------
-    BadInput
-        If what was written holds the value of a key; nothing is kept.
+    Raises ``BadInput`` if what was written holds the value of a key; nothing is kept.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=f".{target.name[:40]}.", dir=target.parent))
@@ -87,10 +81,7 @@ def staged(target: Path) -> Iterator[Path]:
 def refuse_keys(folder: Path) -> None:
     """Refuse files that hold the value of a key of the environment.
 
-    Raises
-    ------
-    BadInput
-        Names the files and the variables, never a value.
+    Raises ``BadInput``: Names the files and the variables, never a value.
     """
     if found := leaks(folder):
         said = ", ".join(f"{name} in {file.relative_to(folder)}" for file, name in found)
@@ -102,15 +93,9 @@ def to_csv(run: Finished, target: Path) -> list[Path]:
 
     Texts that a spreadsheet would take for a formula begin with an apostrophe.
 
-    Parameters
-    ----------
-    target : Path
-        New or empty.
+    - ``target``: New or empty.
 
-    Raises
-    ------
-    BadInput
-        If the folder is not empty, or the files would hold the value of a key.
+    Raises ``BadInput`` if the folder is not empty, or the files would hold the value of a key.
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise BadInput(f"{target}: is not empty; --out names another folder")

@@ -55,17 +55,10 @@ class _Model(NamedTuple):
 def to_every_eval_ever(run: Finished, target: Path, *, organisation: str = "") -> Written:
     """Write ``data/STUDY/DEVELOPER/MODEL/ID.json`` for each compared group, and ``ID_samples.jsonl`` where answers are kept.
 
-    Parameters
-    ----------
-    target : Path
-        The folder that gets ``data/``; files of the same run are replaced.
-    organisation : str
-        Who publishes the results.
+    - ``target``: The folder that gets ``data/``; files of the same run are replaced.
+    - ``organisation``: Who publishes the results.
 
-    Raises
-    ------
-    BadInput
-        If no figure can be written, or the files would hold the value of a key.
+    Raises ``BadInput`` if no figure can be written, or the files would hold the value of a key.
     """
     notes: list[str] = []
     figures = list(_figures(run.results, notes))

@@ -30,20 +30,11 @@ def to_mlflow(run: Finished, target: Path) -> tuple[str, bool]:
     Each figure is the metric ``METRIC`` with ``METRIC.ci_low`` and ``METRIC.ci_high``, ``METRIC.n`` and ``METRIC.n_unscored``
     beside it; of several groups ``METRIC/GROUP``.  A figure without a value has the counts alone.
 
-    Parameters
-    ----------
-    target : Path
-        The folder of ``mlflow.db`` and ``mlartifacts``, of which many runs may share one.
+    - ``target``: The folder of ``mlflow.db`` and ``mlartifacts``, of which many runs may share one.
 
-    Returns
-    -------
-    str, bool
-        MLflow's id of the run, and whether it is new; a run that is there is not written again.
+    Returns: MLflow's id of the run, and whether it is new; a run that is there is not written again.
 
-    Raises
-    ------
-    BadInput
-        If MLflow is not installed, the store cannot be read, or the run would hold the value of a key.
+    Raises ``BadInput`` if MLflow is not installed, the store cannot be read, or the run would hold the value of a key.
     """
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     os.environ.setdefault("MLFLOW_CONFIGURE_LOGGING", "false")

@@ -39,10 +39,7 @@ def host() -> str:
 def create(reports: Path, study: str, hash8: str) -> Path:
     """A fresh folder ``reports/<study>/<UTC stamp>-<hash8>``; a second one of the same second gets a number.
 
-    Raises
-    ------
-    BadInput
-        If the folder cannot be made.
+    Raises ``BadInput`` if the folder cannot be made.
     """
     return claim(reports, study, f"{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}-{hash8}")
 
@@ -50,10 +47,7 @@ def create(reports: Path, study: str, hash8: str) -> Path:
 def claim(reports: Path, study: str, name: str) -> Path:
     """A fresh folder of this name, or with the first free number behind it.
 
-    Raises
-    ------
-    BadInput
-        If the folder cannot be made.
+    Raises ``BadInput`` if the folder cannot be made.
     """
     try:
         (reports / study).mkdir(parents=True, exist_ok=True)
@@ -92,12 +86,8 @@ def update_run(folder: Path, **changes: Any) -> dict[str, Any]:
 def runs(reports: Path, study: str = "", hash8: str = "") -> Iterator[tuple[Path, dict[str, Any]]]:
     """Folders of runs with their ``run.json``, in the order of their names; what cannot be read is left out.
 
-    Parameters
-    ----------
-    study : str
-        Only those of this study.
-    hash8 : str
-        Only those whose name carries it.
+    - ``study``: Only those of this study.
+    - ``hash8``: Only those whose name carries it.
     """
     for folder in run_folders(reports, study, hash8):
         try:

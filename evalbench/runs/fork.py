@@ -48,10 +48,7 @@ def can_fork() -> bool:
 class ForkedKernel:
     """A kernel that another process forked, as jupyter_client sees processes (the methods of ``Popen``).
 
-    Attributes
-    ----------
-    returncode : int or None
-        Negative for a signal; ``-SIGKILL`` where the preloaded process itself is gone.
+    - ``returncode``: Negative for a signal; ``-SIGKILL`` where the preloaded process itself is gone.
     """
 
     stdin = stdout = stderr = None
@@ -127,10 +124,7 @@ class _Channel:
 class Preloader:
     """A process with the imports behind it, and the socket at which it takes connections.
 
-    Attributes
-    ----------
-    address : str
-        Of the socket, in a folder that only this user may enter.
+    - ``address``: Of the socket, in a folder that only this user may enter.
     """
 
     def __init__(self) -> None:
@@ -167,10 +161,7 @@ class Preloader:
 class Preloaded:
     """A connection to a preloaded process; one kernel at a time.
 
-    Raises
-    ------
-    OSError
-        If nobody listens at the address.
+    Raises ``OSError`` if nobody listens at the address.
     """
 
     def __init__(self, address: str) -> None:
@@ -183,19 +174,11 @@ class Preloaded:
     def fork(self, argv: Sequence[str], env: Mapping[str, str], cwd: str, said: str = os.devnull) -> ForkedKernel:
         """A new kernel.
 
-        Parameters
-        ----------
-        argv : sequence of str
-            Arguments of ``ipykernel_launcher``.
-        env : mapping
-            The whole environment.
-        said : str
-            A file that its standard output and standard error go to.
+        - ``argv``: Arguments of ``ipykernel_launcher``.
+        - ``env``: The whole environment.
+        - ``said``: A file that its standard output and standard error go to.
 
-        Raises
-        ------
-        RuntimeError
-            If the preloaded process is gone.
+        Raises ``RuntimeError`` if the preloaded process is gone.
         """
         if self._last is not None:
             self._last.kill()

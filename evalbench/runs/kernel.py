@@ -82,16 +82,10 @@ def _over(ended: Ended, memory: int | None) -> Ended:
 class Ended(NamedTuple):
     """How an execution ended.
 
-    Attributes
-    ----------
-    status : str
-        ``ok``, ``failed``, ``died`` or ``timeout``; ``ok`` only says that no exception was seen.
-    error : str
-        Exception and message; empty when ok.
-    kind : str
-        The exception's class name as the kernel said it.
-    peak_memory_mb : float or None
-        The most memory that the kernel held (resident, 10⁶ bytes); None where it ended unseen.
+    - ``status``: ``ok``, ``failed``, ``died`` or ``timeout``; ``ok`` only says that no exception was seen.
+    - ``error``: Exception and message; empty when ok.
+    - ``kind``: The exception's class name as the kernel said it.
+    - ``peak_memory_mb``: The most memory that the kernel held (resident, 10⁶ bytes); None where it ended unseen.
     """
 
     status: str
@@ -111,26 +105,15 @@ def execute(
 ) -> Ended:
     """Run a notebook's cells and write the executed notebook.
 
-    Parameters
-    ----------
-    notebook, out : Path
-        What is executed and where it is written, cell by cell.
-    parameters : mapping
-        Injected after the cell tagged ``parameters``.
-    env : mapping
-        Further environment variables of the kernel.
-    timeout : float, optional
-        Seconds for the whole notebook.
-    fork : bool
-        Fork the kernel from a process that has its imports behind it (:mod:`evalbench.runs.fork`).
-    memory : int, optional
-        MB (10⁶ bytes) that the kernel may take, see :func:`memory_fault`.
+    - ``notebook``, ``out``: What is executed and where it is written, cell by cell.
+    - ``parameters``: Injected after the cell tagged ``parameters``.
+    - ``env``: Further environment variables of the kernel.
+    - ``timeout``: Seconds for the whole notebook.
+    - ``fork``: Fork the kernel from a process that has its imports behind it (:mod:`evalbench.runs.fork`).
+    - ``memory``: MB (10⁶ bytes) that the kernel may take, see :func:`memory_fault`.
 
-    Returns
-    -------
-    Ended
-        papermill writes a notebook whose every cell says completed even when its kernel died or ran out of time; only the
-        exception tells.
+    Returns: papermill writes a notebook whose every cell says completed even when its kernel died or ran out of time;
+    only the exception tells.
     """
     peaks: list[float] = []
     ended = _over(_execute(notebook, out, parameters, env, timeout, fork, memory, peaks), memory)

@@ -18,10 +18,8 @@ from evalbench.runs.run import Plan
 def limited(planned: Plan, max_calls: int | None = None, max_cost: float | None = None) -> Plan:
     """The plan with a budget, see :mod:`evalbench.core.budget`; a run with another budget is another run.
 
-    Raises
-    ------
-    BadInput
-        If a limit is out of range, or the cost is limited and a model that the parameters name has no price.
+    Raises ``BadInput`` if a limit is out of range, or the cost is limited and a model that the parameters name has no
+    price.
     """
     limits = {name: n for name, n in (("max_calls", max_calls), ("max_cost", max_cost)) if n is not None}
     if not limits:

@@ -15,12 +15,8 @@ METRICS = "metrics"
 def local_modules(values: Mapping[str, Any], base: Path) -> tuple[dict[str, Path], list[str]]:
     """The files and folders of modules among the metrics by their names there, and what is wrong with the others.
 
-    Parameters
-    ----------
-    values : mapping
-        Parameters; ``metrics`` may hold ``evaluate:FILE.py``, ``evaluate:FOLDER``, ``evaluate:NAME``.
-    base : Path
-        Where relative paths start.
+    - ``values``: Parameters; ``metrics`` may hold ``evaluate:FILE.py``, ``evaluate:FOLDER``, ``evaluate:NAME``.
+    - ``base``: Where relative paths start.
     """
     found: dict[str, Path] = {}
     faults = []

@@ -26,10 +26,7 @@ def notebook_names(root: Path | None = None) -> list[str]:
 def notebook_path(target: str, root: Path | None = None) -> Path:
     """The notebook of a study's name, or a path to one.
 
-    Raises
-    ------
-    BadInput
-        If there is none.
+    Raises ``BadInput`` if there is none.
     """
     if target.endswith(".ipynb"):
         path = Path(target).expanduser().resolve()
@@ -48,10 +45,7 @@ def notebook_path(target: str, root: Path | None = None) -> Path:
 def read_notebook(path: Path) -> dict[str, Any]:
     """A notebook's JSON.
 
-    Raises
-    ------
-    BadInput
-        If the file is not a notebook.
+    Raises ``BadInput`` if the file is not a notebook.
     """
     try:
         node = json.loads(path.read_text(encoding="utf-8"))

@@ -29,10 +29,8 @@ def checked_values(
 
     ``own`` are the study's defaults: an option whose default is None may be None, whatever the notebook has for its sample.
 
-    Raises
-    ------
-    BadInput
-        Unknown names, names that smell of a secret, values of a wrong type or that JSON cannot hold: all at once.
+    Raises ``BadInput``: Unknown names, names that smell of a secret, values of a wrong type or that JSON cannot hold:
+    all at once.
     """
     values: dict[str, Any] = {}
     faults: list[str] = []
@@ -63,21 +61,12 @@ def for_other_data(
 ) -> dict[str, Any]:
     """The study's defaults in place of what a notebook has for its sample, where other data are given or written into it.
 
-    Parameters
-    ----------
-    sample : mapping
-        The notebook's metadata: the values of its sample that differ from the defaults, and ``data``.
-    known : mapping of str to Parameter
-        Of the notebook; a value that somebody has edited stays.
-    given : mapping
-        The values given.
-    own : mapping
-        The defaults of the study's ``evaluate``.
+    - ``sample``: The notebook's metadata: the values of its sample that differ from the defaults, and ``data``.
+    - ``known``: Of the notebook; a value that somebody has edited stays.
+    - ``given``: The values given.
+    - ``own``: The defaults of the study's ``evaluate``.
 
-    Returns
-    -------
-    dict
-        As a notebook writes them: a tuple is a list.
+    Returns: As a notebook writes them: a tuple is a list.
 
     Examples
     --------
@@ -99,17 +88,10 @@ def for_other_data(
 def edited_defaults(known: Mapping[str, Parameter], own: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Parameters of a notebook that differ from those its study was released with.
 
-    Parameters
-    ----------
-    known : mapping of str to Parameter
-        Of the notebook.
-    own : mapping
-        The study's own defaults; empty for a notebook that is not a study's, which then differs in nothing.
+    - ``known``: Of the notebook.
+    - ``own``: The study's own defaults; empty for a notebook that is not a study's, which then differs in nothing.
 
-    Returns
-    -------
-    dict
-        Name → ``{"own": …, "here": …}``; a parameter that only one of them has lacks the other key.
+    Returns: Name → ``{"own": …, "here": …}``; a parameter that only one of them has lacks the other key.
 
     Examples
     --------

@@ -27,24 +27,14 @@ _TEXTS = (RUN_JSON, RESULTS_JSON, NOTEBOOK)  # where paths of the worker may sta
 class Parcel(NamedTuple):
     """What a worker needs to lay out one run.
 
-    Attributes
-    ----------
-    notebook : str
-        Its path in the workbench.
-    parameters : mapping
-        Those that name no file.
-    paths : mapping of str to str
-        Those that do: parameter → path in the workbench.
-    files : mapping of str to str
-        Path in the workbench → SHA-256 of the bytes.
-    entry : mapping
-        The data set's entry of the catalog by its label, or nothing.
-    identity : str
-        Of the plan.
-    modules : mapping of str to str
-        Metrics that are modules of files → path in the workbench.
-    limits : mapping
-        Of the plan.
+    - ``notebook``: Its path in the workbench.
+    - ``parameters``: Those that name no file.
+    - ``paths``: Those that do: parameter → path in the workbench.
+    - ``files``: Path in the workbench → SHA-256 of the bytes.
+    - ``entry``: The data set's entry of the catalog by its label, or nothing.
+    - ``identity``: Of the plan.
+    - ``modules``: Metrics that are modules of files → path in the workbench.
+    - ``limits``: Of the plan.
     """
 
     notebook: str
@@ -95,18 +85,11 @@ def pack(planned: Plan) -> tuple[Parcel, dict[str, Path]]:
 def unpack(parcel: Parcel, blob: Callable[[str], bytes], where: Path) -> Plan:
     """Lay a parcel out as a workbench and plan its run.
 
-    Parameters
-    ----------
-    blob : callable
-        The bytes of a SHA-256.
-    where : Path
-        An empty folder.
+    - ``blob``: The bytes of a SHA-256.
+    - ``where``: An empty folder.
 
-    Raises
-    ------
-    BadInput
-        If bytes are not those of their SHA-256, a path leads out of the folder, or the plan is not the client's: the
-        code differs.
+    Raises ``BadInput`` if bytes are not those of their SHA-256, a path leads out of the folder, or the plan is not the
+    client's: the code differs.
     """
     where = where.resolve()
     for name, sha256 in parcel.files.items():
@@ -138,18 +121,10 @@ def folder_bytes(folder: Path) -> dict[str, bytes]:
 def write_folder(folder: Path, files: Mapping[str, bytes], renamed: Mapping[str, str]) -> None:
     """Write a run's folder that came from a worker, ``run.json`` last; the worker's paths become the client's.
 
-    Parameters
-    ----------
-    folder : Path
-        An empty folder.
-    files : mapping of str to bytes
-    renamed : mapping of str to str
-        Path on the worker → path here.
+    - ``folder``: An empty folder.
+    - ``renamed``: Path on the worker → path here.
 
-    Raises
-    ------
-    ValueError
-        If a name leads out of the folder.
+    Raises ``ValueError`` if a name leads out of the folder.
     """
     for name, content in sorted(files.items(), key=lambda pair: pair[0] == RUN_JSON):
         if Path(name).name != name or name.startswith(".."):

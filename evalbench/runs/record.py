@@ -119,10 +119,7 @@ def command_line(result: Result, variables: Mapping[str, Any] | None = None) -> 
     What the result says of itself comes first; the notebook's variables add the names of files, which a result
     does not hold.
 
-    Parameters
-    ----------
-    variables : mapping, optional
-        The notebook's variables; by default those of ``__main__``.
+    - ``variables``: The notebook's variables; by default those of ``__main__``.
     """
     from evalbench.runs.modules import METRICS, named
     from evalbench.runs.notebooks import known_parameters

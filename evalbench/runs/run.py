@@ -45,32 +45,20 @@ REFUSALS = ("BadInput", "ModelUnavailable", "EndpointFault")
 class Plan:
     """A run that has been checked and can start.
 
-    Attributes
-    ----------
-    study : str
-        A study's name, or the stem of the notebook.
-    parameters : mapping
-        Those given, checked; paths are absolute.
-    in_force : mapping
-        All of them: those given and the notebook's defaults.
-    edited : mapping
-        Defaults of the notebook that are not the study's own; see :func:`evalbench.runs.parameters.edited_defaults`.
-    identity : str
-        SHA-256 over study, parameters, bytes of data and files, code: equal runs have equal ones.
-    root : Path or None
-        The workbench, if there is one.
-    files : mapping
-        The parameters that name files or folders, with their absolute paths.
-    dataset : str
-        ``name@version`` where the data come from the catalog, else empty.
-    reports : Path
-        Where the folder of its run goes unless another is named.
-    modules : mapping
-        The metrics that are files or folders with modules, with their absolute paths.
-    limits : mapping
-        ``max_calls`` and ``max_cost`` of the run's budget, where it has them; see :func:`evalbench.runs.limits.limited`.
-    variables : mapping
-        Further variables of the kernel; see :func:`evalbench.runs.again.judged_again`.
+    - ``study``: A study's name, or the stem of the notebook.
+    - ``parameters``: Those given, checked; paths are absolute.
+    - ``in_force``: All of them: those given and the notebook's defaults.
+    - ``edited``: Defaults of the notebook that are not the study's own; see
+      :func:`evalbench.runs.parameters.edited_defaults`.
+    - ``identity``: SHA-256 over study, parameters, bytes of data and files, code: equal runs have equal ones.
+    - ``root``: The workbench, if there is one.
+    - ``files``: The parameters that name files or folders, with their absolute paths.
+    - ``dataset``: ``name@version`` where the data come from the catalog, else empty.
+    - ``reports``: Where the folder of its run goes unless another is named.
+    - ``modules``: The metrics that are files or folders with modules, with their absolute paths.
+    - ``limits``: ``max_calls`` and ``max_cost`` of the run's budget, where it has them; see
+      :func:`evalbench.runs.limits.limited`.
+    - ``variables``: Further variables of the kernel; see :func:`evalbench.runs.again.judged_again`.
     """
 
     study: str
@@ -116,21 +104,12 @@ def plan(
 ) -> Plan:
     """Check a run before it starts.
 
-    Parameters
-    ----------
-    target : str
-        A study's name, or the path of any notebook with a parameters cell that calls ``record``.
-    parameters : mapping, optional
-        Values, or texts as on the command line.
-    root : Path, optional
-        The workbench, found upwards otherwise.
-    base : Path, optional
-        Where relative paths start; the current folder by default.
+    - ``target``: A study's name, or the path of any notebook with a parameters cell that calls ``record``.
+    - ``parameters``: Values, or texts as on the command line.
+    - ``root``: The workbench, found upwards otherwise.
+    - ``base``: Where relative paths start; the current folder by default.
 
-    Raises
-    ------
-    BadInput
-        All faults of the parameters at once; unknown studies, notebooks, data sets, files.
+    Raises ``BadInput``: All faults of the parameters at once; unknown studies, notebooks, data sets, files.
     """
     base = (base or Path.cwd()).resolve()
     if target.endswith(".ipynb"):
@@ -262,33 +241,18 @@ def run(
 ) -> Run:
     """Execute a plan into a fresh folder and render its page.
 
-    Parameters
-    ----------
-    out : Path, optional
-        The folder for reports; by default ``reports`` of the workbench, or of the current folder outside of one.
-    timeout : float, optional
-        Seconds for the whole notebook.
-    attempt : int
-        Counted in ``run.json``.
-    progress : callable, optional
-        Given a function that reports what the run is at, a context to hold while it runs, such as
-        :class:`evalbench.core.progress.Shown`.
-    fork : bool
-        Fork the kernel from a preloaded process.
-    memory : int, optional
-        MB that the kernel may take.
-    about : mapping, optional
-        Further fields of ``run.json``.
+    - ``out``: The folder for reports; by default ``reports`` of the workbench, or of the current folder outside of one.
+    - ``timeout``: Seconds for the whole notebook.
+    - ``attempt``: Counted in ``run.json``.
+    - ``progress``: Given a function that reports what the run is at, a context to hold while it runs, such as
+      :class:`evalbench.core.progress.Shown`.
+    - ``fork``: Fork the kernel from a preloaded process.
+    - ``memory``: MB that the kernel may take.
+    - ``about``: Further fields of ``run.json``.
 
-    Returns
-    -------
-    Run
-        ``status``: ok, failed, died, timeout, or no-result where the notebook ended without :func:`record`.
+    Returns: ``status``: ok, failed, died, timeout, or no-result where the notebook ended without :func:`record`.
 
-    Raises
-    ------
-    BadInput
-        If the notebook refused its data; its folder is removed again.  Or if the folder cannot be made.
+    Raises ``BadInput`` if the notebook refused its data; its folder is removed again. Or if the folder cannot be made.
     """
     if timeout is not None and (fault := timeout_fault(timeout)):
         raise BadInput(f"timeout: {fault}")

@@ -13,10 +13,8 @@ _LONGEST = 90  # of a folder; Linux takes addresses of 107 characters, macOS of 
 def short_folder() -> str:
     """A fresh folder, which only this user may enter, with a path short enough for sockets: wherever TMPDIR is.
 
-    Raises
-    ------
-    BadInput
-        Where neither /tmp nor /var/tmp can be written and the folder for temporary files has a long path.
+    Raises ``BadInput`` where neither /tmp nor /var/tmp can be written and the folder for temporary files has a long
+    path.
     """
     base = next((known for known in ("/tmp", "/var/tmp") if os.access(known, os.W_OK)), tempfile.gettempdir())  # noqa: S108
     folder = tempfile.mkdtemp(prefix="eb-", dir=base)

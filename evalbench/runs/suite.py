@@ -40,18 +40,12 @@ _PARAMETER = re.compile(r"^(?:unknown parameter )?(\w+)[:;]")
 class Job(NamedTuple):
     """One run of a suite.
 
-    Attributes
-    ----------
-    number : int
-        Counted from 1 over the whole suite.
-    entry, line : int
-        The number of its entry and its line in the file; line 0 where it comes from no file.
-    timeout : float or None
-        Seconds.
-    memory : int or None
-        MB.
-    label : str
-        Study and what tells it apart: what its entry varies, and what else it states otherwise than runs of that name.
+    - ``number``: Counted from 1 over the whole suite.
+    - ``entry``, ``line``: The number of its entry and its line in the file; line 0 where it comes from no file.
+    - ``timeout``: Seconds.
+    - ``memory``: MB.
+    - ``label``: Study and what tells it apart: what its entry varies, and what else it states otherwise than runs of
+      that name.
     """
 
     number: int
@@ -79,18 +73,11 @@ class _Entry(NamedTuple):
 def read_suite(path: Path, root: Path | None = None, limits: Mapping[str, Any] | None = None) -> tuple[Job, ...]:
     """All runs of a suite, each of them ready to start.
 
-    Parameters
-    ----------
-    root : Path, optional
-        The workbench.
-    limits : mapping, optional
-        ``max_calls`` and ``max_cost`` of each run whose entry sets none.
+    - ``root``: The workbench.
+    - ``limits``: ``max_calls`` and ``max_cost`` of each run whose entry sets none.
 
-    Raises
-    ------
-    BadInput
-        One message with every fault and its place: the file cannot be read or has an unknown form, unknown studies,
-        missing data, parameters of a wrong type, two equal runs.
+    Raises ``BadInput``: One message with every fault and its place: the file cannot be read or has an unknown form,
+    unknown studies, missing data, parameters of a wrong type, two equal runs.
     """
     entries, faults = _entries(path)
     return _jobs(entries, faults, path, path.parent, root, limits)
@@ -99,21 +86,12 @@ def read_suite(path: Path, root: Path | None = None, limits: Mapping[str, Any] |
 def entry_jobs(values: Mapping[str, Any], place: str, base: Path, root: Path | None = None) -> tuple[Job, ...]:
     """The runs of one entry that is not in a suite's file.
 
-    Parameters
-    ----------
-    values : mapping
-        Its keys, as in a suite's file.
-    place : str
-        Where it is from, for messages.
-    base : Path
-        Where relative paths start.
-    root : Path, optional
-        The workbench.
+    - ``values``: Its keys, as in a suite's file.
+    - ``place``: Where it is from, for messages.
+    - ``base``: Where relative paths start.
+    - ``root``: The workbench.
 
-    Raises
-    ------
-    BadInput
-        As :func:`read_suite`.
+    Raises ``BadInput``: As :func:`read_suite`.
     """
     entry = _Entry(1, 0, {**dict.fromkeys(_SETTINGS), **values}, {})
     return _jobs([entry], [], place, base, root)

@@ -41,10 +41,7 @@ def refuse_tables(planned: Plan) -> None:
     Nothing is looked at where the notebook does not read the study's tables, or these are a data set of the catalog as
     it is.
 
-    Raises
-    ------
-    BadInput
-        As the notebook would say it.
+    Raises ``BadInput``: As the notebook would say it.
     """
     if faults := _faults([planned]):
         raise faults[0]
@@ -53,10 +50,7 @@ def refuse_tables(planned: Plan) -> None:
 def refuse_suite(jobs: Sequence[Job], suite: str) -> None:
     """:func:`refuse_tables` for all runs of a suite at once; tables that several runs read are read once.
 
-    Raises
-    ------
-    BadInput
-        Every run whose tables are refused, with its place in the file.
+    Raises ``BadInput``: Every run whose tables are refused, with its place in the file.
     """
     alike: dict[str, list[Job]] = {}
     for at, error in sorted(_faults([job.plan for job in jobs]).items()):
@@ -126,10 +120,7 @@ def _source(planned: Plan) -> _Source | None:
 def tables_of(planned: Plan) -> Dataset:
     """The tables that a study's notebook reads.
 
-    Raises
-    ------
-    BadInput
-        As the notebook would say it.
+    Raises ``BadInput``: As the notebook would say it.
     """
     try:
         return _loaded(_whole(planned))

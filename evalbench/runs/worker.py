@@ -35,19 +35,11 @@ _OWN_SHARE = float(os.environ.get(LIMIT_SHARE) or 1)
 class Task(NamedTuple):
     """One run as a worker is told of it.
 
-    Attributes
-    ----------
-    number : int
-        Of the job in its suite.
-    batch : str
-        Of all its runs; a task finds its own finished folder by it.
-    timeout : float or None
-    preloaded : str
-        Address of a preloaded process of this machine; without one a worker starts its own.
-    workers : int
-        How many of them share an endpoint's rate limits.
-    memory : int or None
-        MB that the kernel may take.
+    - ``number``: Of the job in its suite.
+    - ``batch``: Of all its runs; a task finds its own finished folder by it.
+    - ``preloaded``: Address of a preloaded process of this machine; without one a worker starts its own.
+    - ``workers``: How many of them share an endpoint's rate limits.
+    - ``memory``: MB that the kernel may take.
     """
 
     number: int

@@ -59,12 +59,8 @@ class Written(NamedTuple):
 class Expression(NamedTuple):
     """A parsed expression.
 
-    Attributes
-    ----------
-    written : tuple of Written
-        The numbers written in it, in order; ``20%`` is worth 1/5, and the sign of ``-3`` is an operator.
-    operators : frozenset of str
-        Which of ``+ - * / ^`` occur; the minus of a negative number does not count.
+    - ``written``: The numbers written in it, in order; ``20%`` is worth 1/5, and the sign of ``-3`` is an operator.
+    - ``operators``: Which of ``+ - * / ^`` occur; the minus of a negative number does not count.
     """
 
     value: Fraction
@@ -125,15 +121,9 @@ def parse(expression: str) -> Expression:
     (``1 1/2``, ``1½``); the operators ``+ - * / : ^ **`` and their typographic forms; brackets.  Currency
     signs are skipped.
 
-    Parameters
-    ----------
-    expression : str
-        At most 300 characters, 32 nested brackets, exponents within ±64, values below 2**1024.
+    - ``expression``: At most 300 characters, 32 nested brackets, exponents within ±64, values below 2**1024.
 
-    Raises
-    ------
-    ArithmeticFault
-        If it is empty, malformed, beyond a bound, or divides by zero.
+    Raises ``ArithmeticFault`` if it is empty, malformed, beyond a bound, or divides by zero.
 
     Examples
     --------

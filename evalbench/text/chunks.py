@@ -24,26 +24,16 @@ class Span(NamedTuple):
 def chunk_spans(text: str, size: int, overlap: int = 0, language: str = "en") -> list[Span]:
     """Cut a text into chunks of whole sentences, each as long as ``size`` allows.
 
-    Parameters
-    ----------
-    size : int
-        The longest chunk, in characters.  A sentence that is longer is cut between words, and a word that is longer
-        between characters, never within a letter and its marks.
-    overlap : int
-        How many characters of a chunk the next one repeats, as near as whole sentences come to it (where two come
-        equally near, the fewer): 0 where its last sentence is more than twice as long.  Below ``size``.
-    language : str
-        ISO 639-1 code, see :func:`evalbench.text.sentences.sentences`.
+    - ``size``: The longest chunk, in characters. A sentence that is longer is cut between words, and a word that is
+      longer between characters, never within a letter and its marks.
+    - ``overlap``: How many characters of a chunk the next one repeats, as near as whole sentences come to it (where two
+      come equally near, the fewer): 0 where its last sentence is more than twice as long. Below ``size``.
+    - ``language``: ISO 639-1 code, see :func:`evalbench.text.sentences.sentences`.
 
-    Returns
-    -------
-    list of Span
-        In order, none blank at its ends or empty; every character that is not blank is in one at least.  Of a blank text none.
+    Returns: In order, none blank at its ends or empty; every character that is not blank is in one at least. Of a blank
+    text none.
 
-    Raises
-    ------
-    BadInput
-        For a size below 1, and an overlap below 0 or not below the size.
+    Raises ``BadInput`` for a size below 1, and an overlap below 0 or not below the size.
 
     Examples
     --------

@@ -106,15 +106,9 @@ def statements(text: str, language: str = "en") -> list[Statement]:
     A mark belongs to the sentence that it is in or follows, before or after the full stop; at the start of a
     line, to the sentence that it precedes.
 
-    Parameters
-    ----------
-    language : str
-        ISO 639-1 code, for cutting sentences.
+    - ``language``: ISO 639-1 code, for cutting sentences.
 
-    Returns
-    -------
-    list of Statement
-        A text of marks alone has none.
+    Returns: A text of marks alone has none.
 
     Examples
     --------

@@ -55,14 +55,9 @@ _DEFINED = re.compile(r"\s*[^\W\d_]\s*")
 class Equation(NamedTuple):
     """An equation as written, and what it says.
 
-    Attributes
-    ----------
-    sides : tuple of Expression
-        Empty where it could not be read.
-    fault : str
-        Why it has no sides, else empty.
-    span : tuple of int
-        Between which characters of its line it is.
+    - ``sides``: Empty where it could not be read.
+    - ``fault``: Why it has no sides, else empty.
+    - ``span``: Between which characters of its line it is.
     """
 
     text: str

@@ -30,10 +30,7 @@ _CALCULATES = re.compile(r"[=+*/×÷]|\d\s*[-−]\s*\d|^\s*\d+[.)]\s")
 class Marked(NamedTuple):
     """A final answer behind a marker.
 
-    Attributes
-    ----------
-    body : str
-        The text that leads to it.
+    - ``body``: The text that leads to it.
     """
 
     number: Number
@@ -43,17 +40,12 @@ class Marked(NamedTuple):
 def marked_answer(text: str, markers: tuple[str, ...] = MARKERS) -> Marked | None:
     """The number behind the first of the markers, in their order, that has one.
 
-    Parameters
-    ----------
-    markers : tuple of str
-        What introduces the final answer, the most reliable first.  One that ends in a colon is found in any case, in
-        bold type, with another sign in place of its colon (``：``, ``=``, a dash), with *is* before it, and as a
-        heading of its own; the number is behind it or alone on the line below.  A single letter counts only where a line, a step or a sentence
-        begins.  Of several places the first counts; of ``\\boxed`` the last.
+    - ``markers``: What introduces the final answer, the most reliable first. One that ends in a colon is found in any
+      case, in bold type, with another sign in place of its colon (``：``, ``=``, a dash), with *is* before it, and as a
+      heading of its own; the number is behind it or alone on the line below. A single letter counts only where a line,
+      a step or a sentence begins. Of several places the first counts; of ``\\boxed`` the last.
 
-    Returns
-    -------
-    Marked or None
+    Returns: Marked or None.
 
     Examples
     --------

@@ -29,16 +29,10 @@ Hashes = npt.NDArray[np.uint64]
 class Location(NamedTuple):
     """Where a context is.
 
-    Attributes
-    ----------
-    start, end : int
-        Code points, end exclusive.
-    how : str
-        ``"exact"``, ``"white space"`` or ``"fuzzy"``.
-    score : float
-        Similarity of the found passage to the context, 0–1.
-    occurrences : int
-        How often the context occurs in the text; the first is taken.
+    - ``start``, ``end``: Code points, end exclusive.
+    - ``how``: ``"exact"``, ``"white space"`` or ``"fuzzy"``.
+    - ``score``: Similarity of the found passage to the context, 0–1.
+    - ``occurrences``: How often the context occurs in the text; the first is taken.
     """
 
     start: int
@@ -54,15 +48,9 @@ def locate(context: str, text: str, threshold: float = 0.8) -> Location | None:
     Short ones are compared with every window of the text.  Where that would take long, the windows that share most
     n-grams with the context are tried, rare n-grams first; then both ends are moved to where the score is highest.
 
-    Parameters
-    ----------
-    threshold : float
-        The least similarity (0–1, normalised indel) of a fuzzy alignment.
+    - ``threshold``: The least similarity (0–1, normalised indel) of a fuzzy alignment.
 
-    Returns
-    -------
-    Location or None
-        None where nothing is similar enough, and for a blank context.
+    Returns: None where nothing is similar enough, and for a blank context.
 
     Examples
     --------
@@ -82,12 +70,8 @@ def locate(context: str, text: str, threshold: float = 0.8) -> Location | None:
 def likeliest_place(context: str, text: str, width: int) -> int:
     """Middle of the stretch of a text that shares most n-grams with a context, rare ones first; 0 where it shares none.
 
-    Parameters
-    ----------
-    context, text : str
-        The context need not be in the text, nor its words in the same order.
-    width : int
-        About how long the stretch is.
+    - ``context``, ``text``: The context need not be in the text, nor its words in the same order.
+    - ``width``: About how long the stretch is.
     """
     known, grams = np.unique(_grams(context, GRAM)), _grams(text, GRAM)
     places = _members(known, grams) if len(known) else known

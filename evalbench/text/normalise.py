@@ -33,26 +33,16 @@ _SQUAD_TOKEN = regex.compile(rf"[{UNSPACED}]\p{{M}}*|[^{UNSPACED}]+", regex.V1)
 def tokenizer(normalise: Normalisation = "full", language: str = "en") -> Callable[[str], list[str]]:
     """The tokens on which exact match after normalising, token F1 and Jaccard are computed.
 
-    Parameters
-    ----------
-    normalise : str
-        ``full``: lower-case, no punctuation, no stop-words, no extra whitespace; a step is left out by its name after
-        a hyphen: ``full-lower``, ``full-punctuation``, ``full-stop_words``, or several, ``full-lower-stop_words``.
-        ``squad``: SQuAD's: lower-case, no punctuation (joining what it parted), no ``a``, ``an``, ``the``.
-        ``none``: words as they are.
-    language : str
-        ISO code of the stop-words; ``""`` for none.
+    - ``normalise``: ``full``: lower-case, no punctuation, no stop-words, no extra whitespace; a step is left out by its
+      name after a hyphen: ``full-lower``, ``full-punctuation``, ``full-stop_words``, or several,
+      ``full-lower-stop_words``. ``squad``: SQuAD's: lower-case, no punctuation (joining what it parted), no ``a``,
+      ``an``, ``the``. ``none``: words as they are.
+    - ``language``: ISO code of the stop-words; ``""`` for none.
 
-    Returns
-    -------
-    callable
-        Text → list of str.  Negations are never stop-words; where nothing would remain, stop-words stay, and where
-        there is no word at all, the text's own characters between blanks.
+    Returns: Text → list of str. Negations are never stop-words; where nothing would remain, stop-words stay, and where
+    there is no word at all, the text's own characters between blanks.
 
-    Raises
-    ------
-    BadInput
-        For an unknown normalisation, step, or language.
+    Raises ``BadInput`` for an unknown normalisation, step, or language.
 
     References
     ----------

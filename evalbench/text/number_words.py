@@ -95,15 +95,9 @@ _CYRILLIC = re.compile(r"[а-я]+")
 def number_words(text: str, *, article_as_one: bool = False) -> frozenset[Fraction]:
     """Every value that the number words of a text may stand for.
 
-    Parameters
-    ----------
-    article_as_one : bool
-        Whether English *a* and *an* count as 1.
+    - ``article_as_one``: Whether English *a* and *an* count as 1.
 
-    Returns
-    -------
-    frozenset of fractions.Fraction
-        Empty where there is none.
+    Returns: Empty where there is none.
 
     Examples
     --------

@@ -37,18 +37,11 @@ _WIDE_GROUPING = re.compile(r"(?<=[０-９])，(?=[０-９]{3}(?![０-９]))")
 class Number(NamedTuple):
     """A number found in a text.
 
-    Attributes
-    ----------
-    value : fractions.Fraction
-        With its sign; a percentage is divided by 100.
-    face : fractions.Fraction
-        As written: ``20%`` has value 1/5 and face 20.
-    start, end : int
-        Where it is, in characters.
-    parts : tuple of fractions.Fraction
-        Numerator and denominator of a written fraction such as ``3/4``; else empty.
-    scale : int
-        What a word behind it multiplies it by: 1 000 000 in ``1.5 million``, 10 000 in ``3万``; else 1.
+    - ``value``: With its sign; a percentage is divided by 100.
+    - ``face``: As written: ``20%`` has value 1/5 and face 20.
+    - ``start``, ``end``: Where it is, in characters.
+    - ``parts``: Numerator and denominator of a written fraction such as ``3/4``; else empty.
+    - ``scale``: What a word behind it multiplies it by: 1 000 000 in ``1.5 million``, 10 000 in ``3万``; else 1.
     """
 
     value: Fraction
@@ -148,11 +141,8 @@ def find_numbers(text: str, *, spaced: bool | None = None) -> list[Number]:
     spaces, and a comma that does not group thousands is decimal there.  Numbers of more than 40
     characters are passed over.
 
-    Parameters
-    ----------
-    spaced : bool, optional
-        Whether plain spaces may group thousands and commas precede decimals; by default where the text
-        is Cyrillic.
+    - ``spaced``: Whether plain spaces may group thousands and commas precede decimals; by default where the text is
+      Cyrillic.
 
     Examples
     --------

@@ -58,17 +58,12 @@ def _folded(character: str) -> str:
 def places(text: str, string: str, *, whole_words: bool = True) -> list[int]:
     """Where a string begins in a text, from left to right, without overlaps.
 
-    Parameters
-    ----------
-    text, string : str
-        As :func:`comparable` makes them.
-    whole_words : bool
-        Whether a word may go on before or behind it: of scripts written without spaces every character is a word.
+    - ``text``, ``string``: As :func:`comparable` makes them.
+    - ``whole_words``: Whether a word may go on before or behind it: of scripts written without spaces every character
+      is a word.
 
-    Returns
-    -------
-    list of int
-        Empty for an empty string.  A base letter is not found in a letter with marks, nor one emoji in a joined sequence.
+    Returns: Empty for an empty string. A base letter is not found in a letter with marks, nor one emoji in a joined
+    sequence.
 
     Examples
     --------

@@ -8,16 +8,10 @@ from functools import cache
 def sentences(text: str, language: str = "en") -> list[str]:
     """The sentences of a text, in order.
 
-    Parameters
-    ----------
-    language : str
-        ISO 639-1 code: abbreviations and closing marks differ by language.  Line ends always cut.
+    - ``language``: ISO 639-1 code: abbreviations and closing marks differ by language. Line ends always cut.
 
-    Returns
-    -------
-    list of str
-        Stripped, none empty; joined they hold every non-blank character of the text.  Russian by razdel where it
-        is installed, all else by sentencex: :func:`splitter` reports which.
+    Returns: Stripped, none empty; joined they hold every non-blank character of the text. Russian by razdel where it is
+    installed, all else by sentencex: :func:`splitter` reports which.
 
     Examples
     --------

@@ -28,14 +28,9 @@ class Step(NamedTuple):
 class Solution(NamedTuple):
     """A parsed solution.
 
-    Attributes
-    ----------
-    strict : Number or None
-        The number behind a marker.
-    flexible : Number or None
-        The last number of the text.
-    words : frozenset of str
-        Lower-cased words without digits, annotations left out.
+    - ``strict``: The number behind a marker.
+    - ``flexible``: The last number of the text.
+    - ``words``: Lower-cased words without digits, annotations left out.
     """
 
     steps: tuple[Step, ...]
@@ -60,15 +55,9 @@ class Solution(NamedTuple):
 def parse_solution(text: str, markers: tuple[str, ...] = MARKERS) -> Solution:
     """Parse a solution into steps, equations and both readings of its final answer.
 
-    Parameters
-    ----------
-    markers : tuple of str
-        What introduces the final answer; see :func:`evalbench.text.final_answers.marked_answer`.
+    - ``markers``: What introduces the final answer; see :func:`evalbench.text.final_answers.marked_answer`.
 
-    Returns
-    -------
-    Solution
-        What follows the marker of the final answer is not a step.  Without one, every non-empty line is a step.
+    Returns: What follows the marker of the final answer is not a step. Without one, every non-empty line is a step.
 
     References
     ----------

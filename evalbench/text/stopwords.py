@@ -207,21 +207,12 @@ _NUMERAL = re.compile(
 def stop_words(language: str) -> frozenset[str]:
     """The stop-words of a language.
 
-    Parameters
-    ----------
-    language : str
-        ISO 639-1 code, e.g. ``"en"``, ``"ru"``, ``"zh"``; ``""`` for none.
+    - ``language``: ISO 639-1 code, e.g. ``"en"``, ``"ru"``, ``"zh"``; ``""`` for none.
 
-    Returns
-    -------
-    frozenset of str
-        Lower-cased.  The list of the package ``stopwords`` without negations, numerals, and words whose loss
-        would make opposite answers equal (above and below, before and after, больше and меньше, 上 and 下).
+    Returns: Lower-cased. The list of the package ``stopwords`` without negations, numerals, and words whose loss would
+    make opposite answers equal (above and below, before and after, больше and меньше, 上 and 下).
 
-    Raises
-    ------
-    BadInput
-        For a language without a list; the message names those that have one.
+    Raises ``BadInput`` for a language without a list; the message names those that have one.
 
     Examples
     --------
@@ -253,10 +244,7 @@ def _carries_meaning(word: str) -> bool:
 def detect_language(text: str) -> str:
     """The language whose stop-words cover most of a text's words.
 
-    Returns
-    -------
-    str
-        ISO 639-1 code; ``""`` where no language covers at least a tenth of the words, or two cover equally many.
+    Returns: ISO 639-1 code; ``""`` where no language covers at least a tenth of the words, or two cover equally many.
 
     Examples
     --------

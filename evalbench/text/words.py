@@ -45,19 +45,12 @@ _ASCII_RUN = re.compile(r"[A-Za-z0-9]+")
 def words(text: str, *, lower: bool = False) -> list[str]:
     """The words of a text, in order.
 
-    Parameters
-    ----------
-    text : str
-        Any language; composed to NFC first, so that equal-looking words are equal.
-    lower : bool
-        Lower-case them.
+    - ``text``: Any language; composed to NFC first, so that equal-looking words are equal.
+    - ``lower``: Lower-case them.
 
-    Returns
-    -------
-    list of str
-        Segments of UAX #29 that hold a letter or a digit: an apostrophe or a full stop between letters and a
-        point or comma between digits do not cut; a colon, hyphen and slash do.  In scripts written without
-        spaces, one word per character.  Empty for a text without letters and digits.
+    Returns: Segments of UAX #29 that hold a letter or a digit: an apostrophe or a full stop between letters and a point
+    or comma between digits do not cut; a colon, hyphen and slash do. In scripts written without spaces, one word per
+    character. Empty for a text without letters and digits.
 
     References
     ----------
@@ -110,14 +103,9 @@ def _composed(text: str, lower: bool) -> str:
 class TokenIds:
     """The tokens of many texts as one ragged array of integers.
 
-    Attributes
-    ----------
-    ids : (n_tokens,) int64 array
-        All texts' tokens one after another, as indices into ``vocabulary``.
-    offsets : (n_texts + 1,) int64 array
-        Text ``i`` owns ``ids[offsets[i]:offsets[i + 1]]``.
-    vocabulary : tuple of str
-        Distinct tokens in order of first appearance.
+    - ``ids`` ((n_tokens,) int64 array): All texts' tokens one after another, as indices into ``vocabulary``.
+    - ``offsets`` ((n_texts + 1,) int64 array): Text ``i`` owns ``ids[offsets[i]:offsets[i + 1]]``.
+    - ``vocabulary``: Distinct tokens in order of first appearance.
     """
 
     ids: npt.NDArray[np.int64]
@@ -146,15 +134,10 @@ def token_ids(
 ) -> TokenIds:
     """Tokenise many texts into one ragged integer array.
 
-    Parameters
-    ----------
-    texts : iterable of str
-        Equal texts are tokenised once.
-    tokenize : callable
-        One text to its tokens.
-    between_blanks : bool
-        No token depends on what is beyond a blank, as in :func:`words`: what is between blanks is then tokenised
-        once, however often it occurs, which is several times as fast.
+    - ``texts``: Equal texts are tokenised once.
+    - ``tokenize``: One text to its tokens.
+    - ``between_blanks``: No token depends on what is beyond a blank, as in :func:`words`: what is between blanks is
+      then tokenised once, however often it occurs, which is several times as fast.
 
     Examples
     --------

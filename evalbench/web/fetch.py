@@ -55,20 +55,12 @@ class HostUnknown(Exception):
 class Page:
     """What became of one address.
 
-    Attributes
-    ----------
-    url : str
-        As cited.
-    outcome : Outcome
-        ``ok``, or why there is no text.
-    detail : str
-        The outcome in words.
-    status : int or None
-        The last HTTP status.
-    hops : tuple of str
-        Every address that was asked for, the redirects among them.
-    text : str
-        The page's text; empty unless ``ok``.
+    - ``url``: As cited.
+    - ``outcome``: ``ok``, or why there is no text.
+    - ``detail``: The outcome in words.
+    - ``status``: The last HTTP status.
+    - ``hops``: Every address that was asked for, the redirects among them.
+    - ``text``: The page's text; empty unless ``ok``.
     """
 
     url: str
@@ -97,12 +89,8 @@ class _Stop(Exception):
 def resolve_host(host: str) -> list[str]:
     """Every address of a host, by the system's resolver.
 
-    Raises
-    ------
-    HostUnknown
-        If the name service says that the name does not exist.
-    OSError
-        For every other failure.
+    Raises ``HostUnknown`` if the name service says that the name does not exist.
+    Raises ``OSError`` for every other failure.
     """
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
@@ -122,19 +110,12 @@ def connect_to(address: str, port: int, timeout: float) -> socket.socket:
 class Fetcher:
     """Bounds of a fetch, and the two doors to the network, which tests replace.
 
-    Attributes
-    ----------
-    allow : collection of str
-        Hosts (as written in the address) that may resolve to non-public addresses; ``HOST:PORT`` for another port than
-        80 and 443, which alone are asked otherwise.
-    max_redirects, max_bytes : int
-        ``max_bytes`` bounds the body before and after decompression.
-    timeout : float
-        Seconds for one address with all its redirects, from start to end.
-    resolve : callable
-        Host to numeric addresses.
-    connect : callable
-        Numeric address, port, seconds to a connected socket.
+    - ``allow``: Hosts (as written in the address) that may resolve to non-public addresses; ``HOST:PORT`` for another
+      port than 80 and 443, which alone are asked otherwise.
+    - ``max_redirects``, ``max_bytes``: ``max_bytes`` bounds the body before and after decompression.
+    - ``timeout``: Seconds for one address with all its redirects, from start to end.
+    - ``resolve``: Host to numeric addresses.
+    - ``connect``: Numeric address, port, seconds to a connected socket.
     """
 
     allow: Collection[str] = field(default_factory=frozenset)

@@ -107,12 +107,8 @@ _BLOCKS = frozenset(
 def decoded(body: bytes, charset: str = "", *, marked_up: bool = False) -> str:
     """A page's bytes as text: by its byte order mark, the header's charset, its own declaration, or as UTF-8.
 
-    Parameters
-    ----------
-    charset : str
-        Of the header; one that pages are not written in is passed over.
-    marked_up : bool
-        Whether it may declare its charset itself (HTML, XML).
+    - ``charset``: Of the header; one that pages are not written in is passed over.
+    - ``marked_up``: Whether it may declare its charset itself (HTML, XML).
 
     Examples
     --------

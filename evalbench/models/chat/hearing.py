@@ -23,10 +23,7 @@ def heard(by: Hears) -> Iterator[None]:
 
     Replies of the cache are not among them. The function must not block: it is called between two requests.
 
-    Parameters
-    ----------
-    by : function
-        Takes a :class:`~evalbench.models.exchange.Reply`; such as :meth:`evalbench.monitor.CallLog.reply`.
+    - ``by``: Takes a :class:`~evalbench.models.exchange.Reply`; such as :meth:`evalbench.monitor.CallLog.reply`.
     """
     token = _given.set(by)
     try:
@@ -38,10 +35,7 @@ def heard(by: Hears) -> Iterator[None]:
 def hearer() -> Hears | None:
     """The function of the block, else the one that ``EVALBENCH_ON_REPLY`` names (``module:function``); None without.
 
-    Raises
-    ------
-    BadInput
-        If there is no such function.
+    Raises ``BadInput`` if there is no such function.
     """
     given = _given.get()
     if given is not None:

@@ -27,15 +27,10 @@ class Keeping:
     :attr:`~evalbench.models.exchange.Reply.not_kept`. It is tried again with every reply, a disk may have room again; not
     where trying takes long.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        Of the replies.
+    - ``path``: Of the replies.
 
-    Raises
-    ------
-    BadInput
-        If it cannot be used, unless replies of this process were under way already: then this collection goes without.
+    Raises ``BadInput`` if it cannot be used, unless replies of this process were under way already: then this
+    collection goes without.
     """
 
     def __init__(self, path: Path) -> None:

@@ -111,23 +111,14 @@ def _from_cache(key: str, request: Request, target: Model, kept: dict[str, Any])
 def merge_calls(file: Path, cache: Path | str | None = None) -> int:
     """Keep the replies of a ``calls.parquet`` that came from another machine, so that they are not paid for again.
 
-    Parameters
-    ----------
-    file : pathlib.Path
-        A missing file, or one without the columns of :data:`~evalbench.models.accounting.CALL_COLUMNS`, has no replies.
-    cache : path, optional
-        The usual one by default.
+    - ``file``: A missing file, or one without the columns of :data:`~evalbench.models.accounting.CALL_COLUMNS`, has no
+      replies.
+    - ``cache``: The usual one by default.
 
-    Returns
-    -------
-    int
-        How many entries it holds; those that the cache has already stay as they are. Values of this machine's keys are
-        taken out of them.
+    Returns: How many entries it holds; those that the cache has already stay as they are. Values of this machine's keys
+    are taken out of them.
 
-    Raises
-    ------
-    BadInput
-        If the cache cannot be written or is damaged.
+    Raises ``BadInput`` if the cache cannot be written or is damaged.
     """
     import pandas as pd
     from pyarrow import parquet

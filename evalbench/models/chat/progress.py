@@ -77,12 +77,8 @@ class _Bar:
 def progress_bar(total: int, shown: bool | None, what: str = "asking") -> Iterator[Progress]:
     """What a batch is at: for ``evalbench run`` by its file; else a bar in a terminal and a notebook, or lines.
 
-    Parameters
-    ----------
-    total : int
-        Replies that are needed.
-    shown : bool, optional
-        A bar, or nothing at all; by default what fits, and nothing in runs of a batch.
+    - ``total``: Replies that are needed.
+    - ``shown``: A bar, or nothing at all; by default what fits, and nothing in runs of a batch.
     """
     replies = core.Replies(printable(what), total)
     if shown is None and os.environ.get(core.FILE):

@@ -30,10 +30,7 @@ def unpriced(name: str) -> str:
 def refuse_unpriced(spent: Budget | None, target: Model) -> None:
     """A limit of the cost needs a price.
 
-    Raises
-    ------
-    BadInput
-        If there is none.
+    Raises ``BadInput`` if there is none.
     """
     if spent is not None and spent.max_cost is not None and target.price is None:
         raise BadInput(unpriced(target.name))

@@ -33,15 +33,10 @@ _Key = tuple[str, str, int, str]
 class Replay:
     """The replies of an old run in place of the system's.
 
-    Parameters
-    ----------
-    about : mapping
-        ``run`` (its name), ``folder``, ``identity``, ``judges`` (who may be asked), ``then`` and ``now`` (the judges).
+    - ``about``: ``run`` (its name), ``folder``, ``identity``, ``judges`` (who may be asked), ``then`` and ``now`` (the
+      judges).
 
-    Raises
-    ------
-    BadInput
-        If the run's calls cannot be read.
+    Raises ``BadInput`` if the run's calls cannot be read.
     """
 
     def __init__(self, about: Mapping[str, Any]) -> None:

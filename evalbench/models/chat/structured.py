@@ -67,10 +67,7 @@ def reask(raw: str, fault: NoValue) -> list[dict[str, str]]:
 def parsed(text: str, schema: type[BaseModel]) -> BaseModel:
     """The value that a reply holds: the whole text as JSON, else the first JSON object in it.
 
-    Raises
-    ------
-    NoValue
-        If there is no object, or it does not fit.
+    Raises ``NoValue`` if there is no object, or it does not fit.
 
     Examples
     --------
@@ -90,10 +87,7 @@ def parsed(text: str, schema: type[BaseModel]) -> BaseModel:
 def first_object(text: str) -> dict[str, Any]:
     """The first JSON object in a text. NaN and Infinity are not JSON.
 
-    Raises
-    ------
-    NoValue
-        If there is none, or what looks like one is not whole.
+    Raises ``NoValue`` if there is none, or what looks like one is not whole.
     """
     decoder = json.JSONDecoder(parse_constant=_not_json)
     fault = "the reply holds no JSON object"
@@ -118,14 +112,9 @@ def _not_json(constant: str) -> NoReturn:
 class OptionProbabilities:
     """How likely each option was at the place where the reply gives its answer.
 
-    Attributes
-    ----------
-    options : dict of str to float
-        Probability per option, 0 to 1, not renormalised; empty where the endpoint gave none.
-    off_options : float
-        The mass that is on none of them; NaN where the endpoint gave none.
-    statement : str
-        In words, which it was.
+    - ``options``: Probability per option, 0 to 1, not renormalised; empty where the endpoint gave none.
+    - ``off_options``: The mass that is on none of them; NaN where the endpoint gave none.
+    - ``statement``: In words, which it was.
     """
 
     options: dict[str, float]
@@ -136,20 +125,12 @@ class OptionProbabilities:
 def option_probabilities(reply: Reply, options: Sequence[str], *, after: str = "") -> OptionProbabilities:
     """Probabilities of the answer options from the log-probabilities of a reply.
 
-    Parameters
-    ----------
-    reply : Reply
-        Of a request with ``logprobs``, best as many as there are options or more.
-    options : sequence of str
-        The answers that are possible, e.g. ``("0", "1", "2")``.
-    after : str
-        Look only behind the first occurrence of this text, e.g. ``'"mark"'`` in a JSON reply.
+    - ``reply``: Of a request with ``logprobs``, best as many as there are options or more.
+    - ``options``: The answers that are possible, e.g. ``("0", "1", "2")``.
+    - ``after``: Look only behind the first occurrence of this text, e.g. ``'"mark"'`` in a JSON reply.
 
-    Returns
-    -------
-    OptionProbabilities
-        At the first token that begins exactly one option. A likely token counts for an option if, without blanks and
-        quotation marks, it begins that one and no other.
+    Returns: At the first token that begins exactly one option. A likely token counts for an option if, without blanks
+    and quotation marks, it begins that one and no other.
     """
     if reply.logprobs is None:
         return OptionProbabilities({}, math.nan, f"{reply.model} at {reply.host} gave no log-probabilities")

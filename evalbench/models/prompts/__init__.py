@@ -28,14 +28,9 @@ _ENDING = re.compile(r"\.([a-z]{2}(?:-\w+)?)\.jinja$")
 class Prompt:
     """A prompt template.
 
-    Attributes
-    ----------
-    name : str
-        Name and language, or the file's name where it is the user's own.
-    source : str
-        The template's text.
-    sha256 : str
-        Of the text: the prompt's version.
+    - ``name``: Name and language, or the file's name where it is the user's own.
+    - ``source``: The template's text.
+    - ``sha256``: Of the text: the prompt's version.
     """
 
     name: str
@@ -52,10 +47,7 @@ class Prompt:
     def render(self, **values: Any) -> str:
         """The prompt with these values in place.
 
-        Raises
-        ------
-        BadInput
-            If the template needs a value that is not given, or does what a sandboxed template may not.
+        Raises ``BadInput`` if the template needs a value that is not given, or does what a sandboxed template may not.
         """
         from jinja2 import TemplateError
 
@@ -69,21 +61,13 @@ class Prompt:
 def load_prompt(name: str, language: str = "en", path: str | Path | None = None) -> Prompt:
     """A prompt by name.
 
-    Parameters
-    ----------
-    name : str
-        E.g. ``"entailment"``.
-    language : str
-        ISO 639-1 code.
-    path : str or Path, optional
-        The user's own: a template file, or a folder with ``NAME.LANGUAGE.jinja`` files. What such a folder does not
-        hold is taken from ours. Of a file ``ANYTHING.LANGUAGE.jinja`` the other languages are looked for beside it;
-        a language that is not there is asked with the file itself.
+    - ``name``: E.g. ``"entailment"``.
+    - ``language``: ISO 639-1 code.
+    - ``path``: The user's own: a template file, or a folder with ``NAME.LANGUAGE.jinja`` files. What such a folder does
+      not hold is taken from ours. Of a file ``ANYTHING.LANGUAGE.jinja`` the other languages are looked for beside it; a
+      language that is not there is asked with the file itself.
 
-    Raises
-    ------
-    BadInput
-        If there is none, or it is no template.
+    Raises ``BadInput`` if there is none, or it is no template.
 
     Examples
     --------
@@ -103,12 +87,8 @@ def load_prompt(name: str, language: str = "en", path: str | Path | None = None)
 def prompt_language(name: str, wanted: str, path: str | Path | None = None) -> str:
     """The language to ask a prompt in: the wanted one where the prompt exists in it, otherwise English.
 
-    Parameters
-    ----------
-    wanted : str
-        ISO 639-1 code of the item.
-    path : str or Path, optional
-        The user's own, as in :func:`load_prompt`.
+    - ``wanted``: ISO 639-1 code of the item.
+    - ``path``: The user's own, as in :func:`load_prompt`.
 
     Examples
     --------

@@ -59,15 +59,10 @@ _MADE_UP = 64  # numbers of a made-up vector where nobody knows how many the mod
 class Embedder:
     """A similarity backend by name; nothing is loaded before it is first used.
 
-    Attributes
-    ----------
-    name : str
-        ``jaccard``, ``use-multilingual``, ``minilm``, ``e5-small``, the name or folder of a
-        sentence-transformers model, or an endpoint as in :mod:`evalbench.models.names`.
-    dtype : str
-        ``float32``, ``float16`` or ``bfloat16``: what the model computes in.
-    cache : Path or None
-        The file of vectors already computed; None keeps nothing.
+    - ``name``: ``jaccard``, ``use-multilingual``, ``minilm``, ``e5-small``, the name or folder of a
+      sentence-transformers model, or an endpoint as in :mod:`evalbench.models.names`.
+    - ``dtype``: ``float32``, ``float16`` or ``bfloat16``: what the model computes in.
+    - ``cache``: The file of vectors already computed; None keeps nothing.
     """
 
     name: str
@@ -83,17 +78,11 @@ class Embedder:
 def embedder(name: str, *, dtype: str = "float32", cache: bool = True) -> Embedder:
     """A similarity backend.
 
-    Parameters
-    ----------
-    name : str
-        See :class:`Embedder`.
-    cache : bool
-        Keep vectors on disk, in ``EVALBENCH_CACHE`` or the user's cache folder.
+    - ``name``: See :class:`Embedder`.
+    - ``cache``: Keep vectors on disk, in ``EVALBENCH_CACHE`` or the user's cache folder.
 
-    Raises
-    ------
-    BadInput
-        For an empty name or an unknown ``dtype``.  A model that is not there is refused when it is first used.
+    Raises ``BadInput`` for an empty name or an unknown ``dtype``. A model that is not there is refused when it is
+    first used.
     """
     if not name or name != name.strip():
         raise BadInput(f"{name!r} is not an embedding model; known models: {', '.join(known_models())}")
@@ -105,22 +94,13 @@ def embedder(name: str, *, dtype: str = "float32", cache: bool = True) -> Embedd
 def embed(texts: Sequence[str], by: str | Embedder) -> Vectors:
     """The unit-length embedding vectors of texts.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        Any order, repeats are free.
+    - ``texts``: Any order, repeats are free.
 
-    Returns
-    -------
-    (n, d) float32 array
-        Rows of length 1, so that a dot product is a cosine.  A blank text has no meaning to embed: its row is 0.
+    Returns ((n, d) float32 array): Rows of length 1, so that a dot product is a cosine. A blank text has no meaning to
+    embed: its row is 0.
 
-    Raises
-    ------
-    BadInput
-        If an entry is not a text, the backend has no vectors (``jaccard``), or its cache is damaged.
-    ModelUnavailable
-        If the model is not there.
+    Raises ``BadInput`` if an entry is not a text, the backend has no vectors (``jaccard``), or its cache is damaged.
+    Raises ``ModelUnavailable`` if the model is not there.
 
     Examples
     --------
@@ -141,21 +121,12 @@ def pair_similarities(backend: str | Embedder, left: Sequence[str], right: Seque
 
     ``jaccard``: |A ∩ B| / |A ∪ B| of the sets of lower-cased words, in [0, 1].  Embeddings: the cosine, in [-1, 1].
 
-    Parameters
-    ----------
-    left, right : sequences of str, equally long
-        A million pairs over some thousand distinct texts take about a second; each distinct text and each
-        distinct pair is computed once.
+    - ``left``, ``right``: A million pairs over some thousand distinct texts take about a second; each distinct text and
+      each distinct pair is computed once.
 
-    Returns
-    -------
-    (n,) float64 array
-        Exactly 1 for identical texts; 0 where just one of the two is blank or has no words.
+    Returns ((n,) float64 array): Exactly 1 for identical texts; 0 where just one of the two is blank or has no words.
 
-    Raises
-    ------
-    BadInput
-        For unequal lengths or entries that are not texts.
+    Raises ``BadInput`` for unequal lengths or entries that are not texts.
 
     Examples
     --------
@@ -173,9 +144,7 @@ def indexed_similarities(
 ) -> Floats:
     """As :func:`pair_similarities`, for the pairs ``(texts[left[i]], texts[right[i]])``.
 
-    Returns
-    -------
-    (n,) float64 array
+    Returns: (n,) float64 array.
     """
     by = _backend(backend)
     distinct, index = _distinct(_checked(texts, "texts"))
@@ -197,10 +166,7 @@ def indexed_similarities(
 def similarity_matrix(backend: str | Embedder, left: Sequence[str], right: Sequence[str]) -> Floats:
     """Similarity of every text on the left with every one on the right.
 
-    Returns
-    -------
-    (n_left, n_right) float64 array
-        Values as in :func:`pair_similarities`.
+    Returns ((n_left, n_right) float64 array): Values as in :func:`pair_similarities`.
     """
     by = _backend(backend)
     left, right = _checked(left, "left"), _checked(right, "right")

@@ -36,23 +36,13 @@ MEASURED_FILE = Path(__file__).with_name("embed_measured.yaml")
 class Card:
     """What a reader must know of a similarity backend before trusting its figures.
 
-    Attributes
-    ----------
-    languages : tuple of str
-        ISO 639-1 codes; ``("*",)`` any; empty: not stated by its makers.
-    dimension : int or None
-    unrelated : float or None
-        95th percentile of the similarity of unrelated sentences: below it a neighbour says nothing.
-    same_meaning : float or None
-        The threshold that best tells sentences of one meaning from near ones that say another thing.
-    accuracy : float or None
-        How often that threshold is right, 0–1: what a similarity is worth at all.
-    measured_on : tuple of str
-        The languages of the sentences behind these figures.
-    cosine_range : tuple of float or None
-        5th percentile of unrelated and 95th of same-meaning pairs: where this model's cosines lie.
-    sentences_per_second : float or None
-        On one core.
+    - ``languages``: ISO 639-1 codes; ``("*",)`` any; empty: not stated by its makers.
+    - ``unrelated``: 95th percentile of the similarity of unrelated sentences: below it a neighbour says nothing.
+    - ``same_meaning``: The threshold that best tells sentences of one meaning from near ones that say another thing.
+    - ``accuracy``: How often that threshold is right, 0–1: what a similarity is worth at all.
+    - ``measured_on``: The languages of the sentences behind these figures.
+    - ``cosine_range``: 5th percentile of unrelated and 95th of same-meaning pairs: where this model's cosines lie.
+    - ``sentences_per_second``: On one core.
     """
 
     name: str
@@ -129,10 +119,7 @@ def sha256_of(path: Path) -> str:
 def installed(name: str) -> Path | None:
     """The folder of a model that comes in a package, not read yet; None for any other model.
 
-    Raises
-    ------
-    ModelUnavailable
-        If the package is not installed.
+    Raises ``ModelUnavailable`` if the package is not installed.
     """
     card = _cards().get(name, {})
     if "module" not in card:
@@ -225,10 +212,7 @@ def quiet_loading() -> Iterator[None]:
 def model_folder(name: str) -> Path:
     """The folder of a model given by path or by hub name; a hub model is downloaded unless HF_HUB_OFFLINE is set.
 
-    Raises
-    ------
-    ModelUnavailable
-        The message says how to get it.
+    Raises ``ModelUnavailable``: The message says how to get it.
     """
     if Path(name).is_dir():
         return Path(name)
@@ -277,10 +261,7 @@ def _how_to_get(name: str) -> str:
 def load_encoder(name: str, dtype: str) -> Encode:
     """The encoding function of a model: texts in, unit-length float32 rows out.
 
-    Raises
-    ------
-    ModelUnavailable
-        If it is not here; the message says how to get it.
+    Raises ``ModelUnavailable`` if it is not here; the message says how to get it.
     """
     if is_model_name(name):
         from evalbench.models.similarity.endpoint_embed import endpoint_encoder

@@ -30,12 +30,8 @@ _EQUAL = 1e-6
 class Nearest(NamedTuple):
     """The nearest vectors of each query, the nearest first.
 
-    Attributes
-    ----------
-    places : (n_queries, k) int array
-        Rows of the vectors.
-    scores : (n_queries, k) float array
-        Their cosines.
+    - ``places`` ((n_queries, k) int array): Rows of the vectors.
+    - ``scores`` ((n_queries, k) float array): Their cosines.
     """
 
     places: npt.NDArray[np.int64]
@@ -52,24 +48,13 @@ def exact_nearest(vectors: npt.ArrayLike, queries: npt.ArrayLike, k: int) -> Nea
     The cosines of a block of vectors are computed at once, and only those above a query's k-th best so far are looked
     at again, so that the search costs little more than the matrix product and some 30 MB beside the vectors.
 
-    Parameters
-    ----------
-    vectors : (n, d) array
-        Rows of length 1, as :func:`evalbench.models.similarity.embed.embed` returns them.
-    queries : (m, d) array
-        Rows of length 1.
-    k : int
-        At least 1; where there are fewer vectors, all are found.
+    - ``vectors`` ((n, d) array): Rows of length 1, as :func:`evalbench.models.similarity.embed.embed` returns them.
+    - ``queries`` ((m, d) array): Rows of length 1.
+    - ``k``: At least 1; where there are fewer vectors, all are found.
 
-    Returns
-    -------
-    Nearest
-        ``(m, min(k, n))`` each.
+    Returns: ``(m, min(k, n))`` each.
 
-    Raises
-    ------
-    BadInput
-        For ``k`` below 1, arrays that are no tables of one width, or numbers that are not finite.
+    Raises ``BadInput`` for ``k`` below 1, arrays that are no tables of one width, or numbers that are not finite.
 
     Examples
     --------
@@ -145,24 +130,13 @@ def graph_of(vectors: npt.ArrayLike, *, expansion_search: int = EXPANSION_SEARCH
     The graph is built by one thread, in the order of the vectors, so that a second run finds the same; the distances
     within it are of 8-bit numbers, and what is found is put in order by its exact cosines.
 
-    Parameters
-    ----------
-    vectors : (n, d) array
-        As for :func:`exact_nearest`.
-    expansion_search : int
-        Candidates of a search: more find more, slower.
+    - ``vectors`` ((n, d) array): As for :func:`exact_nearest`.
+    - ``expansion_search``: Candidates of a search: more find more, slower.
 
-    Returns
-    -------
-    callable
-        ``search(queries, k) -> Nearest``.
+    Returns: ``search(queries, k) -> Nearest``.
 
-    Raises
-    ------
-    BadInput
-        As :func:`exact_nearest`.
-    ModelUnavailable
-        If usearch is not installed.
+    Raises ``BadInput``: As :func:`exact_nearest`.
+    Raises ``ModelUnavailable`` if usearch is not installed.
 
     Examples
     --------
@@ -211,15 +185,9 @@ def recall_against(found: Nearest, true: Nearest) -> float:
     So one of several equally near vectors is as good as another, as in ANN-benchmarks (Aumüller, Bernhardsson and Faithfull 2020,
     section 3.6).
 
-    Parameters
-    ----------
-    found, true : Nearest
-        For the same queries and ``k``.
+    - ``found``, ``true``: For the same queries and ``k``.
 
-    Returns
-    -------
-    float
-        0–1; NaN without a query.
+    Returns: 0–1; NaN without a query.
 
     Examples
     --------

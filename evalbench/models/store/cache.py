@@ -64,11 +64,8 @@ class ReplyCache:
     Values are JSON, the file's mode is 0600. A reply is in the write-ahead log before :meth:`put` returns: a process
     that is killed afterwards loses nothing. A machine that loses power may lose the last moments.
 
-    Parameters
-    ----------
-    path : pathlib.Path, optional
-        ``replies.sqlite`` in :func:`cache_folder` by default. It must be on a disk of this machine: write-ahead logs
-        do not work on network disks.
+    - ``path``: ``replies.sqlite`` in :func:`cache_folder` by default. It must be on a disk of this machine: write-ahead
+      logs do not work on network disks.
 
     Notes
     -----
@@ -123,10 +120,7 @@ class ReplyCache:
     def prune(self, *, model: str | None = None, before: float | None = None) -> int:
         """Remove the replies of a model, those from before a time (seconds since 1970), or both conditions; all without.
 
-        Returns
-        -------
-        int
-            How many were removed; the file shrinks at once.
+        Returns: How many were removed; the file shrinks at once.
         """
         conditions = {"model = ?": model, "created < ?": before}
         given = {condition: value for condition, value in conditions.items() if value is not None}
@@ -152,10 +146,7 @@ class ReplyCache:
 def writing(connection: sqlite3.Connection, path: Path) -> Iterator[sqlite3.Connection]:
     """One transaction that takes the write lock at once, so that waiting for it never fails half-way.
 
-    Raises
-    ------
-    BadInput
-        As :func:`faults_told`; nothing is written then.
+    Raises ``BadInput``: As :func:`faults_told`; nothing is written then.
     """
     with faults_told(path):
         connection.execute("BEGIN IMMEDIATE")
@@ -172,10 +163,8 @@ def writing(connection: sqlite3.Connection, path: Path) -> Iterator[sqlite3.Conn
 def faults_told(path: Path) -> Iterator[None]:
     """What the disk does to a cache is said in one message; faults of our SQL stay what they are.
 
-    Raises
-    ------
-    BadInput
-        If the file is damaged, the disk full, the folder not writable, or another process holds the file for a minute.
+    Raises ``BadInput`` if the file is damaged, the disk full, the folder not writable, or another process holds the
+    file for a minute.
     """
     try:
         yield
@@ -209,10 +198,7 @@ def _is_busy(error: sqlite3.Error) -> bool:
 def open_database(path: Path, table: str) -> sqlite3.Connection:
     """A cache's file, made with this table if need be: mode 0600, write-ahead log, transactions by :func:`writing`.
 
-    Raises
-    ------
-    BadInput
-        If it cannot be written, is damaged, or is of another version's layout.
+    Raises ``BadInput`` if it cannot be written, is damaged, or is of another version's layout.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -29,10 +29,7 @@ _OF = "SELECT key, owner, CAST(process AS INTEGER), CAST(expires AS REAL) FROM c
 class Claims:
     """One owner's claims in a cache's file; a context manager that gives them up at its end.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        Of the replies.
+    - ``path``: Of the replies.
     """
 
     def __init__(self, path: Path) -> None:

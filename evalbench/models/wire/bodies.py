@@ -41,11 +41,8 @@ class _Bounded(httpx2.AsyncByteStream):
 async def bounded(response: httpx2.Response) -> None:
     """Bound the reply of a client that asks for :data:`UNPACKED` ones; for its event hook ``response``.
 
-    Raises
-    ------
-    TooLong
-        Here for a packing that was not asked for and knows no bound; while reading, from 64 MiB on, of a packed reply
-        from 256 KiB on.
+    Raises ``TooLong``: Here for a packing that was not asked for and knows no bound; while reading, from 64 MiB on, of
+    a packed reply from 256 KiB on.
     """
     packing = response.headers.get("content-encoding", "identity").strip().lower()
     packed = packing not in ("", "identity")

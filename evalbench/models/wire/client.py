@@ -18,12 +18,8 @@ _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 def client(target: Model, *, base_url: str = "", key: str = "", timeout: float = 60.0) -> openai.AsyncOpenAI:
     """The ``openai`` client of an endpoint; retries are ours, so its own are off.
 
-    Parameters
-    ----------
-    base_url, key : str
-        Those of a running local server; otherwise the model's own.
-    timeout : float
-        Seconds for connecting, and between two bytes.
+    - ``base_url``, ``key``: Those of a running local server; otherwise the model's own.
+    - ``timeout``: Seconds for connecting, and between two bytes.
     """
     import openai
 

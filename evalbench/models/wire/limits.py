@@ -28,10 +28,7 @@ class _Sent:
 class Limiter:
     """A sliding window over the last minute, shared by all threads of this process.
 
-    Parameters
-    ----------
-    share : float
-        The part of the limits that this process may use, above 0 and at most 1.
+    - ``share``: The part of the limits that this process may use, above 0 and at most 1.
 
     Notes
     -----

@@ -21,18 +21,11 @@ if TYPE_CHECKING:
 class Streamed:
     """What became of one streamed request.
 
-    Attributes
-    ----------
-    first, seconds : float
-        From the request to the first text and to the end; ``first`` is NaN where no text came.
-    pieces : int
-        Pieces of text.
-    tokens_in, tokens_out : int or None
-        As the endpoint counted them at the end of the stream; None where it did not.
-    reason : Unscored
-        Why there is no reply; empty where there is one.
-    parameter : str
-        The parameter that the endpoint does not take.
+    - ``first``, ``seconds``: From the request to the first text and to the end; ``first`` is NaN where no text came.
+    - ``pieces``: Pieces of text.
+    - ``tokens_in``, ``tokens_out``: As the endpoint counted them at the end of the stream; None where it did not.
+    - ``reason``: Why there is no reply; empty where there is one.
+    - ``parameter``: The parameter that the endpoint does not take.
     """
 
     first: float = math.nan
@@ -50,17 +43,10 @@ async def streamed(
 ) -> Streamed:
     """Send one chat request and time its pieces.
 
-    Parameters
-    ----------
-    payload : dict
-        The request's body without ``stream``.
-    timeout : float
-        Seconds for the whole reply.
+    - ``payload``: The request's body without ``stream``.
+    - ``timeout``: Seconds for the whole reply.
 
-    Raises
-    ------
-    EndpointFault
-        As :func:`evalbench.models.wire.transport.post`.
+    Raises ``EndpointFault``: As :func:`evalbench.models.wire.transport.post`.
     """
     import openai
 

@@ -61,10 +61,7 @@ async def send(
 ) -> Outcome:
     """Send one chat request. Whatever the endpoint does becomes an :class:`Outcome`, also what nobody thought of.
 
-    Raises
-    ------
-    EndpointFault
-        As :func:`post`.
+    Raises ``EndpointFault``: As :func:`post`.
     """
     started = time.perf_counter()
     got = await post(client, target, CHAT, payload, timeout, redact)
@@ -89,11 +86,8 @@ async def post(
     It uses the client's ``post``, not ``chat.completions.create``: the body is checked by us, whatever it is, and the
     client's own pass over it is spared.
 
-    Raises
-    ------
-    EndpointFault
-        Where every further call would fail as well: the key is refused (401), there is no such model (404), or the
-        endpoint redirects.
+    Raises ``EndpointFault`` where every further call would fail as well: the key is refused (401), there is no such
+    model (404), or the endpoint redirects.
     """
     from evalbench.models.wire.bodies import watched
 
@@ -146,10 +140,7 @@ def refused_call(
 
     Called outside the block that caught the client's error: what is raised there would carry that error, and its key.
 
-    Raises
-    ------
-    EndpointFault
-        As :func:`post`.
+    Raises ``EndpointFault``: As :func:`post`.
     """
     if 300 <= status < 400:
         to = printable(redact(headers.get("location") or "nowhere")[:LONGEST_DETAIL])

@@ -24,12 +24,8 @@ _KEYS_ELSEWHERE = (
 class Address(NamedTuple):
     """A log store's place.
 
-    Attributes
-    ----------
-    path : Path or None
-        Of the SQLite file.
-    url : str
-        As libpq reads it; empty for a file.
+    - ``path``: Of the SQLite file.
+    - ``url``: As libpq reads it; empty for a file.
     """
 
     path: Path | None
@@ -91,15 +87,11 @@ def is_log_store(data: object) -> bool:
 def address_of(store: str | Path) -> Address:
     """The place that a path or URL names.
 
-    Parameters
-    ----------
-    store : str or Path
-        A path; ``sqlite:///relative/path`` or ``sqlite:////absolute/path``; ``postgresql://host:port/database?user=name``.
+    - ``store``: A path; ``sqlite:///relative/path`` or ``sqlite:////absolute/path``;
+      ``postgresql://host:port/database?user=name``.
 
-    Raises
-    ------
-    BadInput
-        For a URL with a user or password in it, one of another database, or one that libpq could not read.
+    Raises ``BadInput`` for a URL with a user or password in it, one of another database, or one that libpq could not
+    read.
 
     Examples
     --------

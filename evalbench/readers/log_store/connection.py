@@ -26,10 +26,7 @@ def engine_of(address: Address, *, writes: bool = False) -> sa.Engine:
 
     Its transactions on SQLite take the write lock at their begin where it ``writes``.
 
-    Raises
-    ------
-    BadInput
-        If SQLAlchemy, or psycopg where it is needed, is not installed.
+    Raises ``BadInput`` if SQLAlchemy, or psycopg where it is needed, is not installed.
     """
     try:
         import sqlalchemy as sa

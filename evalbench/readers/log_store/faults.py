@@ -49,12 +49,8 @@ class StoreUnavailable(BadInput):
 def faults_told(address: Address) -> Iterator[None]:
     """What disk, server and other processes do to a store is reported in one message; faults of our SQL stay what they are.
 
-    Raises
-    ------
-    StoreUnavailable
-        If the disk is full, the server away, or another process holds the file for a minute.
-    BadInput
-        If the file is damaged or not a database, the user or database unknown, a right missing.
+    Raises ``StoreUnavailable`` if the disk is full, the server away, or another process holds the file for a minute.
+    Raises ``BadInput`` if the file is damaged or not a database, the user or database unknown, a right missing.
     """
     import sqlalchemy.exc
 

@@ -41,12 +41,8 @@ class Logged(NamedTuple):
 class Marks(NamedTuple):
     """What was said of interactions, by their ids.
 
-    Attributes
-    ----------
-    labels : Series
-        Of annotators: the last value of each, then the one that most of them gave.
-    scores : Series
-        Of the judge, where there is one only: its last value.
+    - ``labels``: Of annotators: the last value of each, then the one that most of them gave.
+    - ``scores``: Of the judge, where there is one only: its last value.
     """
 
     labels: pd.Series
@@ -57,10 +53,7 @@ class Marks(NamedTuple):
 def divided(data: str | Path) -> tuple[str, Window]:
     """A log store's name without its window of time, and the window: ``sqlite:///FILE?from=TIME&to=TIME``.
 
-    Raises
-    ------
-    BadInput
-        For ends that are not times.
+    Raises ``BadInput`` for ends that are not times.
 
     Examples
     --------
@@ -121,17 +114,12 @@ def logged(data: str | Path, sampled: int = 0, columns: Mapping[str, str] | None
     :class:`Marks`; what users said is neither. Where some rows name a model and others none, those are the group
     :data:`~evalbench.readers.nameless.UNNAMED`, and a note gives their number.
 
-    Parameters
-    ----------
-    sampled : int
-        How many rows are read of a large store, by studies that stream the rest, see :mod:`evalbench.readers.large`.
-    columns : mapping of str to str, optional
-        Renames: column in the store → column that we expect.
+    - ``sampled``: How many rows are read of a large store, by studies that stream the rest, see
+      :mod:`evalbench.readers.large`.
+    - ``columns``: Renames: column in the store → column that we expect.
 
-    Raises
-    ------
-    BadInput
-        For no rows, more than :data:`MOST_ROWS` that are not sampled, and whatever :class:`~evalbench.readers.log_store.log.Log` refuses.
+    Raises ``BadInput`` for no rows, more than :data:`MOST_ROWS` that are not sampled, and whatever
+    :class:`~evalbench.readers.log_store.log.Log` refuses.
     """
     store, window = divided(data)
     with Log(store) as log:

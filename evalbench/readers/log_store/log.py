@@ -54,16 +54,10 @@ class Loss(NamedTuple):
 class Status(NamedTuple):
     """What a log store holds; times in microseconds since 1970, UTC.
 
-    Attributes
-    ----------
-    errors : int
-        Interactions with an error.
-    feedback : mapping of str to int
-        By source.
-    orphans : int
-        Feedback on interactions that are not in the store.
-    ahead : int
-        Interactions with a time in the future, by this machine's clock.
+    - ``errors``: Interactions with an error.
+    - ``feedback``: By source.
+    - ``orphans``: Feedback on interactions that are not in the store.
+    - ``ahead``: Interactions with a time in the future, by this machine's clock.
     """
 
     version: int
@@ -83,20 +77,11 @@ class Log:
 
     Connects when it is first used; of any number of threads, and of processes forked after it was made.
 
-    Parameters
-    ----------
-    store : str or Path
-        A file of SQLite, ``sqlite:///FILE`` or ``postgresql://HOST/DATABASE``.
+    - ``store``: A file of SQLite, ``sqlite:///FILE`` or ``postgresql://HOST/DATABASE``.
 
-    Raises
-    ------
-    BadInput
-        If there is no such store, it is damaged, or its tables are of another version.
+    Raises ``BadInput`` if there is no such store, it is damaged, or its tables are of another version.
 
-    Attributes
-    ----------
-    cut : int
-        Texts with half characters, which became U+FFFD in :meth:`batches`.
+    - ``cut``: Texts with half characters, which became U+FFFD in :meth:`batches`.
     """
 
     def __init__(self, store: str | Path) -> None:
@@ -253,19 +238,11 @@ class Log:
 
         Each batch is a transaction of its own, so that no reader holds up the writers, however long it takes.
 
-        Parameters
-        ----------
-        table : str
-            ``interactions``, ``feedback`` or ``losses``.
-        columns : sequence of str
-            All by default.
-        rows, bytes : int
-            A batch ends with so many rows, or with the row that brings its texts to so many bytes.
+        - ``table``: ``interactions``, ``feedback`` or ``losses``.
+        - ``columns``: All by default.
+        - ``rows``, ``bytes``: A batch ends with so many rows, or with the row that brings its texts to so many bytes.
 
-        Yields
-        ------
-        pyarrow.RecordBatch
-            Times are timestamps in UTC, ``stages`` JSON texts.
+        Yields: Times are timestamps in UTC, ``stages`` JSON texts.
         """
         import pyarrow as pa
 
@@ -359,10 +336,7 @@ def _as_given(name: str, value: Any) -> Any:
 def version_of(connection: sa.Connection) -> int | None:
     """The version of a database's tables; None where there is no log store in it.
 
-    Raises
-    ------
-    BadInput
-        If it is not a number.
+    Raises ``BadInput`` if it is not a number.
     """
     import sqlalchemy as sa
 

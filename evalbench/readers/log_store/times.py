@@ -32,10 +32,8 @@ EVERYTHING = Window()
 def microseconds(time: datetime) -> int:
     """A time with its zone as microseconds since 1970, UTC.
 
-    Raises
-    ------
-    ValueError
-        For a time without a zone, which could be any of twenty-six hours, and for one beyond the calendar in UTC.
+    Raises ``ValueError`` for a time without a zone, which could be any of twenty-six hours, and for one beyond the
+    calendar in UTC.
 
     Examples
     --------
@@ -58,10 +56,7 @@ def future() -> int:
 def instant(text: str, *, naive_is_utc: bool = False) -> int:
     """ISO 8601 as microseconds since 1970, UTC.
 
-    Raises
-    ------
-    ValueError
-        For other texts, and for a time without a zone unless that means UTC.
+    Raises ``ValueError`` for other texts, and for a time without a zone unless that means UTC.
 
     Examples
     --------
@@ -94,17 +89,10 @@ def as_datetime(time: int) -> datetime:
 def window_of(start: str = "", end: str = "", *, names: tuple[str, str] = ("from", "to")) -> Window:
     """A half-open window of time: ``start`` is in it, ``end`` is not.
 
-    Parameters
-    ----------
-    start, end : str
-        ISO 8601, a date or a time; without a zone it is UTC.  Empty: open.
-    names : pair of str
-        What they are called in messages.
+    - ``start``, ``end``: ISO 8601, a date or a time; without a zone it is UTC. Empty: open.
+    - ``names``: What they are called in messages.
 
-    Raises
-    ------
-    BadInput
-        For what is no time, and for a window without length: both faults at once.
+    Raises ``BadInput`` for what is no time, and for a window without length: both faults at once.
 
     Examples
     --------

@@ -36,10 +36,7 @@ class Parts:
     def rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Each row of each table, with the table's name.
 
-        Raises
-        ------
-        BadInput
-            For rows with the same id, model and trial, and for files without any row.
+        Raises ``BadInput`` for rows with the same id, model and trial, and for files without any row.
         """
         several_tasks = len({run.task for _, run in self.runs}) > 1
         for _, run in self.runs:
@@ -197,10 +194,7 @@ def summed(about: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
 def parts_of(runs: Sequence[tuple[Path, Run]], model: str = "") -> Parts:
     """Runs to be read once.
 
-    Raises
-    ------
-    BadInput
-        If a model is named for a run that names its own.
+    Raises ``BadInput`` if a model is named for a run that names its own.
     """
     own = [run.model for _, run in runs if run.model]
     if model and own:

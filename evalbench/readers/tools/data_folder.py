@@ -22,10 +22,8 @@ CARD = "README.md"
 def write(parts: Parts, to: Path | None) -> dict[str, Any]:
     """Write the folder, row by row, and return the record; with ``to`` None the rows are only counted.
 
-    Raises
-    ------
-    BadInput
-        If the folder is there and not empty, and for what the rows are refused for; then nothing is left behind.
+    Raises ``BadInput`` if the folder is there and not empty, and for what the rows are refused for; then nothing is
+    left behind.
     """
     if to is None:
         for _ in parts.rows():

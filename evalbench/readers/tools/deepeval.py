@@ -50,10 +50,7 @@ def recognises(look: Probe) -> bool:
 def read(look: Probe) -> Run:
     """The test cases of a run, of one turn and of several.
 
-    Raises
-    ------
-    BadInput
-        For a file that only links to a run, and for a run without test cases.
+    Raises ``BadInput`` for a file that only links to a run, and for a run without test cases.
     """
     whole = mapping(look.value)
     body = whole.get("testRunData", whole)

@@ -73,10 +73,7 @@ def taken(data: str | Path, schema: Mapping[str, Table]) -> Taken | None:
     A file of rows whose columns do not suffice for the study's first table is left to be read as a table as well: its own
     columns may.
 
-    Raises
-    ------
-    BadInput
-        As :func:`evalbench.readers.tools.known.imported`.
+    Raises ``BadInput``: As :func:`evalbench.readers.tools.known.imported`.
     """
     path = Path(data).expanduser()
     if not path.exists():

@@ -45,10 +45,7 @@ def recognises(look: Probe) -> bool:
 def read(look: Probe) -> Run:
     """The instances of a file.
 
-    Raises
-    ------
-    BadInput
-        For a version of the schema that is not known.
+    Raises ``BadInput`` for a version of the schema that is not known.
     """
     versions, names, samples = set(), Counter(), Counter()  # type: ignore[var-annotated]
     for _, row in _rows(look):

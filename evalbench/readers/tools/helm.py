@@ -52,10 +52,7 @@ def refused(look: Probe) -> str:
 def read(look: Probe) -> Run:
     """The instances of a run.
 
-    Raises
-    ------
-    BadInput
-        If a file of the run is missing or is not what its name says.
+    Raises ``BadInput`` if a file of the run is missing or is not what its name says.
     """
     if look.form != "folder":
         raise BadInput(f"{look.path}: {refused(look) or 'not a folder of a HELM run'}")

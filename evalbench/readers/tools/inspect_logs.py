@@ -72,10 +72,7 @@ def recognises(look: Probe) -> bool:
 def read(look: Probe) -> Run:
     """The samples of a log.
 
-    Raises
-    ------
-    BadInput
-        For a log of another version, or one that was saved without samples.
+    Raises ``BadInput`` for a log of another version, or one that was saved without samples.
     """
     if look.form == "zip":
         with archive(look.path) as opened:

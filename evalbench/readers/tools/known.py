@@ -38,12 +38,8 @@ MOST_FILES = 10_000
 class Imported:
     """A file of another tool as frames by table, and the record of how it was read.
 
-    Attributes
-    ----------
-    frames : mapping of str to DataFrame
-        ``items``, ``scores``, ``metrics``; ``judgements``, ``labels`` and ``figures`` where there are any.
-    about : mapping
-        What ``import.json`` holds.
+    - ``frames``: ``items``, ``scores``, ``metrics``; ``judgements``, ``labels`` and ``figures`` where there are any.
+    - ``about``: What ``import.json`` holds.
     """
 
     frames: dict[str, pd.DataFrame]
@@ -53,17 +49,10 @@ class Imported:
 def imported(path: str | Path, tool: str = "", model: str = "") -> Imported:
     """The tables of a result file, or of a folder of them.
 
-    Parameters
-    ----------
-    tool : str
-        The tool that wrote it, one of :data:`NAMES`; found out from the content otherwise.
-    model : str
-        The name of the model, where the file has none.
+    - ``tool``: The tool that wrote it, one of :data:`NAMES`; found out from the content otherwise.
+    - ``model``: The name of the model, where the file has none.
 
-    Raises
-    ------
-    BadInput
-        For files that no reader knows, that are cut, too large or of an unknown version.
+    Raises ``BadInput`` for files that no reader knows, that are cut, too large or of an unknown version.
     """
     from evalbench.readers.files import records_frame
 
@@ -80,10 +69,7 @@ def imported(path: str | Path, tool: str = "", model: str = "") -> Imported:
 def runs_of(path: Path, tool: str = "") -> list[tuple[Path, Run]]:
     """The runs of a file or a folder, not yet read to the end.
 
-    Raises
-    ------
-    BadInput
-        See :func:`imported`.
+    Raises ``BadInput``: See :func:`imported`.
     """
     path = path.expanduser()
     if tool and tool not in NAMES:

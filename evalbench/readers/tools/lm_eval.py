@@ -75,10 +75,7 @@ def beside(look: Probe) -> bool:
 def read(look: Probe) -> Run:
     """The samples of one task.
 
-    Raises
-    ------
-    BadInput
-        For a results file alone.
+    Raises ``BadInput`` for a results file alone.
     """
     if is_results(look.value):
         figures = mapping(look.value["results"])

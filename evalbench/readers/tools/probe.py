@@ -12,11 +12,8 @@ from evalbench.readers.tools.safe import MOST_DOCUMENT, csv_rows, document, firs
 class Probe(NamedTuple):
     """A file that was looked at.
 
-    Attributes
-    ----------
-    form : {"folder", "zip", "lines", "document", "csv", "parquet"}
-    value : object
-        Of lines the first object, of a document the whole of it, of a CSV file (header, rows), of others None.
+    - ``form`` ({"folder", "zip", "lines", "document", "csv", "parquet"})
+    - ``value``: Of lines the first object, of a document the whole of it, of a CSV file (header, rows), of others None.
     """
 
     path: Path
@@ -37,10 +34,7 @@ class Probe(NamedTuple):
 def probed(path: Path) -> Probe:
     """A look at a path that must exist.
 
-    Raises
-    ------
-    BadInput
-        For no file, an empty one, and one that is neither JSON, JSON Lines, CSV, Parquet nor zip.
+    Raises ``BadInput`` for no file, an empty one, and one that is neither JSON, JSON Lines, CSV, Parquet nor zip.
     """
     if not path.exists():
         raise BadInput(f"{path}: no such file or folder")

@@ -63,10 +63,7 @@ def refused(look: Probe) -> str:
 def read(look: Probe) -> Run:
     """The rows of an evaluation.
 
-    Raises
-    ------
-    BadInput
-        For another version of the results.
+    Raises ``BadInput`` for another version of the results.
     """
     if look.form == "lines":
         rows, body, about = [row for _, row in lines(look.path)], {}, {}

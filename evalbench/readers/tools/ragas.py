@@ -95,10 +95,7 @@ def _has_numbers(look: Probe) -> bool:
 def read(look: Probe) -> Run:
     """The rows of a result, and which of its columns are metrics.
 
-    Raises
-    ------
-    BadInput
-        If no column is a metric.
+    Raises ``BadInput`` if no column is a metric.
     """
     rows = list(_rows(look))
     names = list(dict.fromkeys(key for row in rows for key in row))

@@ -49,10 +49,7 @@ def _opened(path: Path) -> BinaryIO:
 def bounded(path: Path, most: int | None = None) -> bytes:
     """All bytes of a file that is small enough to be one document.
 
-    Raises
-    ------
-    BadInput
-        For a larger file, and for an empty one.
+    Raises ``BadInput`` for a larger file, and for an empty one.
     """
     most = MOST_DOCUMENT if most is None else most
     size = path.stat().st_size
@@ -71,11 +68,8 @@ def bounded(path: Path, most: int | None = None) -> bytes:
 def parsed(text: str | bytes, where: str) -> Any:
     """A JSON value; NaN and Infinity are numbers.
 
-    Raises
-    ------
-    BadInput
-        For anything else than one JSON value, a key that an object has twice, nesting beyond all bounds, and numbers of
-        more digits than Python converts.
+    Raises ``BadInput`` for anything else than one JSON value, a key that an object has twice, nesting beyond all
+    bounds, and numbers of more digits than Python converts.
 
     Examples
     --------
@@ -104,10 +98,7 @@ def document(path: Path) -> Any:
 def lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a JSON Lines file with their line numbers, one at a time.
 
-    Raises
-    ------
-    BadInput
-        For a line that is not an object, or longer than :data:`MOST_LINE`.
+    Raises ``BadInput`` for a line that is not an object, or longer than :data:`MOST_LINE`.
     """
     with _opened(path) as file:
         number = 0
@@ -146,10 +137,7 @@ def first_line(path: Path) -> dict[str, Any] | None:
 def csv_rows(path: Path) -> tuple[list[str], list[dict[str, str]]]:
     """Header and rows of a CSV file, every cell a text.
 
-    Raises
-    ------
-    BadInput
-        For rows that are longer or shorter than the header.
+    Raises ``BadInput`` for rows that are longer or shorter than the header.
     """
     text, _ = decoded(path, bounded(path))
     csv.field_size_limit(max(MOST_LINE, csv.field_size_limit()))

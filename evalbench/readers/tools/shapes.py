@@ -41,11 +41,9 @@ class Score(NamedTuple):
 class Row(NamedTuple):
     """One answer: its columns, its scores, and what judges and people said of it.
 
-    Attributes
-    ----------
-    kind : {"answer", "whole", "trial", "more"}
-        ``whole``: the first of several trials, whose scores are those of all trials together and get no trial; ``trial``:
-        a further one of them; ``more``: further scores of a row that was given before.
+    - ``kind`` ({"answer", "whole", "trial", "more"}): ``whole``: the first of several trials, whose scores are those of
+      all trials together and get no trial; ``trial``: a further one of them; ``more``: further scores of a row that was
+      given before.
     """
 
     item: dict[str, Any]
@@ -98,35 +96,19 @@ def lower_by_name(metric: str) -> bool:
 class Run:
     """What a file says of itself, and its rows, one at a time.
 
-    Attributes
-    ----------
-    rows : iterator of Row
-    version, format_version : str or None
-        As the file has them.
-    task : str
-        The task of all rows; rows of several files with different tasks get it in front of their ids.
-    model : str
-        The model of all rows that name none.
-    folder : str
-        The name of the model where neither the file nor the user gives one: that of its folder.
-    higher : dict of str to bool
-        Metric → whether more is better, where the file has it.
-    plain : callable
-        The name of a metric in ``higher``.
-    lower_assumed : callable
-        Whether less is better, from the name of a metric of which the file does not say so.
-    scales : dict of str to str
-        Where the reader knows them, such as ``yes/no``.
-    binary : bool
-        Whether a metric that is only 0 and 1 has the scale 0/1.
-    headline : dict
-        Figures of the tool as they are written.
-    figures : callable
-        From the :class:`~evalbench.readers.tools.tally.Tally` of all rows to figures beside ours.
-    assumed, notes : list of str
-        Sentences.
-    left_aside : Counter
-        Columns that are not read.
+    - ``version``, ``format_version``: As the file has them.
+    - ``task``: The task of all rows; rows of several files with different tasks get it in front of their ids.
+    - ``model``: The model of all rows that name none.
+    - ``folder``: The name of the model where neither the file nor the user gives one: that of its folder.
+    - ``higher``: Metric → whether more is better, where the file has it.
+    - ``plain``: The name of a metric in ``higher``.
+    - ``lower_assumed``: Whether less is better, from the name of a metric of which the file does not say so.
+    - ``scales``: Where the reader knows them, such as ``yes/no``.
+    - ``binary``: Whether a metric that is only 0 and 1 has the scale 0/1.
+    - ``headline``: Figures of the tool as they are written.
+    - ``figures``: From the :class:`~evalbench.readers.tools.tally.Tally` of all rows to figures beside ours.
+    - ``assumed``, ``notes``: Sentences.
+    - ``left_aside``: Columns that are not read.
     """
 
     tool: str

@@ -51,10 +51,8 @@ class Cell:
 class Tally:
     """Counts of rows, questions, models and trials, and a :class:`Cell` per metric, and per metric and model.
 
-    Attributes
-    ----------
-    scorable : int
-        Rows that may have scores of their own: all but further trials that are scored together with the first.
+    - ``scorable``: Rows that may have scores of their own: all but further trials that are scored together with the
+      first.
     """
 
     def __init__(self) -> None:

@@ -48,11 +48,9 @@ class Archive:
 def archive(path: Path) -> Iterator[Archive]:
     """An archive, opened and checked.
 
-    Raises
-    ------
-    BadInput
-        For a file that is no zip archive or is cut, and for entries that are too many or too large, are encrypted, have an
-        unknown method, the same name twice, or a name that leads out of the archive: all faults in one message.
+    Raises ``BadInput`` for a file that is no zip archive or is cut, and for entries that are too many or too large,
+    are encrypted, have an unknown method, the same name twice, or a name that leads out of the archive: all faults in
+    one message.
     """
     with path.open("rb") as file:
         _refuse_many(path, file)
@@ -114,10 +112,7 @@ def _faults(info: zipfile.ZipInfo) -> Iterator[str]:
 def unpacked_entry(opened: Archive, name: str) -> bytes:
     """The bytes of an entry, never more than it declares.
 
-    Raises
-    ------
-    BadInput
-        For an entry that is damaged, cut, or unpacks to another size.
+    Raises ``BadInput`` for an entry that is damaged, cut, or unpacks to another size.
     """
     info = opened.entries[name]
     where = f"{opened.path}: {ascii(name)[:80]}"

@@ -198,11 +198,8 @@ def evaluate(
 def plan(data: readers.Dataset, **options: Any) -> pd.DataFrame:
     """What the stages could decide and would cost, before any call; options as of :func:`evaluate`.
 
-    Returns
-    -------
-    DataFrame
-        One row a stage: stage, name, runs, why, questions, calls, cached calls, tokens and cost from low to high; a cost is NaN where a
-        price is not known.
+    Returns: One row a stage: stage, name, runs, why, questions, calls, cached calls, tokens and cost from low to high;
+    a cost is NaN where a price is not known.
 
     Examples
     --------

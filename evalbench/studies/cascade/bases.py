@@ -59,10 +59,7 @@ BASES = tuple(dict.fromkeys(row["basis"] for row in bases()))
 def criteria_of(task: str, criteria: Sequence[str] | str, file: str) -> list[Criterion]:
     """The criteria that answers are marked by: those of a file, those named, or those that the task's row of the table has.
 
-    Raises
-    ------
-    BadInput
-        For names that are not there, or as :func:`evalbench.judge.criteria.read_criteria` does.
+    Raises ``BadInput`` for names that are not there, or as :func:`evalbench.judge.criteria.read_criteria` does.
 
     Examples
     --------

@@ -48,14 +48,9 @@ class Range(NamedTuple):
 class Known(NamedTuple):
     """What is certain before any call.
 
-    Attributes
-    ----------
-    accounts : list of Account
-        Of the stages up to the first one that would send something.
-    left : list of state.Case
-        The questions that come to that one.
-    cached : mapping of int to int
-        Requests of each stage that the store answers, also of later ones, as far as stored replies lead.
+    - ``accounts``: Of the stages up to the first one that would send something.
+    - ``left``: The questions that come to that one.
+    - ``cached``: Requests of each stage that the store answers, also of later ones, as far as stored replies lead.
     """
 
     accounts: list[stages.Account]

@@ -33,16 +33,11 @@ def until_decided(
 ) -> state.Found:
     """What asking the pairs finds until it is decided which model is better.
 
-    Parameters
-    ----------
-    cases : sequence of Case
-        That reach the stage.
-    decided : mapping of str to (int, Decision)
-        What earlier stages decided; a question that they set aside has no outcome.
-    ask : callable
-        The stage, on some of the cases.
-    beside : mapping
-        What else ``plan.json`` holds.
+    - ``cases``: That reach the stage.
+    - ``decided`` (mapping of str to (int, Decision)): What earlier stages decided; a question that they set aside has
+      no outcome.
+    - ``ask``: The stage, on some of the cases.
+    - ``beside``: What else ``plan.json`` holds.
     """
     waiting = {case.id: case for case in cases}
     found = state.Found()

@@ -42,18 +42,11 @@ class Said(NamedTuple):
 class Escalated(NamedTuple):
     """How the pairs went from judge to judge.
 
-    Attributes
-    ----------
-    judges : tuple of str
-        The cheapest first.
-    n_labelled : int
-        Labelled pairs, of which every judge was asked.
-    asked, decided : tuple of int
-        Pairs, by judge, and last people: for these what was left.
-    calls : tuple of int
-        By judge.
-    costs : tuple of float
-        By judge; NaN where a price is not known.
+    - ``judges``: The cheapest first.
+    - ``n_labelled``: Labelled pairs, of which every judge was asked.
+    - ``asked``, ``decided``: Pairs, by judge, and last people: for these what was left.
+    - ``calls``: By judge.
+    - ``costs``: By judge; NaN where a price is not known.
     """
 
     judges: tuple[str, ...]

@@ -24,10 +24,8 @@ def beside(
 ) -> pd.DataFrame | None:
     """Verdict, figures and calls of the cascade and of asking about every pair.
 
-    Returns
-    -------
-    DataFrame or None
-        Two rows; None where the judge of pairs is not recorded, or lacks a pair: asking would cost what the cascade spares.
+    Returns: Two rows; None where the judge of pairs is not recorded, or lacks a pair: asking would cost what the
+    cascade spares.
     """
     if not isinstance(setting.desk.strong, Recording) or not cases:
         return None

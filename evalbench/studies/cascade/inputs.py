@@ -102,10 +102,7 @@ _OTHER_NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 def adapt(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Tables of other forms: usual names of columns, and answers of two models below each other, made into one row a question.
 
-    Raises
-    ------
-    BadInput
-        Where answers below each other are of another number than two models.
+    Raises ``BadInput`` where answers below each other are of another number than two models.
     """
     found = {name: _renamed(frame, _OTHER_NAMES.get(name, {})) for name, frame in frames.items()}
     items = found.get("items")
@@ -156,10 +153,7 @@ def _renamed(frame: pd.DataFrame, names: Mapping[str, tuple[str, ...]]) -> pd.Da
 def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
     """Answers of two models below each other, as one row a question: model A is the first by name.
 
-    Raises
-    ------
-    BadInput
-        If there are not two models, or one has several answers to a question.
+    Raises ``BadInput`` if there are not two models, or one has several answers to a question.
 
     Examples
     --------
@@ -342,10 +336,7 @@ def _list(cell: Any) -> list[Any]:
 def judge_of(name: str | verdicts.InProcess, data: readers.Dataset) -> state.By | None:
     """A judge that the data set's table of verdicts names, or ``recorded`` for all of that table; any other as it is, none for none.
 
-    Raises
-    ------
-    BadInput
-        If ``recorded`` has no table, or a table of several judges.
+    Raises ``BadInput`` if ``recorded`` has no table, or a table of several judges.
     """
     if not name or callable(name):
         return name or None

@@ -105,10 +105,7 @@ def repeated(told: Sequence[str]) -> float:
 def checked_pattern(pattern: str) -> str:
     """The pattern as it is.
 
-    Raises
-    ------
-    BadInput
-        If it is no regular expression.
+    Raises ``BadInput`` if it is no regular expression.
     """
     try:
         regex.compile(pattern)

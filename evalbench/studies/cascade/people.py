@@ -34,12 +34,8 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def signs_of(labels: pd.DataFrame, models: Mapping[str, str]) -> pd.DataFrame:
     """One row per question and annotator who marked both answers: id, annotator, sign (1: A is better, −1: B, 0: neither).
 
-    Parameters
-    ----------
-    labels : DataFrame
-        ``id, model, mark`` and, where there are any, ``annotator`` and ``criterion``.
-    models : mapping of str to str
-        Side → the name of its model.
+    - ``labels``: ``id, model, mark`` and, where there are any, ``annotator`` and ``criterion``.
+    - ``models``: Side → the name of its model.
     """
     keys = [name for name in ("criterion", "annotator") if name in labels]
     known = labels.assign(**{name: labels[name].fillna("").astype(str) for name in keys}).dropna(subset=["mark"])

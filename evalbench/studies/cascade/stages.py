@@ -49,21 +49,11 @@ TITLES: Mapping[int, str] = {stage.number: stage.title for stage in STAGES}
 class Setting:
     """Everything that the stages need beside the undecided questions.
 
-    Attributes
-    ----------
-    every : mapping of str to Case
-    same : mapping of str to list of str
-        Duplicates of each question.
-    free, factual, criteria : tuple of Criterion
-        Those that need no basis, those that do, and all.
-    graph : Dag or None
-    returned : mapping of str to Preference
-    chosen : frozenset of int
-        Stages that may run.
-    stop_plan : Plan or None
-        Where pairs are asked until the evidence decides.
-    beside : mapping
-        What else is in ``plan.json``.
+    - ``same``: Duplicates of each question.
+    - ``free``, ``factual``, ``criteria``: Those that need no basis, those that do, and all.
+    - ``chosen``: Stages that may run.
+    - ``stop_plan``: Where pairs are asked until the evidence decides.
+    - ``beside``: What else is in ``plan.json``.
     """
 
     desk: state.Desk
@@ -202,18 +192,13 @@ def found_by(
 class Account:
     """One row of the table of stages.
 
-    Attributes
-    ----------
-    came, looked, decided, left : int
-        Questions that came, that it could look at, that it decided, that went on.
-    calls, saved : int
-        Calls made; calls that asking about each decided pair in both orders would have cost, less those.
-    agreement : float or None
-        Share of the decided questions with labels on which people say the same.
-    why : str
-        Why it did not run, or handed on what it had decided.
-    not_asked : int
-        Questions that stopping early left out.
+    - ``came``, ``looked``, ``decided``, ``left``: Questions that came, that it could look at, that it decided, that
+      went on.
+    - ``calls``, ``saved``: Calls made; calls that asking about each decided pair in both orders would have cost, less
+      those.
+    - ``agreement``: Share of the decided questions with labels on which people say the same.
+    - ``why``: Why it did not run, or handed on what it had decided.
+    - ``not_asked``: Questions that stopping early left out.
     """
 
     number: int
@@ -234,20 +219,11 @@ class Account:
 class Course:
     """The whole way of all questions.
 
-    Attributes
-    ----------
-    decided : dict of id to (int, Decision)
-        With the stage that decided it.
-    equal : dict of id to str
-        The last evidence of no difference.
-    failed : dict of id to (str, str)
-        Of questions that no stage could judge: the last reason.
-    handed_on : dict of id to (int, Decision)
-        What was decided against people's labels.
-    stopped : Stopped or None
-    not_asked : set of str
-        Questions that stopping early left out.
-    escalated : Escalated or None
+    - ``decided`` (dict of id to (int, Decision)): With the stage that decided it.
+    - ``equal``: The last evidence of no difference.
+    - ``failed`` (dict of id to (str, str)): Of questions that no stage could judge: the last reason.
+    - ``handed_on`` (dict of id to (int, Decision)): What was decided against people's labels.
+    - ``not_asked``: Questions that stopping early left out.
     """
 
     decided: dict[str, tuple[int, state.Decision]] = field(default_factory=dict)
@@ -272,12 +248,9 @@ def run(
 ) -> Course:
     """Take all questions through the stages.
 
-    Parameters
-    ----------
-    after : Course, optional
-        One that ended early: it goes on.
-    ends_before : callable, optional
-        Asked before each stage that can run, with its number and the course so far; where it is true, the course ends.
+    - ``after``: One that ended early: it goes on.
+    - ``ends_before``: Asked before each stage that can run, with its number and the course so far; where it is true,
+      the course ends.
     """
     course = after or Course(left=list(setting.every.values()))
     for stage in STAGES[len(course.accounts) :]:

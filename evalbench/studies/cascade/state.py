@@ -20,11 +20,8 @@ SIDES = ("a", "b")
 class Preference(NamedTuple):
     """What people prefer of one question's answers.
 
-    Attributes
-    ----------
-    outcome : {"a", "b", "tie"}
-    n : int
-        Annotators behind it.
+    - ``outcome`` ({"a", "b", "tie"})
+    - ``n``: Annotators behind it.
     """
 
     outcome: Outcome
@@ -35,23 +32,13 @@ class Preference(NamedTuple):
 class Case:
     """One question, both answers, and what they can be judged against.
 
-    Attributes
-    ----------
-    truth : str
-        The ground truth; empty where there is none.
-    relevant : tuple of str
-        Chunks that are labelled relevant.
-    chunks : tuple of str
-        Chunks without labels.
-    facts : tuple of str
-        Facts that an answer must have.
-    dictionary : tuple of str
-        Entries of the fact dictionary whose term the question has.
-    suspect : tuple of str
-        Sides whose query was classified wrongly.
-    people : Preference or None
-    marks : mapping of str to float
-        Side → the mean mark that people gave this answer.
+    - ``truth``: The ground truth; empty where there is none.
+    - ``relevant``: Chunks that are labelled relevant.
+    - ``chunks``: Chunks without labels.
+    - ``facts``: Facts that an answer must have.
+    - ``dictionary``: Entries of the fact dictionary whose term the question has.
+    - ``suspect``: Sides whose query was classified wrongly.
+    - ``marks``: Side → the mean mark that people gave this answer.
     """
 
     id: str
@@ -81,13 +68,9 @@ class Case:
 class Decision:
     """Win, loss or tie of one question, and why.
 
-    Attributes
-    ----------
-    outcome : {"a", "b", "tie", "set-aside"}
-    label : str
-        Its kind, such as ``both-failed``.
-    quality_a, quality_b : float
-        What the stage says of each answer by itself, 0–1; NaN where it only compares.
+    - ``outcome`` ({"a", "b", "tie", "set-aside"})
+    - ``label``: Its kind, such as ``both-failed``.
+    - ``quality_a``, ``quality_b``: What the stage says of each answer by itself, 0–1; NaN where it only compares.
     """
 
     outcome: Outcome
@@ -101,24 +84,14 @@ class Decision:
 class Found:
     """What one stage found.
 
-    Attributes
-    ----------
-    equal : dict of id to str
-        Questions that it looked at without finding a difference, with the evidence.
-    failed : dict of id to (str, str)
-        Questions on which its instrument failed: reason and detail.
-    quality : dict of id to (float, float)
-        Of questions that it did not decide.
-    instrument : str
-        What decided: ``baseline/lexical``, a judge's name, or empty where nothing but the texts did.
-    contradictions : list of (str, str)
-        Question and what contradicts what.
-    stopped : Stopped or None
-        Where asking stopped early.
-    not_asked : tuple of str
-        Questions that were then left out.
-    escalated : Escalated or None
-        Where pairs went from judge to judge.
+    - ``equal``: Questions that it looked at without finding a difference, with the evidence.
+    - ``failed`` (dict of id to (str, str)): Questions on which its instrument failed: reason and detail.
+    - ``quality`` (dict of id to (float, float)): Of questions that it did not decide.
+    - ``instrument``: What decided: ``baseline/lexical``, a judge's name, or empty where nothing but the texts did.
+    - ``contradictions`` (list of (str, str)): Question and what contradicts what.
+    - ``stopped``: Where asking stopped early.
+    - ``not_asked``: Questions that were then left out.
+    - ``escalated``: Where pairs went from judge to judge.
     """
 
     decided: dict[str, Decision] = field(default_factory=dict)
@@ -164,14 +137,9 @@ class Found:
 class Desk:
     """Who is asked, and every option of the run.
 
-    Attributes
-    ----------
-    judge, strong, answerer : str, Recording, callable or None
-        Who marks; who compares pairs; who answers questions.
-    settings : mapping
-        Of a language model.
-    options : mapping
-        The study's options.
+    - ``judge``, ``strong``, ``answerer``: Who marks; who compares pairs; who answers questions.
+    - ``settings``: Of a language model.
+    - ``options``: The study's options.
     """
 
     judge: By | None

@@ -40,16 +40,10 @@ class Citation:
 class Answer:
     """One answer with its citations and statements.
 
-    Attributes
-    ----------
-    gold : tuple of str
-        Empty where there is no right answer to compare with.
-    text : str or None
-        None where there is no answer.
-    citations : tuple of Citation
-        By number.
-    unscored : str
-        Why there is no answer; empty where there is one.
+    - ``gold``: Empty where there is no right answer to compare with.
+    - ``text``: None where there is no answer.
+    - ``citations``: By number.
+    - ``unscored``: Why there is no answer; empty where there is one.
     """
 
     id: str
@@ -84,10 +78,7 @@ def answers_of(
 ) -> tuple[list[Answer], list[Reply]]:
     """The table's own answers, or one of a model per question, and the model's replies.
 
-    Raises
-    ------
-    BadInput
-        If the table has none, or lists of citations are faulty; names every fault.
+    Raises ``BadInput`` if the table has none, or lists of citations are faulty; names every fault.
     """
     rows = rows.sort_values([key for key in ("id", "model") if key in rows], kind="stable")
     return _collected(rows, sources, model, **settings) if model else (_given(rows), [])

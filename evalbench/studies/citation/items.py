@@ -40,12 +40,9 @@ _TYPES = {
 class Judged(NamedTuple):
     """Everything that was found out.
 
-    Attributes
-    ----------
-    citations, statements : DataFrame
-        A row per citation and per statement.
-    answers : DataFrame
-        A row per answer, in the order of the evidence: what the judge said of it, citation recall and precision.
+    - ``citations``, ``statements``: A row per citation and per statement.
+    - ``answers``: A row per answer, in the order of the evidence: what the judge said of it, citation recall and
+      precision.
     """
 
     citations: pd.DataFrame

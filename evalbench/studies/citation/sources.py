@@ -23,12 +23,8 @@ Key = tuple[str, str, int]
 class Source:
     """A source as the citation names it.
 
-    Attributes
-    ----------
-    text : str or None
-        None: it is not at hand, so nothing is known.  Empty: there is no such source.
-    origin : str
-        ``supplied``, ``web``, or why there is no text.
+    - ``text``: None: it is not at hand, so nothing is known. Empty: there is no such source.
+    - ``origin``: ``supplied``, ``web``, or why there is no text.
     """
 
     text: str | None
@@ -77,10 +73,7 @@ class Shelf:
 def check(data: readers.Dataset) -> None:
     """Refuse sources of one question and address that differ; the same page may be supplied for many questions.
 
-    Raises
-    ------
-    BadInput
-        Names each address with its rows.
+    Raises ``BadInput``: Names each address with its rows.
     """
     frame = data.get("sources")
     if frame is None or not len(frame):
@@ -150,12 +143,7 @@ def find_passage(citation: inputs.Citation, source: Source, threshold: float) ->
 class Evidence(NamedTuple):
     """Answers and what is behind their citations, which are named by (id, model, n).
 
-    Attributes
-    ----------
-    answers : tuple of Answer
-        Sorted by id and model.
-    sources : mapping of citation to Source
-    found : mapping of citation to Found
+    - ``answers``: Sorted by id and model.
     """
 
     answers: tuple[inputs.Answer, ...]
@@ -173,14 +161,10 @@ def evidence_of(
 ) -> Evidence:
     """Look up the source of every citation, and its quote or claim therein.
 
-    Parameters
-    ----------
-    pages : mapping of address to Page
-        Fetched pages; empty without ``check_urls``.
-    sources_complete : bool
-        Whether the supplied sources are all that the model was given: one that is not among them then does not exist.
-    quote_threshold : float
-        Least similarity of what is found.
+    - ``pages``: Fetched pages; empty without ``check_urls``.
+    - ``sources_complete``: Whether the supplied sources are all that the model was given: one that is not among them
+      then does not exist.
+    - ``quote_threshold``: Least similarity of what is found.
     """
     cited = {(a.id, a.model, c.n): c for a in answers for c in a.citations}
     sources = {key: shelf.find(key[0], c) or _elsewhere(c, pages, sources_complete) for key, c in cited.items()}

@@ -32,16 +32,11 @@ def by_entailment(
 
     A text joins the first group whose first text it is equivalent to (Kuhn et al. 2023, algorithm 1); equal texts are one.
 
-    Parameters
-    ----------
-    item, code : (m,) arrays of int
-        The item of each text, ascending; a number that is the same for equal texts.
-    texts : sequence of str
-        The m texts.
-    questions, langs : sequence of str
-        Of each item; a question that is there is put before its answers.
-    docket : Docket
-        The judge of entailment.
+    - ``item``, ``code`` ((m,) arrays of int): The item of each text, ascending; a number that is the same for equal
+      texts.
+    - ``texts``: The m texts.
+    - ``questions``, ``langs``: Of each item; a question that is there is put before its answers.
+    - ``docket``: The judge of entailment.
     """
     n_items = len(questions)
     first, inverse = np.unique(np.stack([item, code], axis=1), axis=0, return_index=True, return_inverse=True)[1:]

@@ -26,14 +26,9 @@ CALIBRATION = "calibration_error"
 class Shape(NamedTuple):
     """What is settled once for a group, on its own items.
 
-    Attributes
-    ----------
-    columns : tuple of Column
-        One for each score.
-    values : tuple of (k,) arrays
-        The distinct values of each.
-    n_bins : int
-        Of the calibration error; 0 where it is not computed.
+    - ``columns``: One for each score.
+    - ``values`` (tuple of (k,) arrays): The distinct values of each.
+    - ``n_bins``: Of the calibration error; 0 where it is not computed.
     """
 
     scores: tuple[str, ...]
@@ -130,10 +125,7 @@ def replicates_of(
 class Noise(NamedTuple):
     """What the calibration error of so many answers would be were every p a right probability.
 
-    Attributes
-    ----------
-    mean, high : float
-        And its 97.5th percentile.
+    - ``mean``, ``high``: And its 97.5th percentile.
     """
 
     mean: float

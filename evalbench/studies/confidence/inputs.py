@@ -29,12 +29,8 @@ _SHAPES = (
 class Answers(NamedTuple):
     """Answers with their samples.
 
-    Attributes
-    ----------
-    rows : DataFrame
-        ``id``, ``model``, ``answer``, ``samples`` (a list of texts), ``unscored``, and what else the table has.
-    replies : list of Reply
-        Of the model that was asked.
+    - ``rows``: ``id``, ``model``, ``answer``, ``samples`` (a list of texts), ``unscored``, and what else the table has.
+    - ``replies``: Of the model that was asked.
     """
 
     rows: pd.DataFrame
@@ -161,10 +157,7 @@ def check(data: readers.Dataset) -> None:
 def marks_of(cells: Sequence[Any], rows: Sequence[Any] = ()) -> np.ndarray[Any, Any]:
     """Marks of correctness as numbers, NaN where a cell is empty.
 
-    Raises
-    ------
-    BadInput
-        For anything but numbers and the usual words, with the rows.
+    Raises ``BadInput`` for anything but numbers and the usual words, with the rows.
 
     Examples
     --------
@@ -197,10 +190,7 @@ def marks_of(cells: Sequence[Any], rows: Sequence[Any] = ()) -> np.ndarray[Any, 
 def right_or_wrong(marks: np.ndarray[Any, Any], correct_from: float | None, what: str) -> np.ndarray[Any, Any]:
     """1 for right, 0 for wrong, NaN where there is no mark.
 
-    Raises
-    ------
-    BadInput
-        If marks other than 0 and 1 exist and it is not stated from which on an answer is right.
+    Raises ``BadInput`` if marks other than 0 and 1 exist and it is not stated from which on an answer is right.
 
     Examples
     --------

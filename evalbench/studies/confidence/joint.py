@@ -30,13 +30,8 @@ def stability_of(
 ) -> float | None:
     """The share of resamples in which the worst light of all models is this one; see :func:`evalbench.core.stability.joint_stability`.
 
-    Parameters
-    ----------
-    bands : Bands
-        Of the AUROC of 1 − p.
-    held : sequence of str
-        Models whose light is grey whatever is drawn.
-    units : str
+    - ``bands``: Of the AUROC of 1 − p.
+    - ``held``: Models whose light is grey whatever is drawn.
     """
     drawn_by = items[core.clusters.CLUSTER if core.clusters.CLUSTER in items else units]
     codes, names = pd.factorize(drawn_by)

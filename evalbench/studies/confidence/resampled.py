@@ -26,11 +26,9 @@ _FEWEST = 200
 class Column(NamedTuple):
     """One score of every row.
 
-    Attributes
-    ----------
-    level : (n,) array of int
-        The place of its score among the distinct ones, ascending; −1 where the row has none.
-    wrong : (n,) array of bool
+    - ``level`` ((n,) array of int): The place of its score among the distinct ones, ascending; −1 where the row has
+      none.
+    - ``wrong`` ((n,) array of bool)
     """
 
     level: core.Indices
@@ -117,13 +115,8 @@ def counts_of(weights: core.Floats, of: Column) -> Counts:
 class Patterns(NamedTuple):
     """Rows that differ, and how often each is there.
 
-    Attributes
-    ----------
-    columns : tuple of Column
-    times : (p,) array of int
-    unit : (p,) array of int or None
-        The resampling unit of each where units hold several rows; else None.
-    n_units : int
+    - ``times`` ((p,) array of int)
+    - ``unit`` ((p,) array of int or None): The resampling unit of each where units hold several rows; else None.
     """
 
     columns: tuple[Column, ...]

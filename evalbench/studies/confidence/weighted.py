@@ -37,14 +37,9 @@ def drawn(
 ) -> dict[Key, core.Floats]:
     """Values of every estimate by metric and model, ``(r,)`` each; NaN where undefined.
 
-    Parameters
-    ----------
-    counts : (r, questions) array
-        How often each question, in ascending order, is drawn.
-    generator : numpy.random.Generator, optional
-        Nothing else is resampled.
-    scores, p_by, coverage
-        As settled.
+    - ``counts`` ((r, questions) array): How often each question, in ascending order, is drawn.
+    - ``generator``: Nothing else is resampled.
+    - ``scores``, ``p_by``, ``coverage``: As settled.
     """
     names, unit = np.unique(items["id"].to_numpy(dtype=str), return_inverse=True)
     found: dict[Key, core.Floats] = {}

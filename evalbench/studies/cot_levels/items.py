@@ -25,15 +25,9 @@ def items_of(
 ) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
     """Score the responses of all rows; ``reading`` as of :func:`~evalbench.metrics.reasoning.four_levels`.
 
-    Returns
-    -------
-    tables : mapping of str to DataFrame
-        Their ``steps``, the ``faults`` of steps and the ``solutions``, each sorted by id and model.
+    Returns: Their ``steps``, the ``faults`` of steps and the ``solutions``, each sorted by id and model.
 
-    Raises
-    ------
-    BadInput
-        If references have no answer behind a marker; lists them.  An empty reference is none.
+    Raises ``BadInput`` if references have no answer behind a marker; lists them. An empty reference is none.
     """
     levels: Callable[..., reasoning.Levels] = functools.partial(reasoning.four_levels, **reading)
     ceiling = functools.cache(lambda question, reference: levels(reference, reference, question).coherence)

@@ -20,17 +20,11 @@ KEY = ["session_id", "turn", "role"]
 class Turns(NamedTuple):
     """The turns of all sessions in their order.
 
-    Attributes
-    ----------
-    turns : DataFrame
-        With ``speaker`` (``model``, ``user`` or ``other``), ``answer`` (whether the turn counts) and ``model``, empty
-        where a session has several and the turn names none.
-    roles : DataFrame
-        Each role: how it is read and how many turns it has.
-    guessed : bool
-        Whether the model's roles were found by their names.
-    counts : mapping of str to int
-        What is odd, for the notes.
+    - ``turns``: With ``speaker`` (``model``, ``user`` or ``other``), ``answer`` (whether the turn counts) and
+      ``model``, empty where a session has several and the turn names none.
+    - ``roles``: Each role: how it is read and how many turns it has.
+    - ``guessed``: Whether the model's roles were found by their names.
+    - ``counts``: What is odd, for the notes.
     """
 
     turns: pd.DataFrame
@@ -142,16 +136,9 @@ def check_times(turns: pd.DataFrame) -> None:
 def roles_of(column: Iterable[str], model_roles: Sequence[str], user_roles: Sequence[str]) -> dict[str, str]:
     """How each role is read: ``model``, ``user`` or ``other``.
 
-    Parameters
-    ----------
-    column : iterable of str
-    model_roles, user_roles : sequence of str
-        Upper and lower case are equal; by default the usual names.
+    - ``model_roles``, ``user_roles``: Upper and lower case are equal; by default the usual names.
 
-    Raises
-    ------
-    BadInput
-        If no role is the model's, if a role that was named is not in the table, or is named for both.
+    Raises ``BadInput`` if no role is the model's, if a role that was named is not in the table, or is named for both.
 
     Examples
     --------

@@ -15,19 +15,10 @@ KEYS = ("session_id", "model")
 def lengths(sessions: npt.ArrayLike, answers: npt.ArrayLike) -> tuple[npt.NDArray[np.str_], core.arrays.Ints]:
     """How many answers each session has.
 
-    Parameters
-    ----------
-    sessions : (n,) array
-        The session of each turn.
-    answers : (n,) array of bool
-        Whether the turn is an answer of the model.
-
-    Returns
-    -------
-    names : (s,) array
-        The sessions, in ascending order.
-    counts : (s,) array of int
-        0 where a session has no answer.
+    - ``sessions`` ((n,) array): The session of each turn.
+    - ``answers`` ((n,) array of bool): Whether the turn is an answer of the model.
+    - Returns ``names``: The sessions, in ascending order.
+    - Returns ``counts``: 0 where a session has no answer.
 
     Examples
     --------

@@ -36,10 +36,7 @@ DOCUMENT: Mapping[str, core.verdict.Bands] = {
 def rules_of(orientation: str, lights: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
     """The checked thresholds that were stated.
 
-    Raises
-    ------
-    BadInput
-        Lists thresholds that are no rule, and figures that have none.
+    Raises ``BadInput``: Lists thresholds that are no rule, and figures that have none.
 
     Examples
     --------
@@ -147,19 +144,13 @@ def outcome(items: pd.DataFrame) -> str:
 def weeks_of(items: pd.DataFrame, orientation: str, lights: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
     """One row per model and week.
 
-    Parameters
-    ----------
-    items : DataFrame
-        ``model``, ``week`` and ``answers``; sessions without a date or an answer are left out.
-    orientation, lights
-        Of the light of each week.
+    - ``items``: ``model``, ``week`` and ``answers``; sessions without a date or an answer are left out.
+    - ``orientation``, ``lights``: Of the light of each week.
 
-    Returns
-    -------
-    DataFrame
-        ``model, week, n, mean, low, high, light``, ``difference`` from the mean of the model's other weeks, and ``p_holm``:
-        as large a difference under a random deal of the model's sessions to its weeks (normal approximation), Holm over all
-        rows.  Intervals are Student's, of two sessions and more; weeks of fewer than ten sessions are not tested.
+    Returns: ``model, week, n, mean, low, high, light``, ``difference`` from the mean of the model's other weeks, and
+    ``p_holm``: as large a difference under a random deal of the model's sessions to its weeks (normal approximation),
+    Holm over all rows. Intervals are Student's, of two sessions and more; weeks of fewer than ten sessions are not
+    tested.
     """
     from scipy import stats
 

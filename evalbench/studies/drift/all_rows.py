@@ -18,12 +18,9 @@ _INDEX = {lights.STOP: "stop_share", lights.COUNTS: "n_tokens", lights.FREQUENCI
 class AllRows(NamedTuple):
     """What was counted over all rows.
 
-    Attributes
-    ----------
-    values : mapping of (str, str) to float
-        Statistic and part → its index, without what chance gives; of new tokens their increase.
-    n : mapping of str to int
-        Part → texts of both sides.
+    - ``values`` (mapping of (str, str) to float): Statistic and part → its index, without what chance gives; of new
+      tokens their increase.
+    - ``n``: Part → texts of both sides.
     """
 
     values: Mapping[tuple[str, str], float]
@@ -50,10 +47,7 @@ def counted(
 ) -> AllRows:
     """The statistics of texts over all rows, where a table is a sample of a larger one; nothing elsewhere.
 
-    Raises
-    ------
-    BadInput
-        For cells that the rows outside of the sample have, and nothing can be counted in.
+    Raises ``BadInput`` for cells that the rows outside of the sample have, and nothing can be counted in.
     """
     tables = {side: data.tables[side] for side in inputs.SIDES if side in data.tables}
     large = {

@@ -28,20 +28,12 @@ UNLABELLED, UNEXPECTED = "no labels on one of the sides", "nothing is expected"
 class Test:
     """One test.
 
-    Attributes
-    ----------
-    name : str
-        Of :data:`evalbench.studies.drift.lights.TESTS`.
-    light : Light
-        ``unlit`` where the test does not apply.
-    estimates : list of Estimate
-        Its figures; the first has its light.
-    drawn : (r,) array of lights
-        In resamples; empty without any.
-    why : str
-        Why it is grey or unlit.
-    decided : str
-        The metric that its light is that of.
+    - ``name``: Of :data:`evalbench.studies.drift.lights.TESTS`.
+    - ``light``: ``unlit`` where the test does not apply.
+    - ``estimates``: Its figures; the first has its light.
+    - ``drawn`` ((r,) array of lights): In resamples; empty without any.
+    - ``why``: Why it is grey or unlit.
+    - ``decided``: The metric that its light is that of.
     """
 
     name: str
@@ -193,12 +185,8 @@ def noted(e: core.Estimate, *words: str) -> core.Estimate:
 def reason_of(fit: Mapping[str, Any], metric: str) -> str:
     """Why tests of the key metric say nothing of the system; empty where they do.
 
-    Parameters
-    ----------
-    fit : mapping
-        Of :class:`evalbench.kit.anchors.Anchored`.
-    metric : str
-        The key metric.
+    - ``fit``: Of :class:`evalbench.kit.anchors.Anchored`.
+    - ``metric``: The key metric.
 
     Examples
     --------

@@ -22,14 +22,9 @@ _DATED = re.compile(r"^\d{4}-?\d\d-?\d\d[T ]\d")
 class Samples(NamedTuple):
     """Both samples as one table.
 
-    Attributes
-    ----------
-    rows : DataFrame
-        The tables' rows with ``side``, ``oos`` or ``oot``; in order of side and id.
-    sources : mapping of str to bool array
-        Table → the rows that are of it.
-    halved_at : str
-        When the later half of one table begins, where no windows were given; else empty.
+    - ``rows``: The tables' rows with ``side``, ``oos`` or ``oot``; in order of side and id.
+    - ``sources``: Table → the rows that are of it.
+    - ``halved_at``: When the later half of one table begins, where no windows were given; else empty.
     """
 
     rows: pd.DataFrame
@@ -70,10 +65,7 @@ def _noted(frame: pd.DataFrame) -> pd.DataFrame:
 def windows_of(given: Mapping[str, str]) -> dict[str, Any]:
     """The ends of both windows in UTC, those that were given.
 
-    Raises
-    ------
-    BadInput
-        For texts that are no times, windows that are empty, and windows that overlap: all at once.
+    Raises ``BadInput`` for texts that are no times, windows that are empty, and windows that overlap: all at once.
     """
     found, faults = {}, []
     for name, text in given.items():
@@ -97,10 +89,7 @@ def windows_of(given: Mapping[str, str]) -> dict[str, Any]:
 def samples_of(data: readers.Dataset, windows: Mapping[str, Any], options: Mapping[str, Any]) -> Samples:
     """Both samples out of one table or two.
 
-    Raises
-    ------
-    BadInput
-        Where windows need times that are not there, or leave a side without rows.
+    Raises ``BadInput`` where windows need times that are not there, or leave a side without rows.
     """
     tables = {side: data.tables[side] for side in SIDES if side in data.tables}
     notes: list[str] = []
@@ -203,10 +192,7 @@ def moment(time: pd.Timestamp) -> str:
 def ends_of(frame: pd.DataFrame, windows: Mapping[str, Any]) -> dict[str, Any]:
     """The ends of the windows that divide one table; without any its middle row in time.
 
-    Raises
-    ------
-    BadInput
-        Where the windows do not say where OOS ends and OOT begins.
+    Raises ``BadInput`` where the windows do not say where OOS ends and OOT begins.
     """
     ends = dict(windows)
     if not ends:
@@ -292,10 +278,7 @@ def metric_of(rows: pd.DataFrame, metric: str) -> tuple[str, Any, list[str]]:
 
     Labels are 0 and 1, or −1 and 1 (then (t + 1) / 2), or shares between 0 and 1.
 
-    Raises
-    ------
-    BadInput
-        For a column that is not there or on another scale.
+    Raises ``BadInput`` for a column that is not there or on another scale.
     """
     name = metric
     if metric == AUTO:

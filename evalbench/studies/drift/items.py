@@ -26,12 +26,7 @@ _PER_CLUSTER = 30
 
 @dataclass(frozen=True)
 class Measured:
-    """The items and what belongs to them.
-
-    Attributes
-    ----------
-    separated : Separated or None
-    """
+    """The items and what belongs to them."""
 
     items: pd.DataFrame
     separated: separating.Separated | None = None
@@ -41,20 +36,13 @@ class Measured:
 def items_of(rows: pd.DataFrame, key: npt.ArrayLike, options: Mapping[str, Any]) -> Measured:
     """One row per interaction and side.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        ``side, id, request, response`` and, where known, ``ts`` and ``prediction``; in order of side and id.
-    key : (n,) array of float
-        The key metric, 0–1; NaN where there is no label.
-    options : mapping
-        ``embed``, ``n_neighbours``, ``formula``, ``tests``, ``period``, ``size``, ``seed``, ``n_permutations``, ``n_resamples``.
+    - ``rows``: ``side, id, request, response`` and, where known, ``ts`` and ``prediction``; in order of side and id.
+    - ``key`` ((n,) array of float): The key metric, 0–1; NaN where there is no label.
+    - ``options``: ``embed``, ``n_neighbours``, ``formula``, ``tests``, ``period``, ``size``, ``seed``,
+      ``n_permutations``, ``n_resamples``.
 
-    Returns
-    -------
-    Measured
-        ``items``: also ``key``, ``period``, ``unscored``, ``undefined``, ``expected`` and ``similarity`` (local drift), ``part`` and
-        distances (global drift), scores and folds out of the classifiers, ``prediction``.
+    Returns: ``items``: also ``key``, ``period``, ``unscored``, ``undefined``, ``expected`` and ``similarity`` (local
+    drift), ``part`` and distances (global drift), scores and folds out of the classifiers, ``prediction``.
     """
     unscored = kit.answers.why_unscored(rows["response"].tolist())
     scored = unscored == ""
@@ -202,10 +190,7 @@ def clusters_of(vectors: core.Floats, seed: int) -> core.Ints:
 
     Of both samples together: clusters of one alone would fit it better, and a null that deals rows to both would not.
 
-    Parameters
-    ----------
-    vectors : (n, d) array
-        Of unit length.
+    - ``vectors`` ((n, d) array): Of unit length.
 
     Examples
     --------

@@ -54,10 +54,7 @@ _STOP = core.verdict.Bands.cut("green", 0.5 - kit.verdicts.ROUNDING, "yellow")
 def rules_of(lights: Mapping[str, Any]) -> Rules:
     """Thresholds of a user's own, checked.
 
-    Raises
-    ------
-    BadInput
-        For figures that have no light and faulty thresholds: all at once.
+    Raises ``BadInput`` for figures that have no light and faulty thresholds: all at once.
 
     Examples
     --------
@@ -90,16 +87,10 @@ def of_drop(
 ) -> Lights:
     """The light of tests 1, 4 and 5: grey without a drop; red, green, else yellow.
 
-    Parameters
-    ----------
-    drop : (r,) array of float
-        In percentage points.
-    value : (r,) array of float
-        The key metric of OOT, measured or forecast, which ``key`` judges.
-    bands : Bands
-        Of the drop.
-    key : Bands or None
-        Without them a small drop is at best yellow.
+    - ``drop`` ((r,) array of float): In percentage points.
+    - ``value`` ((r,) array of float): The key metric of OOT, measured or forecast, which ``key`` judges.
+    - ``bands``: Of the drop.
+    - ``key``: Without them a small drop is at best yellow.
 
     Examples
     --------
@@ -141,9 +132,7 @@ def overall(responses: Sequence[npt.ArrayLike], requests: Sequence[npt.ArrayLike
     Yellow: 1 or 2 red ones of responses, or at least 3 yellow of responses, or at least 3 red of requests; else green.  Grey:
     no statistic of responses has a light; grey ones count for none.
 
-    Parameters
-    ----------
-    responses, requests : sequences of (r,) arrays of lights
+    - ``responses``, ``requests`` (sequences of (r,) arrays of lights)
 
     Examples
     --------

@@ -22,12 +22,9 @@ WAYS: Mapping[str, str] = {"gini": "words and characters", "gini_embedding": "em
 class Separated:
     """What the classifiers left at each row, and how they know a side.
 
-    Attributes
-    ----------
-    columns : mapping of str to (n,) arrays
-        Out-of-fold score and fold of each way, and the group of near-copies; NaN and the empty text for rows that were not drawn.
-    typical : list of str
-        Ids of the most typical new requests.
+    - ``columns`` (mapping of str to (n,) arrays): Out-of-fold score and fold of each way, and the group of near-copies;
+      NaN and the empty text for rows that were not drawn.
+    - ``typical``: Ids of the most typical new requests.
     """
 
     columns: Mapping[str, Any]

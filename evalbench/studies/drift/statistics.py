@@ -34,23 +34,16 @@ UNCHANGING = "every token is one of {}, so that their share says nothing: name l
 class Statistic:
     """One statistic of requests or of responses.
 
-    Attributes
-    ----------
-    name : str
-        Of :data:`NAMES`.
-    part : {"response", "request"}
-    value : float
-        What the light is of: the index beyond its null's mean, the index, or for new tokens their increase; NaN without one.
-    index : Psi or None
-        None for new tokens.
-    share, expected : float
-        Of new tokens, in OOT and between halves of OOS.
-    drawn : (r,) array of float
-        The value in resamples, moved so that their mean is the value: resamples of a sample are further apart than samples.
-    n : int
-        Rows of both sides behind it.
-    why : str
-        Why there is no value, or too few rows for a light.
+    - ``name``: Of :data:`NAMES`.
+    - ``part`` ({"response", "request"})
+    - ``value``: What the light is of: the index beyond its null's mean, the index, or for new tokens their increase;
+      NaN without one.
+    - ``index``: None for new tokens.
+    - ``share``, ``expected``: Of new tokens, in OOT and between halves of OOS.
+    - ``drawn`` ((r,) array of float): The value in resamples, moved so that their mean is the value: resamples of a
+      sample are further apart than samples.
+    - ``n``: Rows of both sides behind it.
+    - ``why``: Why there is no value, or too few rows for a light.
     """
 
     name: str
@@ -96,17 +89,12 @@ def statistics_of(
 ) -> list[Statistic]:
     """Every statistic, of responses first.
 
-    Parameters
-    ----------
-    items : DataFrame
-        Rows of both sides that have a response, in a fixed order.
-    weights : (r, n) array
-        How often each row is drawn in each resample; none: no intervals.
-    blocks : (n,) array of int
-        Rows of one block and side are dealt together.
-    languages, psi_light_on, new_tokens, n_bins, epsilon, n_permutations, seed
-        See :func:`evalbench.studies.drift.evaluate`.
-    parts : sequence of {"response", "request"}
+    - ``items``: Rows of both sides that have a response, in a fixed order.
+    - ``weights`` ((r, n) array): How often each row is drawn in each resample; none: no intervals.
+    - ``blocks`` ((n,) array of int): Rows of one block and side are dealt together.
+    - ``languages``, ``psi_light_on``, ``new_tokens``, ``n_bins``, ``epsilon``, ``n_permutations``, ``seed``: See
+      :func:`evalbench.studies.drift.evaluate`.
+    - ``parts`` (sequence of {"response", "request"})
     """
     side = (items["side"] == "oot").to_numpy()
     few = min(int(side.sum()), int((~side).sum()))

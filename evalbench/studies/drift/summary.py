@@ -32,11 +32,7 @@ LIGHT_ON, PRESET, PSI_LIGHT_ON, NEW_TOKENS_AS = LIGHTS_ON[0], PRESETS[0], PSI_LI
 class Found:
     """All that the tests found.
 
-    Attributes
-    ----------
-    quality : list of Estimate
-        The key metric of OOS and OOT.
-    forecast : GlobalDrift or None
+    - ``quality``: The key metric of OOS and OOT.
     """
 
     tests: list[figures.Test]

@@ -50,16 +50,10 @@ class Finished(NamedTuple):
 class Part(NamedTuple):
     """One model's half of the score.
 
-    Attributes
-    ----------
-    items : DataFrame
-        ``id, final, unscored, undefined``.
-    texts : DataFrame
-        ``id, question, right, said``; no rows where the run kept no texts.
-    unmarked : str
-        Why the final answers of its chains of thought were not found rather than wrong; else empty.
-    trials : DataFrame or None
-        ``id, trial, final, unscored, undefined``, where its answers were repeated.
+    - ``items``: ``id, final, unscored, undefined``.
+    - ``texts``: ``id, question, right, said``; no rows where the run kept no texts.
+    - ``unmarked``: Why the final answers of its chains of thought were not found rather than wrong; else empty.
+    - ``trials``: ``id, trial, final, unscored, undefined``, where its answers were repeated.
     """
 
     source: core.Result | Finished
@@ -88,19 +82,11 @@ def halves_of(
 ) -> Halves:
     """The halves before anything is asked or computed.
 
-    Parameters
-    ----------
-    runs : mapping of half to str
-        The folder of a finished run, or nothing.
-    answered_by : mapping of half to str
-        Which model is judged; where nothing is named, the one that both halves share.
-    options : mapping
-        Of this study: ``cot_…`` and ``citation_…`` are those of one half, others of both.
+    - ``runs``: The folder of a finished run, or nothing.
+    - ``answered_by``: Which model is judged; where nothing is named, the one that both halves share.
+    - ``options``: Of this study: ``cot_…`` and ``citation_…`` are those of one half, others of both.
 
-    Raises
-    ------
-    BadInput
-        For missing tables, folders that hold no such run, or halves without a common model.
+    Raises ``BadInput`` for missing tables, folders that hold no such run, or halves without a common model.
     """
     missing = [
         f"no table {half.table} ({half.words}); give one with {name}_data, or a finished run with {name}_run"
@@ -145,10 +131,7 @@ def needs(
 ) -> None:
     """Refuse what :func:`halves_of` refuses, and tables that the study of a half refuses.
 
-    Raises
-    ------
-    BadInput
-        Of the first half that is refused.
+    Raises ``BadInput``: Of the first half that is refused.
     """
     options = {name: value for name, value in locals().items() if name != "data"}
     halves = halves_of(data, *stated_halves(options), options)

@@ -81,14 +81,9 @@ SCHEMA: Mapping[str, Table] = {
 class Readings(NamedTuple):
     """What people and ready-made metrics said.
 
-    Attributes
-    ----------
-    frame : DataFrame
-        One row per document and system, in that order; texts and ready-made metric columns.
-    ratings : DataFrame
-        doc_id, system, criterion, annotator, score; no gaps.
-    pairs : DataFrame or None
-        doc_id, better, worse (systems), criterion, annotator, where people compared outputs.
+    - ``frame``: One row per document and system, in that order; texts and ready-made metric columns.
+    - ``ratings``: doc_id, system, criterion, annotator, score; no gaps.
+    - ``pairs``: doc_id, better, worse (systems), criterion, annotator, where people compared outputs.
     """
 
     frame: pd.DataFrame
@@ -103,15 +98,9 @@ def automatic(
 ) -> tuple[list[str], tuple[str, ...]]:
     """The metrics of a table that names none: its columns of numbers that are not criteria, and those of the document.
 
-    Parameters
-    ----------
-    options : mapping
-        See :mod:`evalbench.kit.metric_options`.
+    - ``options``: See :mod:`evalbench.kit.metric_options`.
 
-    Returns
-    -------
-    list of str, tuple of str
-        The metrics, and notes: which columns were taken for metrics, and what was not computed and why.
+    Returns: The metrics, and notes: which columns were taken for metrics, and what was not computed and why.
     """
     items, free = data["items"], [name for name in data.unused.get("items", ()) if name not in criteria]
     own = [name for name in free if _is_numeric(items[name])]
@@ -134,21 +123,13 @@ def automatic(
 def read(data: readers.Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> Readings:
     """Bring any shape of human scores to one.
 
-    Parameters
-    ----------
-    data : Dataset
-        Table ``items``, with one column per criterion, or long with ``annotator, criterion, score``; or table
-        ``ratings``.  Pairs: table ``pairs``, or ``items`` with the texts ``better`` and ``worse``; an output's score is
-        then the share of its comparisons that it won.
-    metrics : sequence of str
-        Those that are columns of the table are read as numbers.
-    criteria : sequence of str
-        By default all of a long form.
+    - ``data``: Table ``items``, with one column per criterion, or long with ``annotator, criterion, score``; or table
+      ``ratings``. Pairs: table ``pairs``, or ``items`` with the texts ``better`` and ``worse``; an output's score is
+      then the share of its comparisons that it won.
+    - ``metrics``: Those that are columns of the table are read as numbers.
+    - ``criteria``: By default all of a long form.
 
-    Raises
-    ------
-    BadInput
-        All faults at once: missing or non-numeric columns, repeated rows, criteria without any score.
+    Raises ``BadInput``: All faults at once: missing or non-numeric columns, repeated rows, criteria without any score.
     """
     faults: list[str] = []
     items, pairs = _compared(data, metrics, faults)

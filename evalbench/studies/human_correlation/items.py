@@ -44,18 +44,12 @@ def criteria_of(
 ) -> list[Criterion]:
     """What the judges mark, before any of them is asked.
 
-    Parameters
-    ----------
-    criteria : mapping
-        Criterion → ``definition``, ``scale`` (mark → when it is given), and if wanted ``examples`` and ``basis``.
-    columns : sequence of str
-        Of the table.
+    - ``criteria``: Criterion → ``definition``, ``scale`` (mark → when it is given), and if wanted ``examples`` and
+      ``basis``.
+    - ``columns``: Of the table.
 
-    Raises
-    ------
-    BadInput
-        With all faults at once: judges without criteria, criteria without a definition or with unknown keys, marks
-        that are not whole numbers, a basis that the table lacks, a judge that gives no marks.
+    Raises ``BadInput``: With all faults at once: judges without criteria, criteria without a definition or with unknown
+    keys, marks that are not whole numbers, a basis that the table lacks, a judge that gives no marks.
     """
     checks = kit.Checks()
     checks.that(criteria or not judges, f"judges needs judge_criteria, for example {_FORM}")
@@ -97,14 +91,9 @@ def scores_of(
 ) -> tuple[kit.scoring.Scored, list[kit.judging.Heard]]:
     """Every metric's scores: read from the table, computed by the registry, or marked by a judge; what judges heard.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Of the readings.
-    judges, criteria
-        Every judge marks every output by every criterion.
-    options : mapping
-        See :mod:`evalbench.kit.metric_options`; and ``seed``, of the judges.
+    - ``frame``: Of the readings.
+    - ``judges``, ``criteria``: Every judge marks every output by every criterion.
+    - ``options``: See :mod:`evalbench.kit.metric_options`; and ``seed``, of the judges.
     """
     asked = computed(frame, metrics)
     if strange := kit.metric_options.unknown(asked):
@@ -189,12 +178,8 @@ def check_metrics(
 def items_of(readings: inputs.Readings, scores: kit.scoring.Scored, own: Mapping[str, str]) -> pd.DataFrame:
     """One row per document, system, metric and criterion: everything that the estimates need.
 
-    Parameters
-    ----------
-    scores : Scored
-        Of the rows of ``readings.frame``; of no metric: one row per document, system and criterion.
-    own : mapping
-        Metric → the only criterion that it is compared with.
+    - ``scores``: Of the rows of ``readings.frame``; of no metric: one row per document, system and criterion.
+    - ``own``: Metric → the only criterion that it is compared with.
     """
     by_annotator = readings.ratings.pivot(index=[*panels.KEYS, "criterion"], columns="annotator", values="score")
     by_annotator.columns = [f"rating_{name}" for name in by_annotator.columns]

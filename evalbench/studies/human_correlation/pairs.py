@@ -17,20 +17,14 @@ _COUNTS = 5
 def pairs_table(panel: panels.Panel, given: pd.DataFrame | None) -> pd.DataFrame:
     """How often each metric prefers the output that people prefer.
 
-    Parameters
-    ----------
-    given : DataFrame, optional
-        Pairs as people judged them: doc_id, better, worse (systems), criterion.  On other criteria: every two outputs of
-        a document, the better by the mean of the annotators; those with equal means are ``undecided``.
+    - ``given``: Pairs as people judged them: doc_id, better, worse (systems), criterion. On other criteria: every two
+      outputs of a document, the better by the mean of the annotators; those with equal means are ``undecided``.
 
-    Returns
-    -------
-    DataFrame
-        One row per metric, criterion and level.  ``level``: *document*, two outputs of one document, with an interval
-        over documents (Wilson's where all agree); *system*, two systems by their means over documents (Kocmi et al. 2021), without one: its pairs
-        share systems.  ``accuracy``: concordant / pairs; ``tau``: (concordant − discordant − tied) / pairs, as WMT's daRR
-        counts a metric's tie; ``tau_without_ties``: (concordant − discordant) / (concordant + discordant).  ``pairs``
-        are those with a preference of people and two scores.
+    Returns: One row per metric, criterion and level. ``level``: *document*, two outputs of one document, with an
+    interval over documents (Wilson's where all agree); *system*, two systems by their means over documents (Kocmi et
+    al. 2021), without one: its pairs share systems. ``accuracy``: concordant / pairs; ``tau``: (concordant − discordant
+    − tied) / pairs, as WMT's daRR counts a metric's tie; ``tau_without_ties``: (concordant − discordant) / (concordant
+    + discordant). ``pairs`` are those with a preference of people and two scores.
 
     References
     ----------

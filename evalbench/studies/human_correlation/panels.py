@@ -38,14 +38,9 @@ class Counted(NamedTuple):
 class Terms(NamedTuple):
     """On what terms a metric gets a light.
 
-    Attributes
-    ----------
-    trusted : tuple of str
-        The criteria that count for the headline.
-    why : str
-        They are trusted, or none is.
-    bands : Bands
-        Of agreement: of a metric of which less is better, the negative correlation.
+    - ``trusted``: The criteria that count for the headline.
+    - ``why``: They are trusted, or none is.
+    - ``bands``: Of agreement: of a metric of which less is better, the negative correlation.
     """
 
     trusted: tuple[str, ...]
@@ -59,23 +54,16 @@ class Terms(NamedTuple):
 class Panel:
     """n rows (document × system), p scorers, q criteria, a annotators; correlations and agreement on first use.
 
-    Attributes
-    ----------
-    document, system : (n,) arrays of str
-    x : (n, p) array
-    y : (n, q) array
-        Means over annotators.
-    ratings : (n, q, a) array
-    unscored : (n, p) object array
-        Why the instrument gave no score, empty where it did, or where it has none to give.
-    compared : (p, q) array of bool
-        Which metric is compared with which criterion.
-    signs : (p,) array
-        −1 for a metric of which less is better, else 1.
-    level, coefficient : str
-        Of the headline.
-    cluster : (n,) array of str, optional
-        Where documents come in clusters.
+    - ``document``, ``system`` ((n,) arrays of str)
+    - ``x`` ((n, p) array)
+    - ``y`` ((n, q) array): Means over annotators.
+    - ``ratings`` ((n, q, a) array)
+    - ``unscored`` ((n, p) object array): Why the instrument gave no score, empty where it did, or where it has none to
+      give.
+    - ``compared`` ((p, q) array of bool): Which metric is compared with which criterion.
+    - ``signs`` ((p,) array): −1 for a metric of which less is better, else 1.
+    - ``level``, ``coefficient``: Of the headline.
+    - ``cluster`` ((n,) array of str, optional): Where documents come in clusters.
     """
 
     scorers: tuple[str, ...]

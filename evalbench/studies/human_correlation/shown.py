@@ -131,20 +131,13 @@ def several_annotators(result: core.Result) -> bool:
 def disagreements(result: core.Result, scorer: str = "", criterion: str = "", rows: int = 10) -> pd.DataFrame | None:
     """The outputs that a metric and the annotators place farthest apart.
 
-    Parameters
-    ----------
-    scorer : str
-        By default the metric of the headline: of the highest mean over trusted criteria, else the first with scores.
-    criterion : str
-        By default the first trusted criterion, else the first.
-    rows : int
+    - ``scorer``: By default the metric of the headline: of the highest mean over trusted criteria, else the first with
+      scores.
+    - ``criterion``: By default the first trusted criterion, else the first.
 
-    Returns
-    -------
-    DataFrame
-        One row per output, with both scores.  Places count from the best, 1, among the outputs with both; ties share
-        their mean place.  ``places apart``: place by the annotators − place by the metric, positive where the metric
-        flatters the output.  None without a metric.
+    Returns: One row per output, with both scores. Places count from the best, 1, among the outputs with both; ties
+    share their mean place. ``places apart``: place by the annotators − place by the metric, positive where the metric
+    flatters the output. None without a metric.
     """
     if "correlations" not in result.tables:
         return None

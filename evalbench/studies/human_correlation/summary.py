@@ -58,10 +58,7 @@ def settled(items: pd.DataFrame, options: Mapping[str, Any]) -> tuple[panels.Pan
 def thresholds(green_from: float, yellow_from: float) -> core.verdict.Bands:
     """The light of an agreement.
 
-    Raises
-    ------
-    BadInput
-        If the thresholds are not within −1 to 1, or do not ascend.
+    Raises ``BadInput`` if the thresholds are not within −1 to 1, or do not ascend.
     """
     bands = kit.verdicts.bands_of(
         kit.rules.rule_of({"green_from": green_from, "yellow_from": yellow_from}, within=(-1, 1))
@@ -76,10 +73,7 @@ def trusted_of(panel: panels.Panel, named: Sequence[str], trust_from: float) -> 
 
     With one annotator there is no alpha, and none is trusted unless named.
 
-    Raises
-    ------
-    BadInput
-        If a named one is not among the criteria.
+    Raises ``BadInput`` if a named one is not among the criteria.
     """
     unknown = [name for name in named if name not in panel.criteria]
     if unknown:

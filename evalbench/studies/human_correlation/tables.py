@@ -52,12 +52,8 @@ def tables_of(
 ) -> dict[str, pd.DataFrame]:
     """All tables of a panel; of one without a metric the agreement alone.
 
-    Parameters
-    ----------
-    pairs : DataFrame or None
-        As people judged them, see :func:`pairs_table`.
-    against : float
-        The correlation that labels are planned against.
+    - ``pairs``: As people judged them, see :func:`pairs_table`.
+    - ``against``: The correlation that labels are planned against.
     """
     core.progress.at("comparisons of metrics, agreement, how many labels are needed")
     of_metrics = {

@@ -28,12 +28,8 @@ def weighted(
 
     Level, coefficient and the criteria that each metric's mean goes over are settled once, on the run's own items.
 
-    Parameters
-    ----------
-    items : DataFrame
-        The run's own.
-    trusted, trust_from, level, coefficient
-        See :func:`evalbench.studies.human_correlation.evaluate`.
+    - ``items``: The run's own.
+    - ``trusted``, ``trust_from``, ``level``, ``coefficient``: See :func:`evalbench.studies.human_correlation.evaluate`.
     """
     panel = panels.panel_of(items, level=level, coefficient=coefficient)
     chosen, _ = summary.trusted_of(panel, [c for c in trusted if c in panel.criteria], trust_from)
@@ -57,14 +53,9 @@ def drawn(
 ) -> dict[Key, panels.Array]:
     """Values of every estimate, ``(r,)`` each; NaN where undefined.
 
-    Parameters
-    ----------
-    counts : (r, documents) array
-        How often each document, in ascending order, is drawn.
-    generator : numpy.random.Generator, optional
-        Draws the systems too, at system level; without it each system stays once.
-    trusted : mapping of str to sequence of str
-        Metric → the criteria of its mean; empty where no criterion is trusted: then there are no means.
+    - ``counts`` ((r, documents) array): How often each document, in ascending order, is drawn.
+    - ``generator``: Draws the systems too, at system level; without it each system stays once.
+    - ``trusted``: Metric → the criteria of its mean; empty where no criterion is trusted: then there are no means.
     """
     panel = panels.panel_of(items, level=level, coefficient=coefficient)
     both = {"counts": counts}

@@ -108,19 +108,13 @@ SCHEMA: Mapping[str, Table] = {
 class Given(NamedTuple):
     """What a table holds, in one shape.
 
-    Attributes
-    ----------
-    rows : DataFrame
-        One per answer: ``id``, ``question``, ``model``, ``trial`` where there are some, the texts, and the scores as in
-        :func:`evalbench.studies.imported.items.items_of`.
-    scores : DataFrame
-        One per score that was asked for: ``id``, ``question``, ``model``, ``trial``, ``metric``, ``value``, ``unscored``, ``detail``.
-    metrics : tuple of str
-        As asked for; else those of the most answers first, then by name.
-    hashed : bool
-        Whether every question has a hash.
-    originals : mapping of str to str
-        Of copies that a perturbation made, and that are kept: the question of each → that of its instance.
+    - ``rows``: One per answer: ``id``, ``question``, ``model``, ``trial`` where there are some, the texts, and the
+      scores as in :func:`evalbench.studies.imported.items.items_of`.
+    - ``scores``: One per score that was asked for: ``id``, ``question``, ``model``, ``trial``, ``metric``, ``value``,
+      ``unscored``, ``detail``.
+    - ``metrics``: As asked for; else those of the most answers first, then by name.
+    - ``hashed``: Whether every question has a hash.
+    - ``originals``: Of copies that a perturbation made, and that are kept: the question of each → that of its instance.
     """
 
     rows: pd.DataFrame
@@ -185,15 +179,9 @@ def needs(data: readers.Dataset, *, metrics: Sequence[str]) -> None:
 def given(data: readers.Dataset, metrics: Sequence[str]) -> Given:
     """The answers of a data set with their scores.
 
-    Parameters
-    ----------
-    metrics : sequence of str
-        Which, in this order; by default all.
+    - ``metrics``: Which, in this order; by default all.
 
-    Raises
-    ------
-    BadInput
-        All faults at once.
+    Raises ``BadInput``: All faults at once.
     """
     faults: list[str] = []
     items = data["items"].reset_index(drop=True)

@@ -17,12 +17,10 @@ TEXTS = ("prompt", "output", "reference", "context", "error")
 def items_of(rows: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     """The items of scored answers.
 
-    Returns
-    -------
-    DataFrame
-        ``id``, ``question`` (the resampling unit), ``model``, a column per metric
-        (:func:`~evalbench.studies.imported.inputs.column_of`), ``COLUMN_unscored`` and ``COLUMN_undefined`` where a value is
-        missing; ``unscored`` where no metric that was asked for has a value, or none was asked for; ``undefined`` nowhere.
+    Returns: ``id``, ``question`` (the resampling unit), ``model``, a column per metric
+    (:func:`~evalbench.studies.imported.inputs.column_of`), ``COLUMN_unscored`` and ``COLUMN_undefined`` where a value
+    is missing; ``unscored`` where no metric that was asked for has a value, or none was asked for; ``undefined``
+    nowhere.
     """
     columns = [inputs.column_of(name) for name in metrics]
     values = np.stack([rows[c].to_numpy(dtype=float) for c in columns])
@@ -56,10 +54,7 @@ def with_reasons(items: pd.DataFrame, metric: str) -> pd.DataFrame:
 def reasons_of(items: pd.DataFrame, scores: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     """How many scores are missing, by model, metric, reason and the tool's own words; those never asked for apart.
 
-    Parameters
-    ----------
-    items : DataFrame
-        One row per answer, trials apart.
+    - ``items``: One row per answer, trials apart.
     """
     keys = ["metric", "model", "kind", "reason", "detail"]
     lost = scores[scores["unscored"] != ""].assign(kind="unscored", reason=lambda f: f["unscored"])

@@ -85,12 +85,8 @@ def facts_of(
 ) -> Facts:
     """Directions and scales: the option's, else the table's, else assumed.
 
-    Parameters
-    ----------
-    described : DataFrame or None
-        The table ``metrics``.
-    directions, scales : mapping
-        The options, checked.
+    - ``described``: The table ``metrics``.
+    - ``directions``, ``scales``: The options, checked.
     """
     table = {} if described is None else described.set_index("metric").to_dict("index")
     outside, own = [], Facts({}, {}, {}, ())

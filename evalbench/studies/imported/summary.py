@@ -43,10 +43,8 @@ def rules_of(
 ) -> dict[str, dict[str, float]]:
     """The checked thresholds of each metric that has a light.
 
-    Raises
-    ------
-    BadInput
-        Lists lights of metrics that are not there or have no direction, and thresholds that are no rule.
+    Raises ``BadInput``: Lists lights of metrics that are not there or have no direction, and thresholds that are no
+    rule.
     """
     known = {}
     for name in metrics:

@@ -25,16 +25,10 @@ _CLOSE = 1e-9
 def theirs_of(found: inputs.Given, figures: pd.DataFrame | None, facts: method.Facts) -> pd.DataFrame:
     """Every figure of the tool beside ours over the same rows.
 
-    Parameters
-    ----------
-    figures : DataFrame or None
-        The table ``figures``.
+    - ``figures``: The table ``figures``.
 
-    Returns
-    -------
-    DataFrame
-        ``metric, model, part, tool_figure, theirs, ours`` (a question counts once), ``n`` scores and ``n_lost`` that are missing,
-        ``n_theirs`` where the tool says so, ``agrees`` (but for rounding) and ``why``.
+    Returns: ``metric, model, part, tool_figure, theirs, ours`` (a question counts once), ``n`` scores and ``n_lost``
+    that are missing, ``n_theirs`` where the tool says so, ``agrees`` (but for rounding) and ``why``.
     """
     if figures is None:
         return pd.DataFrame({name: [] for name in COLUMNS})

@@ -41,10 +41,7 @@ def lights_of(
 ) -> dict[str, core.verdict.Bands]:
     """Every figure's light; those that the options do not name have their default.
 
-    Raises
-    ------
-    BadInput
-        For rules that are not rules, and for figures that have none; all at once.
+    Raises ``BadInput`` for rules that are not rules, and for figures that have none; all at once.
     """
     agreement = {"green_from": green_from, "yellow_from": yellow_from}
     rules: dict[str, Any] = {**dict.fromkeys(AGREEMENT.values(), agreement), **DEFAULT_LIGHTS, **lights}
@@ -101,12 +98,9 @@ def measures(
 ) -> tuple[core.Measure, ...]:
     """Every figure that is a function of sums over answers, with its light.
 
-    Parameters
-    ----------
-    labels_drawn : {"auto", "random", "elsewhere", "probability"}
-        ``auto`` counts as ``random``; with ``probability`` the corrected figures are not among them.
-    green_from, yellow_from, lights
-        See :func:`evaluate`.
+    - ``labels_drawn`` ({"auto", "random", "elsewhere", "probability"}): ``auto`` counts as ``random``; with
+      ``probability`` the corrected figures are not among them.
+    - ``green_from``, ``yellow_from``, ``lights``: See :func:`evaluate`.
     """
     bands = lights_of(green_from, yellow_from, lights)
     return tuple(replace(m, bands=bands.get(m.metric)) for m in unlit(labels_drawn))

@@ -179,14 +179,11 @@ _SAID = ("reason", "comment", "detail")
 class Readings(NamedTuple):
     """What judges and people said.
 
-    Attributes
-    ----------
-    verdicts : DataFrame
-        All columns of ``OF_VERDICT``, absent ones empty; ``mark`` without a value where ``unscored`` says why.
-    labels : DataFrame
-        The columns of :data:`KEYS`, those that labels do not name empty, ``annotator``, ``mark``, ``probability``.
-    on : tuple of str
-        By which of :data:`KEYS` labels belong to verdicts.
+    - ``verdicts``: All columns of ``OF_VERDICT``, absent ones empty; ``mark`` without a value where ``unscored`` says
+      why.
+    - ``labels``: The columns of :data:`KEYS`, those that labels do not name empty, ``annotator``, ``mark``,
+      ``probability``.
+    - ``on``: By which of :data:`KEYS` labels belong to verdicts.
     """
 
     verdicts: pd.DataFrame
@@ -284,15 +281,10 @@ def _as_text(cell: Any) -> Any:
 def read(data: readers.Dataset, humans: Sequence[str] = ()) -> Readings:
     """Verdicts and labels of a data set.
 
-    Parameters
-    ----------
-    humans : sequence of str
-        Names in the column ``judge`` that are people: their rows are labels.
+    - ``humans``: Names in the column ``judge`` that are people: their rows are labels.
 
-    Raises
-    ------
-    BadInput
-        For names that are not there, tables without a judge's verdict, and several labels of one annotator for the same.
+    Raises ``BadInput`` for names that are not there, tables without a judge's verdict, and several labels of one
+    annotator for the same.
     """
     verdicts = data["verdicts"].reset_index(drop=True)
     for column in (*OF_VERDICT, "unscored", "output", "output_other", "comment", "method", "prompt"):

@@ -27,11 +27,8 @@ OF_RANKS = tuple(f"length_{a}{b}" for i, a in enumerate(("m", "l", "h")) for b i
 def items_of(readings: inputs.Readings, *, null_model: str, labels_drawn: str) -> tuple[pd.DataFrame, list[str]]:
     """One row per answer, criterion and judge, and notes.
 
-    Parameters
-    ----------
-    null_model : str
-        The model whose answers are one constant text; empty for none.
-    labels_drawn : {"random", "elsewhere", "probability"}
+    - ``null_model``: The model whose answers are one constant text; empty for none.
+    - ``labels_drawn`` ({"random", "elsewhere", "probability"})
     """
     verdicts = readings.verdicts
     of_null = (verdicts["probe"] == "null") | ((verdicts["model"] == null_model) & (null_model != ""))

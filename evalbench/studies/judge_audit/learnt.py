@@ -24,12 +24,8 @@ def files_of(
 ) -> dict[str, bytes]:
     """The corrections of the judges, and the labelled answers as anchors; neither where it would be empty.
 
-    Parameters
-    ----------
-    versions : mapping of str to str, optional
-        Judge → the model as its endpoint named it, of the judge that was asked now.
-    judged_at : str
-        The name of the judging.
+    - ``versions``: Judge → the model as its endpoint named it, of the judge that was asked now.
+    - ``judged_at``: The name of the judging.
     """
     return {**_corrections(items, readings, data), **_anchors(items, readings, versions or {}, judged_at)}
 

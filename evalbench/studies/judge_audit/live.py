@@ -57,14 +57,9 @@ ITEMS = Table(
 class Live(NamedTuple):
     """What a judge was asked.
 
-    Attributes
-    ----------
-    data : Dataset
-        With the judge's verdicts among the recorded ones.
-    verdicts : DataFrame
-        The judge's alone, see :class:`evalbench.judge.probes.Probed`; without rows where none was asked.
-    tables : mapping of str to DataFrame
-        ``calls`` and ``verdicts``, for the result; empty where none was asked.
+    - ``data``: With the judge's verdicts among the recorded ones.
+    - ``verdicts``: The judge's alone, see :class:`evalbench.judge.probes.Probed`; without rows where none was asked.
+    - ``tables``: ``calls`` and ``verdicts``, for the result; empty where none was asked.
     """
 
     data: readers.Dataset
@@ -119,10 +114,8 @@ def heard(
 ) -> Live:
     """Ask a judge about the table items; parameters as of :func:`evalbench.studies.judge_audit.evaluate`.
 
-    Raises
-    ------
-    BadInput
-        As :func:`evalbench.judge.probes.probe` does; for a judge that has recorded verdicts too, and criteria without their basis.
+    Raises ``BadInput``: As :func:`evalbench.judge.probes.probe` does; for a judge that has recorded verdicts too, and
+    criteria without their basis.
     """
     if not judge:
         return Live(data, pd.DataFrame(columns=list(COLUMNS)), {}, {}, ())
@@ -223,10 +216,7 @@ def _note(told: int, n: int, of: int, name: str) -> str:
 def tried_of(verdicts: pd.DataFrame, *, seed: int, n_resamples: int) -> pd.DataFrame:
     """What every order and every constant text brought about, judge by judge and criterion by criterion.
 
-    Parameters
-    ----------
-    verdicts : DataFrame
-        Those with an ``effect``; others are passed over.
+    - ``verdicts``: Those with an ``effect``; others are passed over.
     """
     columns = ["judge", "criterion", "probe", "variant", "text", "n", "effect", "low", "high", "room", "finding"]
     if "effect" not in verdicts:

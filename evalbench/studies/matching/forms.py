@@ -19,10 +19,8 @@ _TABLES = {"truth": names.TRUE_LISTS, "predictions": names.FOUND_LISTS}
 def violations_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Tables ``truth``, ``predictions`` and ``documents`` of whatever form they have.
 
-    Raises
-    ------
-    BadInput
-        For lists that are in no form that is read, and columns of which either could tell truth from predictions.
+    Raises ``BadInput`` for lists that are in no form that is read, and columns of which either could tell truth from
+    predictions.
     """
     out = dict(frames)
     if "truth" not in out and "documents" in out and _list_of(out["documents"], names.TRUE_LISTS):

@@ -28,18 +28,11 @@ NOWHERE = (
 class Violations:
     """True and predicted violations with located spans, sorted by sample, checker and id.
 
-    Attributes
-    ----------
-    truth, predictions : DataFrame
-        With ``located`` (how the span was found) and, for predictions, ``checker``.
-    documents : DataFrame
-        ``sample_id, text``, one row per sample.
-    checkers : tuple of str
-        In order.
-    faults : DataFrame
-        Predicted contexts that are not in their text: they count as predictions that overlap with nothing.
-    placed : bool
-        Whether violations have places in their texts; where none has, rules alone are compared.
+    - ``truth``, ``predictions``: With ``located`` (how the span was found) and, for predictions, ``checker``.
+    - ``documents``: ``sample_id, text``, one row per sample.
+    - ``checkers``: In order.
+    - ``faults``: Predicted contexts that are not in their text: they count as predictions that overlap with nothing.
+    - ``placed``: Whether violations have places in their texts; where none has, rules alone are compared.
     """
 
     truth: pd.DataFrame
@@ -60,16 +53,10 @@ class Violations:
 def prepare(data: readers.Dataset, *, context_threshold: float = CONTEXT_THRESHOLD) -> Violations:
     """Check and order violations and find their spans.
 
-    Parameters
-    ----------
-    context_threshold : float
-        Least similarity of a fuzzily located context, 0–1.
+    - ``context_threshold``: Least similarity of a fuzzily located context, 0–1.
 
-    Raises
-    ------
-    BadInput
-        All faults at once: samples without a text, spans beyond the text, true contexts that are not in
-        the text, rows with neither span nor context.
+    Raises ``BadInput``: All faults at once: samples without a text, spans beyond the text, true contexts that are not
+    in the text, rows with neither span nor context.
     """
     documents, faults = _documents(data)
     texts = dict(zip(documents["sample_id"], documents["text"], strict=True))
@@ -219,10 +206,7 @@ def _clip(text: Any) -> str:
 def read_weights(path: str) -> dict[str, Any]:
     """A calibration file: ``parameters`` holds weights and thresholds, the rest says where they came from; empty without.
 
-    Raises
-    ------
-    BadInput
-        If it cannot be read or states something unknown.
+    Raises ``BadInput`` if it cannot be read or states something unknown.
     """
     if not path:
         return {}

@@ -21,22 +21,12 @@ _COMMAS = re.compile(r"\s*[,，、]\s*")
 def unfolded(frame: pd.DataFrame, column: str, table: str, checker: str, notes: list[str]) -> pd.DataFrame:
     """One row per violation of the cells of a column: a list of objects, or of rules, or rules between semicolons.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        One row per text and checker, with ``sample_id``.
-    column : str
-    table : str
-        Named in messages; predictions may be an object that lists those of each checker.
-    checker : str
-        The column of checkers; empty without one.
-    notes : list of str
-        Guesses are added to it.
+    - ``frame``: One row per text and checker, with ``sample_id``.
+    - ``table``: Named in messages; predictions may be an object that lists those of each checker.
+    - ``checker``: The column of checkers; empty without one.
+    - ``notes``: Guesses are added to it.
 
-    Raises
-    ------
-    BadInput
-        For nulls, cells of other kinds, and lists of passages that name no rule: all of them.
+    Raises ``BadInput`` for nulls, cells of other kinds, and lists of passages that name no rule: all of them.
     """
     rows: list[dict[str, Any]] = []
     places, faults, plain = [], [], []

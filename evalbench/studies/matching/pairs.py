@@ -75,12 +75,8 @@ def pair_codes(violations: inputs.Violations) -> Codes:
 class Pairs:
     """All pairs of a data set and their components, ready to be weighed.
 
-    Attributes
-    ----------
-    components : mapping of str to (n,) arrays
-        0–1, NaN where both sides lack the text.
-    accounting : mapping
-        What an endpoint's embeddings cost; empty for any other backend.
+    - ``components`` (mapping of str to (n,) arrays): 0–1, NaN where both sides lack the text.
+    - ``accounting``: What an endpoint's embeddings cost; empty for any other backend.
     """
 
     violations: inputs.Violations
@@ -110,21 +106,13 @@ class Pairs:
 def score_pairs(violations: inputs.Violations, *, embed: str = EMBED, dtype: str = DTYPE) -> Pairs:
     """The components of every pair; each distinct string is embedded once.
 
-    Parameters
-    ----------
-    violations : Violations
-        From :func:`prepare`.
-    embed : str
-        Similarity backend: ``jaccard``, ``use-multilingual``, a sentence-transformers model, ``openai/…``.
-    dtype : str
-        What the model computes in.
+    - ``violations``: From :func:`prepare`.
+    - ``embed``: Similarity backend: ``jaccard``, ``use-multilingual``, a sentence-transformers model, ``openai/…``.
+    - ``dtype``: What the model computes in.
 
-    Returns
-    -------
-    Pairs
-        ``text_overlap``: intersection over union of characters.  ``…_similarity``: cosine, negative ones count 0
-        (``jaccard``: of word sets); both texts absent: NaN; one absent: 0.  ``category_match``: 0 or 1.
-        ``text_overlap`` is NaN where no violation has a place.
+    Returns: ``text_overlap``: intersection over union of characters. ``…_similarity``: cosine, negative ones count 0
+    (``jaccard``: of word sets); both texts absent: NaN; one absent: 0. ``category_match``: 0 or 1. ``text_overlap`` is
+    NaN where no violation has a place.
     """
     codes = pair_codes(violations)
     truth, predictions = violations.truth, violations.predictions
@@ -171,15 +159,11 @@ def _with_absent(values: np.ndarray, left: pd.Series, right: pd.Series, codes: C
 class Matching:
     """One assignment of predictions to truths.
 
-    Attributes
-    ----------
-    score : (n,) array
-        Weighted score of every pair.
-    matched : (n,) array of bool
-    why_truth, why_predicted : arrays of str
-        Why a violation is unmatched; empty where it is matched.
-    differs : (n_groups,) array of bool
-        Groups (sample × checker) in which greedy and optimal assignment differ; by group code.
+    - ``score`` ((n,) array): Weighted score of every pair.
+    - ``matched`` ((n,) array of bool)
+    - ``why_truth``, ``why_predicted``: Why a violation is unmatched; empty where it is matched.
+    - ``differs`` ((n_groups,) array of bool): Groups (sample × checker) in which greedy and optimal assignment differ;
+      by group code.
     """
 
     score: np.ndarray
@@ -203,26 +187,15 @@ def match(
 ) -> Matching:
     """Assign predictions to truths one to one on the weighted score.
 
-    Parameters
-    ----------
-    pairs : Pairs
-        From :func:`score_pairs`; nothing is embedded again.
-    weights : mapping of str to float
-        Component → weight, non-negative, sum 1.
-    thresholds : Thresholds
-        Overlap, rule and score that a pair must exceed.
-    assignment : {"greedy", "optimal"}
-        Take the best pair and repeat, or maximise the total score.
-    filter : {"before", "after"}
-        Leave inadmissible pairs out first, or take the best pair and then check it, which blocks its row and
-        column, as the method document ``violations`` has it.
-    missing : {"renormalise", "zero"}
-        What a component counts that both sides lack.
+    - ``pairs``: From :func:`score_pairs`; nothing is embedded again.
+    - ``weights``: Component → weight, non-negative, sum 1.
+    - ``thresholds``: Overlap, rule and score that a pair must exceed.
+    - ``assignment`` ({"greedy", "optimal"}): Take the best pair and repeat, or maximise the total score.
+    - ``filter`` ({"before", "after"}): Leave inadmissible pairs out first, or take the best pair and then check it,
+      which blocks its row and column, as the method document ``violations`` has it.
+    - ``missing`` ({"renormalise", "zero"}): What a component counts that both sides lack.
 
-    Raises
-    ------
-    BadInput
-        For weights that are negative, do not sum to 1 or name no component, and for unknown options.
+    Raises ``BadInput`` for weights that are negative, do not sum to 1 or name no component, and for unknown options.
     """
     checks = kit.Checks()
     check_options(checks, {"weights": weights}, assignment=assignment, filter=filter, missing=missing)

@@ -193,11 +193,7 @@ def _worst(result: core.Result, **options: Any) -> pd.DataFrame:
 def documents(result: core.Result, checker: str = "", rows: int = 6) -> draw.Html:
     """The worst texts with truth and prediction marked and matched pairs linked by number.
 
-    Parameters
-    ----------
-    checker : str
-        Only of this one; by default the checkers take turns.
-    rows : int
+    - ``checker``: Only of this one; by default the checkers take turns.
     """
     worst = _worst(result, n=None)
     chosen = kit.cases.in_turn(worst[worst["checker"] == checker] if checker else worst, "checker", rows)

@@ -78,10 +78,7 @@ def rules_of(
 ) -> dict[str, dict[str, float]]:
     """The checked thresholds of each figure that has a light, that of ``light_on`` first, also without any.
 
-    Raises
-    ------
-    BadInput
-        Lists thresholds that are no rule or beyond their figure, and unknown figures.
+    Raises ``BadInput``: Lists thresholds that are no rule or beyond their figure, and unknown figures.
 
     Examples
     --------

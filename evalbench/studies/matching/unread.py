@@ -60,10 +60,7 @@ _OURS = ("sample_id", "violation_id", "text", "lang", "id", "№", "номер")
 def refuse_answers(frame: pd.DataFrame, true: str, found: str) -> None:
     """Refuse answers beside references, which are a table of another study.
 
-    Raises
-    ------
-    BadInput
-        Where the columns are named as answers and references are and hold plain texts.
+    Raises ``BadInput`` where the columns are named as answers and references are and hold plain texts.
     """
     names = {true: _REFERENCES, found: _ANSWERS}
     if not all(column.strip().casefold() in known for column, known in names.items()):
@@ -81,17 +78,11 @@ def refuse_answers(frame: pd.DataFrame, true: str, found: str) -> None:
 def refuse_unread(frame: pd.DataFrame, column: str) -> None:
     """Refuse a table of one side whose columns may hold both, or name the rule otherwise.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        What was read as truth, without predictions beside it.
-    column : str
-        Its column that lists violations; empty without one.
+    - ``frame``: What was read as truth, without predictions beside it.
+    - ``column``: Its column that lists violations; empty without one.
 
-    Raises
-    ------
-    BadInput
-        With the options for the columns that are probably meant; nothing where it is a table of true violations.
+    Raises ``BadInput``: With the options for the columns that are probably meant; nothing where it is a table of true
+    violations.
     """
     names = {str(c).strip().casefold(): str(c) for c in frame.columns}
     options: list[str] = []

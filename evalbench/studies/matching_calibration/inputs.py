@@ -22,24 +22,16 @@ UNIT = "sample_id"
 def judged_pairs(pairs: pd.DataFrame, verdicts: pd.DataFrame, consensus: str = MAJORITY) -> pd.DataFrame:
     """One row per judged pair: ids, components, all verdicts, and what the humans say together.
 
-    Parameters
-    ----------
-    pairs : DataFrame
-        Every pair with its components, see :meth:`evalbench.studies.matching.Pairs.frame`.
-    verdicts : DataFrame
-        ``sample_id, checker, truth_id, prediction_id, is_match`` (0–1, NaN for none) and, optionally, ``annotator``.
-    consensus : {"majority", "mean"}
-        The verdict of most annotators (0 or 1; a tie is undefined), or the mean of their verdicts.
+    - ``pairs``: Every pair with its components, see :meth:`evalbench.studies.matching.Pairs.frame`.
+    - ``verdicts``: ``sample_id, checker, truth_id, prediction_id, is_match`` (0–1, NaN for none) and, optionally,
+      ``annotator``.
+    - ``consensus`` ({"majority", "mean"}): The verdict of most annotators (0 or 1; a tie is undefined), or the mean of
+      their verdicts.
 
-    Returns
-    -------
-    DataFrame
-        Sorted by ids; ``human`` is NaN where the annotators are split or gave no verdict, ``verdicts`` a JSON list.
+    Returns: Sorted by ids; ``human`` is NaN where the annotators are split or gave no verdict, ``verdicts`` a JSON
+    list.
 
-    Raises
-    ------
-    BadInput
-        If a verdict names a pair that does not exist, or verdicts of one kind alone remain.
+    Raises ``BadInput`` if a verdict names a pair that does not exist, or verdicts of one kind alone remain.
     """
     found = verdicts.groupby(list(PAIR), sort=True)["is_match"].agg(["mean", list]).reset_index()
     judged = found.merge(pairs, on=list(PAIR), how="left", indicator=True)
@@ -53,10 +45,7 @@ def judged_pairs(pairs: pd.DataFrame, verdicts: pd.DataFrame, consensus: str = M
 def needs(data: readers.Dataset, *, consensus: str, n_folds: int) -> None:
     """Refuse verdicts on pairs that do not exist, verdicts of one kind alone, and more folds than texts.
 
-    Raises
-    ------
-    BadInput
-        As :func:`judged_pairs` and ``evaluate`` say it.
+    Raises ``BadInput``: As :func:`judged_pairs` and ``evaluate`` say it.
     """
     found = data["pair_verdicts"].groupby(list(PAIR), sort=True)["is_match"].mean().reset_index()
     known = np.ones(len(found), dtype=bool)

@@ -30,14 +30,10 @@ _TIE = 1e-12
 class Training(NamedTuple):
     """Judged pairs to learn from.
 
-    Attributes
-    ----------
-    parts : (n, k) array
-        Components in the order of the weights; NaN where both sides lack the text.
-    overlap, rule : (n,) arrays
-    human : (n,) array
-        Share of annotators who call the pair a match, 0–1; finite.
-    missing : {"renormalise", "zero"}
+    - ``parts`` ((n, k) array): Components in the order of the weights; NaN where both sides lack the text.
+    - ``overlap``, ``rule`` ((n,) arrays)
+    - ``human`` ((n,) array): Share of annotators who call the pair a match, 0–1; finite.
+    - ``missing`` ({"renormalise", "zero"})
     """
 
     parts: core.Floats
@@ -129,22 +125,13 @@ def fitted(
 ) -> Setting:
     """The weights and thresholds that agree best with the humans on these pairs.
 
-    Parameters
-    ----------
-    start : Setting
-        The defaults.  Of settings that agree equally well the one nearest to them is taken (sum of absolute
-        differences), so that nothing moves without a reason in the verdicts.
-    objective : {"f1", "spearman"}
-        ``spearman`` ranks weights by the score alone; thresholds then follow by F1.
-    searched : sequence of {"score", "overlap", "rule"}
-        The thresholds that may change.
-    weights : bool
-        Whether the weights may change.
+    - ``start``: The defaults. Of settings that agree equally well the one nearest to them is taken (sum of absolute
+      differences), so that nothing moves without a reason in the verdicts.
+    - ``objective`` ({"f1", "spearman"}): ``spearman`` ranks weights by the score alone; thresholds then follow by F1.
+    - ``searched`` (sequence of {"score", "overlap", "rule"}): The thresholds that may change.
+    - ``weights``: Whether the weights may change.
 
-    Returns
-    -------
-    Setting
-        Weights in steps of 0.01; deterministic.
+    Returns: Weights in steps of 0.01; deterministic.
 
     Notes
     -----

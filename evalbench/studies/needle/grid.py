@@ -29,11 +29,8 @@ def cells(items: pd.DataFrame) -> pd.DataFrame:
 def shares(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Recall of each group with the interval of :func:`evalbench.core.stats.clustered_wilson` over needles, or clusters.
 
-    Returns
-    -------
-    DataFrame
-        ``by``, ``n`` (scored replies), ``recall``, ``low``, ``high``; no interval where several replies are all about one
-        needle.
+    Returns: ``by``, ``n`` (scored replies), ``recall``, ``low``, ``high``; no interval where several replies are all
+    about one needle.
     """
     rows = items[[*by, "recall"]].assign(unit=core.clusters.drawn_together(items, items["needle"]))
     groups = rows.groupby(list(by), sort=True, dropna=False)
@@ -50,20 +47,13 @@ def shares(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 def falls_of(items: pd.DataFrame, least_fall: float, seed: int, n_resamples: int) -> pd.DataFrame:
     """Where recall falls along the depths: of each model and haystack, for every length and for all together.
 
-    Parameters
-    ----------
-    least_fall : float
-        See :func:`evalbench.metrics.needle.falls`.
-    seed, n_resamples : int
-        Of the interval.
+    - ``least_fall``: See :func:`evalbench.metrics.needle.falls`.
+    - ``seed``, ``n_resamples``: Of the interval.
 
-    Returns
-    -------
-    DataFrame
-        ``model, haystack, length`` (none: all), ``depth`` (none where recall falls nowhere), ``before`` and ``recall``;
-        ``p_holm``: as large a fall anywhere when the replies about a needle are dealt to its depths at random, Holm over the
-        model's rows; ``shown``: whether there is a fall and p is at most 0.05; ``low`` and ``high``: the middle 95 % of the
-        depths in the resamples of needles that have a fall, where one is shown.
+    Returns: ``model, haystack, length`` (none: all), ``depth`` (none where recall falls nowhere), ``before`` and
+    ``recall``; ``p_holm``: as large a fall anywhere when the replies about a needle are dealt to its depths at random,
+    Holm over the model's rows; ``shown``: whether there is a fall and p is at most 0.05; ``low`` and ``high``: the
+    middle 95 % of the depths in the resamples of needles that have a fall, where one is shown.
     """
     rows: list[dict[str, Any]] = []
     known = items[items["recall"].notna() & items["depth"].notna()]

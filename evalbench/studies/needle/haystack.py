@@ -27,12 +27,8 @@ Counter = Callable[[str], int]
 class Haystack(NamedTuple):
     """Sentences of one kind and language.
 
-    Attributes
-    ----------
-    pieces : tuple of str
-        Sentences with the white space behind them.
-    sizes : tuple of int
-        Tokens of each.
+    - ``pieces``: Sentences with the white space behind them.
+    - ``sizes``: Tokens of each.
     """
 
     kind: str
@@ -56,15 +52,9 @@ class Plan(NamedTuple):
 def counter(tokenizer: str) -> Counter:
     """How many tokens a text has.
 
-    Parameters
-    ----------
-    tokenizer : str
-        ``words`` (of any language), ``characters``, or a file ``tokenizer.json``, or a folder with one.
+    - ``tokenizer``: ``words`` (of any language), ``characters``, or a file ``tokenizer.json``, or a folder with one.
 
-    Raises
-    ------
-    BadInput
-        If there is no such file, or it is no tokenizer.
+    Raises ``BadInput`` if there is no such file, or it is no tokenizer.
 
     Examples
     --------
@@ -103,20 +93,13 @@ def plan_of(
 ) -> Plan:
     """Haystacks and groups of needles, checked against the lengths.
 
-    Parameters
-    ----------
-    needles, haystacks : DataFrame
-        ``id``, ``needle``, ``question``, ``expected``, ``lang``; ``id``, ``kind``, ``text``, ``lang``.
-    kinds : sequence of str
-        Kinds of haystack; by default all that there are.
-    per_context : int
-        Needles of one language in each context.
+    - ``needles``, ``haystacks``: ``id``, ``needle``, ``question``, ``expected``, ``lang``; ``id``, ``kind``, ``text``,
+      ``lang``.
+    - ``kinds``: Kinds of haystack; by default all that there are.
+    - ``per_context``: Needles of one language in each context.
 
-    Raises
-    ------
-    BadInput
-        All at once: a haystack that is missing, or shorter than a length; a needle longer than a length; an answer that the
-        haystack holds without the needle; fewer needles than a context takes.
+    Raises ``BadInput``: All at once: a haystack that is missing, or shorter than a length; a needle longer than a
+    length; an answer that the haystack holds without the needle; fewer needles than a context takes.
     """
     count = counter(tokenizer)
     wanted = [kind for kind in KINDS if kind in (kinds or list(haystacks["kind"]))]
@@ -209,11 +192,8 @@ def cells_of(plan: Plan, lengths: Sequence[int], depths: Sequence[float]) -> lis
     The context holds whole sentences of the haystack from its beginning, ``length`` tokens at most with the needles; the first
     needle comes before the sentence nearest to ``depth``, further ones at even distances from there to the end.
 
-    Returns
-    -------
-    list of dict
-        ``id, needle, lang, haystack, length, depth, tokens, placed`` (the first needle's own depth), ``questions``,
-        ``question``, ``expected``, ``context``.
+    Returns: ``id, needle, lang, haystack, length, depth, tokens, placed`` (the first needle's own depth),
+    ``questions``, ``question``, ``expected``, ``context``.
     """
     rows = []
     for group in plan.groups:

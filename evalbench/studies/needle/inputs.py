@@ -37,10 +37,7 @@ def planned(
 ) -> haystack.Plan:
     """What a model would be asked.
 
-    Raises
-    ------
-    BadInput
-        Without needles and haystacks, or where contexts cannot be made of them.
+    Raises ``BadInput``: Without needles and haystacks, or where contexts cannot be made of them.
     """
     needles, texts = data.get("needles"), data.get("haystacks")
     missing = [name for name, table in (("needles", needles), ("haystacks", texts)) if table is None or table.empty]
@@ -78,10 +75,7 @@ def asked_of(
 def recorded(data: readers.Dataset, **sample: Any) -> Replies:
     """The table's own replies.
 
-    Raises
-    ------
-    BadInput
-        Without a table of replies.
+    Raises ``BadInput``: Without a table of replies.
     """
     table = data.get("items")
     if table is None:

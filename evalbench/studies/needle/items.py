@@ -25,22 +25,12 @@ def items_of(
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """Score the replies.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        ``id``, ``model``, ``reply``, ``expected``, ``unscored`` and, optionally, ``needle``, ``haystack``, ``length``,
-        ``depth``, ``question``, ``lang``, ``tokens``, ``placed``.
-    scorer : str
-        Whose score is the recall.
-    docket : Docket, optional
-        The judge.
-
-    Returns
-    -------
-    items : DataFrame
-        One row per reply, sorted by id and model.
-    replies : DataFrame
-        Their texts.
+    - ``rows``: ``id``, ``model``, ``reply``, ``expected``, ``unscored`` and, optionally, ``needle``, ``haystack``,
+      ``length``, ``depth``, ``question``, ``lang``, ``tokens``, ``placed``.
+    - ``scorer``: Whose score is the recall.
+    - ``docket``: The judge.
+    - Returns ``items``: One row per reply, sorted by id and model.
+    - Returns ``replies``: Their texts.
     """
     rows = rows.sort_values([*KEYS], kind="stable", ignore_index=True)
     scored = (rows["unscored"] == "").to_numpy()

@@ -45,10 +45,7 @@ def rules_of(
 ) -> dict[str, dict[str, float]]:
     """The checked thresholds of each figure that has a light, that of the recall first, also without any.
 
-    Raises
-    ------
-    BadInput
-        Lists thresholds that are no rule, and unknown figures.
+    Raises ``BadInput``: Lists thresholds that are no rule, and unknown figures.
 
     Examples
     --------

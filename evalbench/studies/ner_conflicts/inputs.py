@@ -14,14 +14,9 @@ from evalbench import core, errors, kit, readers
 class Predictions(NamedTuple):
     """What was predicted of which texts.
 
-    Attributes
-    ----------
-    texts : DataFrame
-        By id.
-    models, classes, entities : tuple of str
-        The names of the codes below; ascending.
-    text, model, kind, entity : (n,) arrays of int
-        One code per prediction.
+    - ``texts``: By id.
+    - ``models``, ``classes``, ``entities``: The names of the codes below; ascending.
+    - ``text``, ``model``, ``kind``, ``entity`` ((n,) arrays of int): One code per prediction.
     """
 
     texts: pd.DataFrame
@@ -52,10 +47,8 @@ def texts_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 def prepare(data: readers.Dataset) -> Predictions:
     """The checked predictions of a data set.
 
-    Raises
-    ------
-    BadInput
-        If the predictions have places, name texts that are not there, or hold blank strings: all at once.
+    Raises ``BadInput`` if the predictions have places, name texts that are not there, or hold blank strings: all at
+    once.
     """
     rows, texts = data["predictions"], data["texts"].sort_values("text_id", ignore_index=True)
     if {"start", "end"} <= set(rows.columns) and (rows[["start", "end"]] != "").all(axis=1).any():

@@ -31,10 +31,7 @@ def list_column(frame: pd.DataFrame, names: Sequence[str]) -> str:
 def refused(frame: pd.DataFrame, table: str) -> None:
     """Refuse lists and objects that are in no form that is read.
 
-    Raises
-    ------
-    BadInput
-        With the forms.
+    Raises ``BadInput``: With the forms.
     """
     nested = [str(c) for c in frame if frame[c].map(lambda v: isinstance(v, (list, dict))).any()]
     if nested and not {"start", "end"} & set(frame.columns):
@@ -56,10 +53,7 @@ def named(frame: pd.DataFrame) -> list[str]:
 def first_of_each(frame: pd.DataFrame, ids: Sequence[str], column: str) -> pd.DataFrame:
     """One row per text, where rows of several models share its true entities.
 
-    Raises
-    ------
-    BadInput
-        Where these differ.
+    Raises ``BadInput`` where these differ.
     """
     cells = frame[column].map(repr)
     key = pd.Series(list(ids), index=frame.index)
@@ -76,10 +70,7 @@ def first_of_each(frame: pd.DataFrame, ids: Sequence[str], column: str) -> pd.Da
 def token_rows(frame: pd.DataFrame, table: str) -> pd.DataFrame | None:
     """A row per token of texts that list their tokens and tags; None where they do not.
 
-    Raises
-    ------
-    BadInput
-        For lists of different lengths, and tags that are not texts: all of them.
+    Raises ``BadInput`` for lists of different lengths, and tags that are not texts: all of them.
     """
     if list_column(frame, (TOKENS,)) == "":
         return None

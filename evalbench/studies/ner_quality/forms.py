@@ -18,10 +18,7 @@ _KINDS = ("entity_class", "label", "type", "entity_group", "class")
 def spans_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Tables ``gold``, ``predictions`` and ``texts`` of whatever form the first two have; spans stay as they are.
 
-    Raises
-    ------
-    BadInput
-        For predicted tokens that are not as many as the true ones, and lists that are not of entities.
+    Raises ``BadInput`` for predicted tokens that are not as many as the true ones, and lists that are not of entities.
     """
     out = dict(frames)
     gold = frames.get("gold")

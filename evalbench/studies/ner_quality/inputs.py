@@ -18,16 +18,10 @@ OTHER = "classes unknown to gold"
 class Known(NamedTuple):
     """What is judged.
 
-    Attributes
-    ----------
-    texts : DataFrame
-        ``text_id`` ascending, ``text`` and ``lang`` where they are known.
-    classes : tuple of str
-        Those of the gold first, each part ascending.
-    truth, predicted : Entities
-        By text, place and class.
-    model : (n,) array of int
-        Of each prediction.
+    - ``texts``: ``text_id`` ascending, ``text`` and ``lang`` where they are known.
+    - ``classes``: Those of the gold first, each part ascending.
+    - ``truth``, ``predicted``: By text, place and class.
+    - ``model`` ((n,) array of int): Of each prediction.
     """
 
     texts: pd.DataFrame
@@ -43,10 +37,8 @@ class Known(NamedTuple):
 def prepare(data: readers.Dataset) -> Known:
     """The checked spans of a data set.
 
-    Raises
-    ------
-    BadInput
-        For spans that are empty or leave their text, texts that are not there, too many classes: all at once.
+    Raises ``BadInput`` for spans that are empty or leave their text, texts that are not there, too many classes: all
+    at once.
     """
     gold, predictions, texts = data["gold"], data["predictions"], data.get("texts")
     known = texts if texts is not None else _named(gold, predictions)

@@ -40,12 +40,8 @@ def confusions_of(items: pd.DataFrame) -> list[tuple[str, str]]:
 class Found(NamedTuple):
     """Items and finer tables.
 
-    Attributes
-    ----------
-    items : DataFrame
-        One row per text and model.
-    tables : mapping of str to DataFrame
-        ``spans``: one row per true or predicted entity and model; ``confusions``; ``counts``.
+    - ``items``: One row per text and model.
+    - ``tables``: ``spans``: one row per true or predicted entity and model; ``confusions``; ``counts``.
     """
 
     items: pd.DataFrame

@@ -187,10 +187,7 @@ def rules_of(
 ) -> tuple[core.verdict.Bands, dict[str, dict[str, float]]]:
     """The bands of a class's confusion, and the checked thresholds of further figures.
 
-    Raises
-    ------
-    BadInput
-        Lists thresholds that are no rule or beyond their figure, and unknown figures.
+    Raises ``BadInput``: Lists thresholds that are no rule or beyond their figure, and unknown figures.
 
     Examples
     --------

@@ -33,14 +33,9 @@ class Entities(BaseModel):
 class Known(NamedTuple):
     """What is judged.
 
-    Attributes
-    ----------
-    texts, classes : DataFrame
-        By id; by ``entity_class``, with ``definition`` and ``examples``.
-    true : mapping of (str, str) to Counter
-        Text and class to how often each string is a true entity.
-    replies : DataFrame
-        ``id, model, requests, description, entity_class, reply, unscored``.
+    - ``texts``, ``classes``: By id; by ``entity_class``, with ``definition`` and ``examples``.
+    - ``true`` (mapping of (str, str) to Counter): Text and class to how often each string is a true entity.
+    - ``replies``: ``id, model, requests, description, entity_class, reply, unscored``.
     """
 
     texts: pd.DataFrame
@@ -60,10 +55,8 @@ def named_ids(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 def prepare(data: readers.Dataset) -> Known:
     """The checked tables.
 
-    Raises
-    ------
-    BadInput
-        For spans that are empty or leave their text, and texts and classes that are not there: all at once.
+    Raises ``BadInput`` for spans that are empty or leave their text, and texts and classes that are not there: all at
+    once.
     """
     gold, texts = data["gold"].astype({"start": int, "end": int}), data["texts"].sort_values("id", ignore_index=True)
     known = dict(zip(texts["id"], texts["text"], strict=True))
@@ -105,10 +98,7 @@ def prepare(data: readers.Dataset) -> Known:
 def collected_replies(known: Known, options: Mapping[str, Any]) -> tuple[Known, list[Reply]]:
     """The replies that are judged, of the sampled texts and the wanted wordings.
 
-    Raises
-    ------
-    BadInput
-        If there is no model to ask and no reply of these wordings.
+    Raises ``BadInput`` if there is no model to ask and no reply of these wordings.
     """
     wanted = kit.sampling.sample_ids(
         known.texts["id"].tolist(), options["sample_method"], options["n_samples"], options["random_state"]

@@ -26,16 +26,10 @@ Judge = str | Callable[[dict[str, Any]], object]
 class Answer:
     """One answer with what it was made from.
 
-    Attributes
-    ----------
-    text : str or None
-        None where there is no answer.
-    contexts : tuple of str
-        By rank; none where nothing but blanks was retrieved.
-    truth : str
-        Empty where there is no ground truth.
-    unscored : str
-        Why there is no answer; empty where there is one.
+    - ``text``: None where there is no answer.
+    - ``contexts``: By rank; none where nothing but blanks was retrieved.
+    - ``truth``: Empty where there is no ground truth.
+    - ``unscored``: Why there is no answer; empty where there is one.
     """
 
     id: str
@@ -85,10 +79,7 @@ def only_compares(judge: Judge) -> bool:
 def judge_of(judge: Judge, data: readers.Dataset) -> Judge | recorded.Recording:
     """The judge that is asked: for ``recorded`` the verdicts of the data set.
 
-    Raises
-    ------
-    BadInput
-        If the data set has none.
+    Raises ``BadInput`` if the data set has none.
     """
     if judge != OWN_TABLE:
         return judge

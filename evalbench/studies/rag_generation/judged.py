@@ -40,23 +40,14 @@ _NONE = Statements(())
 class Case:
     """What was found out about one answer; empty where it was not asked.
 
-    Attributes
-    ----------
-    statements, facts : Statements
-        Of the answer and of the ground truth.
-    supported, right, carried : list of Judgement
-        A statement against the contexts and against the facts; a fact against the contexts.
-    relevant : list of Judgement
-        Of each context.
-    questions : tuple of str
-        What the judge wrote from the answer.
-    vectors : array
-        Of the question that was asked, then of the written ones.
-    noncommittal : bool or None
-    relevance_unscored : str
-        Why there are no questions or no cosines.
-    pairs : Paired or None
-        Statements and facts one to one.
+    - ``statements``, ``facts``: Of the answer and of the ground truth.
+    - ``supported``, ``right``, ``carried``: A statement against the contexts and against the facts; a fact against the
+      contexts.
+    - ``relevant``: Of each context.
+    - ``questions``: What the judge wrote from the answer.
+    - ``vectors``: Of the question that was asked, then of the written ones.
+    - ``relevance_unscored``: Why there are no questions or no cosines.
+    - ``pairs``: Statements and facts one to one.
     """
 
     answer: inputs.Answer
@@ -85,14 +76,9 @@ def cases_of(
 ) -> list[Case]:
     """Ask the judge what these metrics need, each distinct question once.
 
-    Parameters
-    ----------
-    split : {"sentences", "claims"}
+    - ``split`` ({"sentences", "claims"})
 
-    Returns
-    -------
-    list of Case
-        In the order of the answers; the cosines are not known yet, see :func:`compared`.
+    Returns: In the order of the answers; the cosines are not known yet, see :func:`compared`.
     """
     wanted, cases = set(metrics), [Case(answer) for answer in answers]
     told = [case for case in cases if case.answer.text is not None]

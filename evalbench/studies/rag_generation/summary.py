@@ -74,10 +74,7 @@ def _mean(name: str) -> core.Measure:
 def rules_of(lights: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, dict[str, float]]:
     """The checked thresholds of each figure that has a light.
 
-    Raises
-    ------
-    BadInput
-        Lists lights of figures that are not computed, and thresholds that are no rule.
+    Raises ``BadInput``: Lists lights of figures that are not computed, and thresholds that are no rule.
     """
     known = {}
     for m in measures(metrics):

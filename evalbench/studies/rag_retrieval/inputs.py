@@ -93,10 +93,7 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
 def check(data: readers.Dataset) -> None:
     """Refuse runs without an order, and runs that share no query with the judgements.
 
-    Raises
-    ------
-    BadInput
-        All faults in one message.
+    Raises ``BadInput``: All faults in one message.
     """
     run, qrels = data["run"], data["qrels"]
     faults = []
@@ -125,12 +122,8 @@ def _some(ids: pd.Series) -> str:
 class Given(NamedTuple):
     """The tables as the study reads them.
 
-    Attributes
-    ----------
-    runs : dict of str to DataFrame
-        ``query_id``, ``passage_id``, ``score`` of each run, by its name.
-    qrels : DataFrame
-        Without passages that were not judged.
+    - ``runs``: ``query_id``, ``passage_id``, ``score`` of each run, by its name.
+    - ``qrels``: Without passages that were not judged.
     """
 
     runs: Mapping[str, pd.DataFrame]
@@ -141,10 +134,7 @@ class Given(NamedTuple):
 def given(data: readers.Dataset) -> Given:
     """Runs and judgements, and what a reader must know of them.
 
-    Raises
-    ------
-    BadInput
-        See :func:`check`.
+    Raises ``BadInput``: See :func:`check`.
     """
     check(data)
     table, notes = data["run"], []
@@ -194,11 +184,8 @@ def by_query(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 
     A query without an id is numbered by its text, or by its place where there is none.
 
-    Raises
-    ------
-    BadInput
-        For lists that are in neither form, cells that are no lists of ids, and queries of several runs whose relevant
-        passages differ: all of them.
+    Raises ``BadInput`` for lists that are in neither form, cells that are no lists of ids, and queries of several runs
+    whose relevant passages differ: all of them.
     """
     out = dict(frames)
     frame = frames.get("run")

@@ -40,12 +40,9 @@ def items_of(
 ) -> pd.DataFrame:
     """One row per judged query and run.
 
-    Returns
-    -------
-    DataFrame
-        ``query_id``, ``run``, a column per figure, ``unjudged_at_K`` per depth, ``n_relevant``, ``n_ranked``, ``n_tied`` (passages
-        that share their score), ``top_grade`` (of the first passage; NaN where it was not judged), ``unscored``,
-        ``undefined``.
+    Returns: ``query_id``, ``run``, a column per figure, ``unjudged_at_K`` per depth, ``n_relevant``, ``n_ranked``,
+    ``n_tied`` (passages that share their score), ``top_grade`` (of the first passage; NaN where it was not judged),
+    ``unscored``, ``undefined``.
     """
     parts = []
     for name, (queries, found) in rankings.items():

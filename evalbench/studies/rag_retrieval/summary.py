@@ -19,10 +19,8 @@ K, KS = 5, (1, 3, 5, 10)
 def rules_of(lights: Mapping[str, Any], metrics: Sequence[str], k: int) -> dict[str, dict[str, float]]:
     """The checked thresholds by the names of figures.
 
-    Raises
-    ------
-    BadInput
-        Lists lights of metrics that are not computed or at another depth, and thresholds that are no rule.
+    Raises ``BadInput``: Lists lights of metrics that are not computed or at another depth, and thresholds that are no
+    rule.
     """
     checks, found = kit.Checks(), {}
     for name, rule in lights.items():

@@ -52,10 +52,7 @@ def passages_of(
 ) -> pd.DataFrame:
     """The first k passages of some queries in every run, and their relevant passages wherever they are.
 
-    Returns
-    -------
-    DataFrame
-        ``query_id, run, rank`` (NaN: not found), ``passage_id, score, relevance`` (NaN: not judged), ``text``.
+    Returns: ``query_id, run, rank`` (NaN: not found), ``passage_id, score, relevance`` (NaN: not judged), ``text``.
     """
     wanted = set(queries)
     qrels = given.qrels[given.qrels["query_id"].isin(wanted)]
@@ -119,12 +116,8 @@ def answers_of(
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """Accuracy by the relevance of the first passage, and Spearman of accuracy with the quality of retrieval.
 
-    Returns
-    -------
-    by_passage : DataFrame
-        ``run, model, relevant`` (0, 1), ``n, accuracy, ci_low, ci_high``.
-    correlations : DataFrame
-        ``run, model, quality, spearman, ci_low, ci_high, n, note``.
+    - Returns ``by_passage``: ``run, model, relevant`` (0, 1), ``n, accuracy, ci_low, ci_high``.
+    - Returns ``correlations``: ``run, model, quality, spearman, ci_low, ci_high, n, note``.
     """
     given = answers if "model" in answers else answers.assign(model="answers")
     known = given[given["answer_correct"].notna()]

@@ -36,16 +36,10 @@ def asked_hash(fields: Fields) -> str:
 class Asker:
     """Asks one model; each distinct thing once.
 
-    Parameters
-    ----------
-    model : str or callable
-        The name of an endpoint's model, ``recorded``, or a function of the fields.
-    replies : DataFrame or None
-        The recorded ones.
-    prompt : str
-        A folder of the user's own prompts.
-    settings
-        ``temperature``, ``max_tokens``, ``seed`` of an endpoint's model.
+    - ``model``: The name of an endpoint's model, ``recorded``, or a function of the fields.
+    - ``replies``: The recorded ones.
+    - ``prompt``: A folder of the user's own prompts.
+    - ``settings``: ``temperature``, ``max_tokens``, ``seed`` of an endpoint's model.
     """
 
     def __init__(self, model: Model, replies: pd.DataFrame | None, prompt: str = "", **settings: Any) -> None:
@@ -108,10 +102,7 @@ class Asker:
 def at_hand(name: str, *, always: bool = False) -> None:
     """Refuse a model that is not on this machine, or has no such form of a name, before hours of work.
 
-    Parameters
-    ----------
-    always : bool
-        Whether the name must be that of a model; a judge may have another.
+    - ``always``: Whether the name must be that of a model; a judge may have another.
     """
     if always or names.is_model_name(name):
         endpoint_identity(names.model(name))

@@ -74,14 +74,9 @@ SCHEMA = {
 class Sources(NamedTuple):
     """The stretches of documents that answer questions; one row each, sorted by question.
 
-    Attributes
-    ----------
-    question, document : (n,) int arrays
-        Rows of the questions and of the documents.
-    start, end : (n,) int arrays
-        The stretch, in characters; the whole document where no passage is given.
-    why : (n_questions,) array of str
-        Why a question has none; empty where it has some.
+    - ``question``, ``document`` ((n,) int arrays): Rows of the questions and of the documents.
+    - ``start``, ``end`` ((n,) int arrays): The stretch, in characters; the whole document where no passage is given.
+    - ``why`` ((n_questions,) array of str): Why a question has none; empty where it has some.
     """
 
     question: np.ndarray[Any, Any]
@@ -94,10 +89,7 @@ class Sources(NamedTuple):
 def check(data: readers.Dataset) -> None:
     """Refuse questions whose source is not among the documents, and sources of questions that are not there.
 
-    Raises
-    ------
-    BadInput
-        All of them in one message.
+    Raises ``BadInput``: All of them in one message.
     """
     documents, questions = set(data["documents"]["doc_id"]), data["questions"]
     named = _named(data)

@@ -63,15 +63,11 @@ class Parts:
 class Index(NamedTuple):
     """The chunks of the documents, ready to be searched.
 
-    Attributes
-    ----------
-    documents, starts, ends : (n,) int arrays
-        The document of each chunk, and which stretch of it; by document, then by place.
-    names : list of str
-        ``DOCUMENT:START-END``.
-    vectors : (n, d) float32 array
-    how : str
-        ``exact``, ``graph`` or the name of the function that searches.
+    - ``documents``, ``starts``, ``ends`` ((n,) int arrays): The document of each chunk, and which stretch of it; by
+      document, then by place.
+    - ``names``: ``DOCUMENT:START-END``.
+    - ``vectors`` ((n, d) float32 array)
+    - ``how``: ``exact``, ``graph`` or the name of the function that searches.
     """
 
     documents: Array
@@ -172,10 +168,7 @@ def _own(search: Search, n: int) -> Search:
 def recall_of_search(index: Index, queries: Array, seed: int) -> dict[str, Any]:
     """How many of the nearest a search that is not exact finds: its recall@10 on a sample of queries.
 
-    Returns
-    -------
-    dict
-        ``n_chunks, search, n_queries, recall``; the exact search has recall 1 by definition, and no queries.
+    Returns: ``n_chunks, search, n_queries, recall``; the exact search has recall 1 by definition, and no queries.
     """
     if index.how == "exact":
         return {"n_chunks": len(index.texts), "search": "exact", "n_queries": 0, "recall": 1.0}
@@ -190,14 +183,9 @@ def recall_of_search(index: Index, queries: Array, seed: int) -> dict[str, Any]:
 class Found(NamedTuple):
     """What a search found for every question.
 
-    Attributes
-    ----------
-    places : (n, depth) int array
-        Chunks, the nearest first; −1 where there is none.
-    carries : (n, depth) bool array
-        Whether the chunk carries a source of the question.
-    first : (n_sources,) float array
-        The rank of the first chunk that carries a source; infinite where none does.
+    - ``places`` ((n, depth) int array): Chunks, the nearest first; −1 where there is none.
+    - ``carries`` ((n, depth) bool array): Whether the chunk carries a source of the question.
+    - ``first`` ((n_sources,) float array): The rank of the first chunk that carries a source; infinite where none does.
     """
 
     places: Array

@@ -47,18 +47,11 @@ MARKS: Task = mark_task(
 class Rag:
     """What the sections share.
 
-    Attributes
-    ----------
-    documents, questions : DataFrame
-        Sorted by their ids.
-    key : Card or None
-        The metric that answers are scored by; None where the target metric is one of retrieval.
-    options : mapping
-        Of the text metric.
-    answering, asking, marking : Asker or None
-        Who answers; who writes and rewrites questions.
-    tables : dict of str to list of DataFrame
-        What the sections leave for the page.
+    - ``documents``, ``questions``: Sorted by their ids.
+    - ``key``: The metric that answers are scored by; None where the target metric is one of retrieval.
+    - ``options``: Of the text metric.
+    - ``answering``, ``asking``, ``marking``: Who answers; who writes and rewrites questions.
+    - ``tables``: What the sections leave for the page.
     """
 
     documents: pd.DataFrame

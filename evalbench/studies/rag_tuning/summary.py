@@ -136,14 +136,9 @@ def _of_retrieval(target_metric: str) -> tuple[core.Measure, ...]:
 class Choice(NamedTuple):
     """Which k is best.
 
-    Attributes
-    ----------
-    best : int
-        Where the target metric is highest; of equals the smallest.
-    plain : int
-        The smallest that is within one standard error of it.
-    error : float
-        The standard error at the best.
+    - ``best``: Where the target metric is highest; of equals the smallest.
+    - ``plain``: The smallest that is within one standard error of it.
+    - ``error``: The standard error at the best.
     """
 
     best: int

@@ -46,12 +46,8 @@ def items_of(
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """One row per question of a test set and model; the generations with ``answer``: which of them are the same; notes.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        Of :func:`evalbench.studies.reproduction.inputs.generations_of`, graded.
-    embed : callable or None
-        Texts to vectors; None leaves the meaning out.
+    - ``rows``: Of :func:`evalbench.studies.reproduction.inputs.generations_of`, graded.
+    - ``embed``: Texts to vectors; None leaves the meaning out.
     """
 
     number, keys = _questions(rows)

@@ -92,10 +92,8 @@ def _percentage_points(total: core.arrays.Floats, n: core.arrays.Floats) -> core
 def rules_of(lights: Mapping[str, Any] | None, tasks: Sequence[str]) -> Rules:
     """The thresholds of a user's own, checked.
 
-    Raises
-    ------
-    BadInput
-        For a figure that is not there, that no task gives a direction, and faulty thresholds: all at once.
+    Raises ``BadInput`` for a figure that is not there, that no task gives a direction, and faulty thresholds: all at
+    once.
     """
     known = {}
     for m in measures():

@@ -20,10 +20,7 @@ Reasons = tuple[dict[Any, str], dict[Any, str]]
 class Answered(NamedTuple):
     """Both tables with a model's answers, and what it replied.
 
-    Attributes
-    ----------
-    reasons : (mapping, mapping)
-        Why a query (by id) and a variant (by id and augmentation) has no answer.
+    - ``reasons`` ((mapping, mapping)): Why a query (by id) and a variant (by id and augmentation) has no answer.
     """
 
     items: pd.DataFrame
@@ -35,12 +32,8 @@ class Answered(NamedTuple):
 class Made(NamedTuple):
     """Variants of queries.
 
-    Attributes
-    ----------
-    variants : DataFrame
-        ``id, augmentation, query`` and ``why`` there is no query where a model wrote none.
-    replies : list of Reply
-        Of the model that wrote paraphrases and translations.
+    - ``variants``: ``id, augmentation, query`` and ``why`` there is no query where a model wrote none.
+    - ``replies``: Of the model that wrote paraphrases and translations.
     """
 
     variants: pd.DataFrame
@@ -91,14 +84,10 @@ def made(
 ) -> Made:
     """The variants of every query that each augmentation changes, and how many it leaves as they are.
 
-    Parameters
-    ----------
-    items : DataFrame
-        ``id, query``, if wanted ``lang``.
-    augmentations, rates, protect, scheme, seed
-        See :func:`evalbench.text.augment.augmented`.
-    rephraser, max_tokens
-        Who writes paraphrases and translations, see :func:`evalbench.kit.rephrasing.rephrased`.
+    - ``items``: ``id, query``, if wanted ``lang``.
+    - ``augmentations``, ``rates``, ``protect``, ``scheme``, ``seed``: See :func:`evalbench.text.augment.augmented`.
+    - ``rephraser``, ``max_tokens``: Who writes paraphrases and translations, see
+      :func:`evalbench.kit.rephrasing.rephrased`.
     """
     first = items.drop_duplicates("id")
     first = first[[c for c in ("id", "query", "lang") if c in first]]
@@ -130,14 +119,9 @@ def made(
 def answered(items: pd.DataFrame, variants: pd.DataFrame, model: str, **settings: Any) -> Answered:
     """Ask a model every query and every variant; replies are cached, so that nothing is paid for twice.
 
-    Parameters
-    ----------
-    items : DataFrame
-        ``id, query``; of several models' rows the first counts.
-    variants : DataFrame
-        ``id, augmentation, query``; of those with a reason ``why`` there is no query, none is asked.
-    settings
-        See :func:`evalbench.kit.collecting.asked`.
+    - ``items``: ``id, query``; of several models' rows the first counts.
+    - ``variants``: ``id, augmentation, query``; of those with a reason ``why`` there is no query, none is asked.
+    - ``settings``: See :func:`evalbench.kit.collecting.asked`.
     """
     first = items.drop_duplicates("id").drop(columns=["model", "output"], errors="ignore")
     others = variants.drop_duplicates(["id", "augmentation"]).drop(columns=["model", "output"], errors="ignore")

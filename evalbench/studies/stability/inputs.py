@@ -53,12 +53,9 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
 class Paired(NamedTuple):
     """Every variant beside its query.
 
-    Attributes
-    ----------
-    rows : DataFrame
-        ``id, model`` if there is one, ``augmentation, level, query, variant, output, output_after, reference``, in this order.
-    notes : tuple of str
-        What was left out.
+    - ``rows``: ``id, model`` if there is one, ``augmentation, level, query, variant, output, output_after, reference``,
+      in this order.
+    - ``notes``: What was left out.
     """
 
     rows: pd.DataFrame
@@ -98,10 +95,7 @@ def check_levels(levels: Mapping[str, str]) -> None:
 def variants_of(data: readers.Dataset) -> pd.DataFrame:
     """The table of variants.
 
-    Raises
-    ------
-    BadInput
-        If there is none.
+    Raises ``BadInput`` if there is none.
     """
     variants = data.get("variants")
     if variants is None:
@@ -142,10 +136,7 @@ def texts_of(pair: Paired, column: str) -> pd.DataFrame:
 def with_models(items: pd.DataFrame, variants: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Both tables with the column ``model``, or neither: the one model of a table is that of the other.
 
-    Raises
-    ------
-    BadInput
-        If one table has several models and the other does not name any.
+    Raises ``BadInput`` if one table has several models and the other does not name any.
     """
     if ("model" in items) == ("model" in variants):
         return items, variants
@@ -162,17 +153,11 @@ def with_models(items: pd.DataFrame, variants: pd.DataFrame) -> tuple[pd.DataFra
 def paired(items: pd.DataFrame, variants: pd.DataFrame, columns: Sequence[str], levels: Mapping[str, str]) -> Paired:
     """Each variant beside its query.
 
-    Parameters
-    ----------
-    columns : sequence of str
-        Further columns of both tables, such as a score: they become ``COLUMN`` and ``COLUMN_after``.
-    levels : mapping of augmentation to level
-        Goes before the column ``level``, which goes before the name.
+    - ``columns``: Further columns of both tables, such as a score: they become ``COLUMN`` and ``COLUMN_after``.
+    - ``levels``: Goes before the column ``level``, which goes before the name.
 
-    Raises
-    ------
-    BadInput
-        If no variant has its query among the items, or two rows of one augmentation have several levels.
+    Raises ``BadInput`` if no variant has its query among the items, or two rows of one augmentation have several
+    levels.
     """
     items, variants = with_models(items, variants)
     by = ("model", "augmentation") if "model" in items else ("augmentation",)

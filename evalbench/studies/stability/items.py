@@ -26,12 +26,8 @@ _DUST = 1e-9
 class Key(NamedTuple):
     """The key metric.
 
-    Attributes
-    ----------
-    card : Card or None
-        None where it is a column of the tables.
-    worst, best : float
-        What is 0 and what is 100 percentage points.
+    - ``card``: None where it is a column of the tables.
+    - ``worst``, ``best``: What is 0 and what is 100 percentage points.
     """
 
     name: str
@@ -52,10 +48,8 @@ class Tables(NamedTuple):
 def numbered(items: pd.DataFrame, variants: pd.DataFrame, metric: str) -> Tables:
     """The tables with the score of both as numbers, where ``metric`` names one or ``auto`` finds one.
 
-    Raises
-    ------
-    BadInput
-        If cells of the score are not numbers, only one table has the column, or there is neither a score nor what a text metric needs.
+    Raises ``BadInput`` if cells of the score are not numbers, only one table has the column, or there is neither a
+    score nor what a text metric needs.
     """
     if metric == kit.choosing.AUTO:
         column = next((c for c in SCORES if c in items and c in variants), "")
@@ -98,19 +92,12 @@ def _check_texts(items: pd.DataFrame, variants: pd.DataFrame, metric: str) -> No
 def key_of(tables: Tables, metric: str, score_range: Sequence[float], options: kit.metric_options.Options) -> Key:
     """The key metric, and the ends of its scale.
 
-    Parameters
-    ----------
-    metric : str
-        A column of both tables, a text metric, or ``auto``.
-    score_range : sequence of float
-        Worst and best; empty for those of the metric, and for 0 and 1 of a column whose values lie there.
-    options : mapping
-        See :mod:`evalbench.kit.metric_options`.
+    - ``metric``: A column of both tables, a text metric, or ``auto``.
+    - ``score_range``: Worst and best; empty for those of the metric, and for 0 and 1 of a column whose values lie
+      there.
+    - ``options``: See :mod:`evalbench.kit.metric_options`.
 
-    Raises
-    ------
-    BadInput
-        If there is no such metric, it has no better and worse, or its scale is not known.
+    Raises ``BadInput`` if there is no such metric, it has no better and worse, or its scale is not known.
     """
     name = tables.column or (TEXT if metric == kit.choosing.AUTO else metric)
     notes: tuple[str, ...] = ()
@@ -178,21 +165,14 @@ def items_of(
 ) -> tuple[pd.DataFrame, kit.scoring.Scored | None]:
     """Score both sides of every pair.
 
-    Parameters
-    ----------
-    options : mapping
-        See :mod:`evalbench.kit.metric_options`.
-    replies : (mapping, mapping)
-        Why a model gave no answer to a query (by id) and to a variant (by id and augmentation).
-
-    Returns
-    -------
-    items : DataFrame
-        ``id``, ``model`` if there is one, ``augmentation``, ``level``; ``drop`` (percentage points of the metric's scale, positive
-        where the score got worse), ``before``, ``after`` (in the metric's unit), ``above_worst`` (how far before lies above the worst,
-        percentage points), ``changed``, ``worse`` (0 or 1); none of them unless both sides have a score; ``unscored``, ``undefined``.
-    Scored or None
-        None where the metric is a column of the tables.
+    - ``options``: See :mod:`evalbench.kit.metric_options`.
+    - ``replies`` ((mapping, mapping)): Why a model gave no answer to a query (by id) and to a variant (by id and
+      augmentation).
+    - Returns ``items``: ``id``, ``model`` if there is one, ``augmentation``, ``level``; ``drop`` (percentage points of
+      the metric's scale, positive where the score got worse), ``before``, ``after`` (in the metric's unit),
+      ``above_worst`` (how far before lies above the worst, percentage points), ``changed``, ``worse`` (0 or 1); none of
+      them unless both sides have a score; ``unscored``, ``undefined``.
+    - Returns ``Scored or None``: None where the metric is a column of the tables.
     """
     rows, scored = pair.rows, None
     if key.card is None:

@@ -21,16 +21,11 @@ _WORST_FIRST = ("red", "yellow", "grey", "green")
 class Drops(NamedTuple):
     """The drops of augmentations, a column each.
 
-    Attributes
-    ----------
-    value, low, high, above : (g,) arrays
-        Percentage points; NaN where there is none.  ``above``: mean score before, above the metric's worst.
-    replicates : (r, g) array
-        Bootstrap of each.
-    n : (g,) array
-        Items with a value.
-    family : (g,) array of int
-        Whose drops are adjusted together.
+    - ``value``, ``low``, ``high``, ``above`` ((g,) arrays): Percentage points; NaN where there is none. ``above``: mean
+      score before, above the metric's worst.
+    - ``replicates`` ((r, g) array): Bootstrap of each.
+    - ``n`` ((g,) array): Items with a value.
+    - ``family`` ((g,) array of int): Whose drops are adjusted together.
     """
 
     value: core.Floats
@@ -73,12 +68,8 @@ def all_agree(drop: float, above: float, n: int, level: float = 0.95) -> tuple[f
     At least ``w = n / (n + z²)`` of all items (Wilson's bound for n of n) drop so; the others rise to the best score or fall to the
     worst: ``w · drop − (1 − w)(100 − above)`` to ``w · drop + (1 − w) · above``.
 
-    Parameters
-    ----------
-    drop : float
-        Percentage points.
-    above : float
-        Mean score before, percentage points above the worst.
+    - ``drop``: Percentage points.
+    - ``above``: Mean score before, percentage points above the worst.
 
     Examples
     --------
@@ -119,17 +110,10 @@ def p_values(drops: Drops, limit: float, at: core.Floats | None = None) -> core.
 
     Where there is none, the tail of a normal distribution with the replicates' spread, if that is less.
 
-    Parameters
-    ----------
-    limit : float
-        Percentage points.
-    at : (b, g) array, optional
-        Other values than the drops' own, with intervals of the same width.
+    - ``limit``: Percentage points.
+    - ``at`` ((b, g) array, optional): Other values than the drops' own, with intervals of the same width.
 
-    Returns
-    -------
-    (b, g) array
-        NaN without a value; (1, g) without ``at``.
+    Returns ((b, g) array): NaN without a value; (1, g) without ``at``.
     """
     values = drops.value[None, :] if at is None else at
     out = np.full(values.shape, np.nan)
@@ -179,15 +163,10 @@ def lights_of(drops: Drops, light_on: str, bands: core.verdict.Bands, at: core.F
     it lies in the green and the upper end of its interval not in the red, else grey.  Either way a green light is grey where the score before is
     so low that it cannot fall into the red.
 
-    Parameters
-    ----------
-    light_on : {"ci", "estimate"}
-    at : (b, g) array, optional
-        See :func:`p_values`.
+    - ``light_on`` ({"ci", "estimate"})
+    - ``at`` ((b, g) array, optional): See :func:`p_values`.
 
-    Returns
-    -------
-    (b, g) array of str
+    Returns: (b, g) array of str.
     """
     values = drops.value[None, :] if at is None else at
     yellow, red = bands.cuts
@@ -230,14 +209,9 @@ def stability_of(
 ) -> float | None:
     """The share of resamples of all items with the same light, intervals as wide as those of all items.
 
-    Parameters
-    ----------
-    at : (b, g) array
-        The drops in resamples that all augmentations share.
-    held : (g,) sequence of bool
-        Whose lights are grey whatever is drawn.
-    light_on, bands
-        See :func:`lights_of`.
+    - ``at`` ((b, g) array): The drops in resamples that all augmentations share.
+    - ``held`` ((g,) sequence of bool): Whose lights are grey whatever is drawn.
+    - ``light_on``, ``bands``: See :func:`lights_of`.
     """
     if not at.size:
         return None

@@ -19,10 +19,7 @@ NOTHING = "no item has a score before and after"
 def rules_of(lights: Mapping[str, Mapping[str, float]]) -> core.verdict.Bands:
     """The bands of a drop: the document's, or the stated ones.
 
-    Raises
-    ------
-    BadInput
-        Lists figures other than ``drop``, and thresholds that are no rule.
+    Raises ``BadInput``: Lists figures other than ``drop``, and thresholds that are no rule.
 
     Examples
     --------
@@ -55,12 +52,8 @@ def measures(*, metric: str = "", score_range: Sequence[float] = ()) -> tuple[co
 class Found(NamedTuple):
     """The figures of every augmentation and model.
 
-    Attributes
-    ----------
-    estimates : list of list of Estimate
-        Of each group: the drop first, with its light.
-    rows : list of DataFrame
-        The items of each group.
+    - ``estimates``: Of each group: the drop first, with its light.
+    - ``rows``: The items of each group.
     """
 
     estimates: list[list[core.Estimate]]

@@ -104,11 +104,8 @@ SCHEMA: Mapping[str, Table] = {
 class Asked(NamedTuple):
     """Every variant beside its question.
 
-    Attributes
-    ----------
-    rows : DataFrame
-        ``id, augmentation, level, question, variant`` (None where there is none), ``edits`` (the log as JSON; None where another made
-        the variant), ``unscored``, ``undefined``, in the order of the first two.
+    - ``rows``: ``id, augmentation, level, question, variant`` (None where there is none), ``edits`` (the log as JSON;
+      None where another made the variant), ``unscored``, ``undefined``, in the order of the first two.
     """
 
     rows: pd.DataFrame
@@ -220,10 +217,7 @@ def by_model(name: str) -> bool:
 def shares_of(augmentations: Sequence[str], rates: Mapping[str, Any]) -> list[tuple[str, str, float | None]]:
     """Label, name and rate of every augmentation at every rate; the rate is part of the label where there are several.
 
-    Raises
-    ------
-    BadInput
-        For unknown names, names given twice, and rates that are none: all of them.
+    Raises ``BadInput`` for unknown names, names given twice, and rates that are none: all of them.
 
     Examples
     --------

@@ -21,12 +21,8 @@ GRAPH_FROM = 200_000
 class Tops(NamedTuple):
     """The tops of both sides of every row, by number of passage, and the names of the passages.
 
-    Attributes
-    ----------
-    rows : DataFrame
-        As :class:`evalbench.studies.stability_top.inputs.Asked` has them.
-    before, after : (n, K) int arrays
-        -1: no passage.
+    - ``rows``: As :class:`evalbench.studies.stability_top.inputs.Asked` has them.
+    - ``before``, ``after`` ((n, K) int arrays): -1: no passage.
     """
 
     rows: pd.DataFrame

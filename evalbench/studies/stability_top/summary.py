@@ -44,10 +44,7 @@ def bands_of_document(metric: str) -> core.verdict.Bands | None:
 def rules_of(lights: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """Checked thresholds of one's own.
 
-    Raises
-    ------
-    BadInput
-        For figures that there are not, and thresholds that are no rule: all of them.
+    Raises ``BadInput`` for figures that there are not, and thresholds that are no rule: all of them.
     """
     return kit.rules.rules_of(lights, dict.fromkeys(FIGURES, kit.rules.Figure()))
 
@@ -94,12 +91,8 @@ def summarise(
 def by_k_of(rows: pd.DataFrame, found: TopAgreement, *, seed: int, n_resamples: int) -> pd.DataFrame:
     """Every figure at every depth, a row per augmentation and depth: its mean and the ends of its interval, and the changed shares.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        ``id, augmentation, unscored, undefined``.
-    found : TopAgreement
-        Of these rows.
+    - ``rows``: ``id, augmentation, unscored, undefined``.
+    - ``found``: Of these rows.
     """
     depths = range(1, found.rbo.shape[1] + 1)
     wide = pd.concat(

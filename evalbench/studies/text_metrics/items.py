@@ -16,12 +16,9 @@ from evalbench.text.words import word_counts
 def items_of(frame: pd.DataFrame, scored: kit.scoring.Scored) -> pd.DataFrame:
     """The items of scored texts.
 
-    Returns
-    -------
-    DataFrame
-        ``id``, ``model`` if there is one, ``output_words``, a column per metric and part of one, ``METRIC_unscored``
-        and ``METRIC_undefined`` with a reason per text where the metric lacks values; ``unscored`` and ``undefined``
-        where no metric has a value.
+    Returns: ``id``, ``model`` if there is one, ``output_words``, a column per metric and part of one,
+    ``METRIC_unscored`` and ``METRIC_undefined`` with a reason per text where the metric lacks values; ``unscored`` and
+    ``undefined`` where no metric has a value.
     """
     keys = {key: frame[key].to_numpy() for key in ("id", "model") if key in frame}
     outputs = frame["output"]
@@ -58,10 +55,7 @@ def frame_of(items: pd.DataFrame) -> pd.DataFrame:
 def answered(frame: pd.DataFrame, prompt: str, model: str) -> tuple[pd.DataFrame, list[Reply]]:
     """The table with the outputs of a model that was asked with a template, each question once, and its replies.
 
-    Raises
-    ------
-    BadInput
-        If the template is faulty or names a column that the table lacks.
+    Raises ``BadInput`` if the template is faulty or names a column that the table lacks.
     """
     from jinja2 import StrictUndefined, TemplateError
     from jinja2.sandbox import SandboxedEnvironment

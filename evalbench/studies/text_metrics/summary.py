@@ -17,10 +17,8 @@ from evalbench.studies.text_metrics.items import with_reasons
 def rules_of(lights: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, dict[str, float]]:
     """The checked thresholds of each metric that has a light.
 
-    Raises
-    ------
-    BadInput
-        Lists lights of metrics that are not computed or have no direction, and thresholds that are no rule.
+    Raises ``BadInput``: Lists lights of metrics that are not computed or have no direction, and thresholds that are no
+    rule.
     """
     cards = [directed(name, lights) for name in metrics]
     return kit.rules.rules_of(lights, {c.name: kit.rules.Figure(c.higher_is_better, c.range) for c in cards})

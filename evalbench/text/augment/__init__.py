@@ -61,16 +61,10 @@ _Keys = npt.NDArray[np.uint64]
 class Augmentation(NamedTuple):
     """One way to change a text.
 
-    Attributes
-    ----------
-    level : str
-        ``characters`` or ``words``: which of the two tests of stability it belongs to.
-    title : str
-        What it does, in words.
-    of : str
-        What its rate is a share of.
-    rate : float
-        The rate unless another is given.
+    - ``level``: ``characters`` or ``words``: which of the two tests of stability it belongs to.
+    - ``title``: What it does, in words.
+    - ``of``: What its rate is a share of.
+    - ``rate``: The rate unless another is given.
     """
 
     level: str
@@ -108,16 +102,9 @@ def augment(
 ) -> Variant:
     """One text changed; see :func:`augmented`, which gives the same for a column.
 
-    Parameters
-    ----------
-    item : str
-        The item's id.
-    rate : float, optional
+    - ``item``: The item's id.
 
-    Returns
-    -------
-    Variant
-        The text and its edits, from left to right.
+    Returns: The text and its edits, from left to right.
 
     Examples
     --------
@@ -144,34 +131,20 @@ def augmented(
 ) -> Variants:
     """A column of texts changed.
 
-    Parameters
-    ----------
-    name : str
-        One of :data:`AUGMENTATIONS`.
-    ids : iterable of str
-        Of the items: each has random numbers of its own.
-    rate : float, optional
-        0–1: the share of the letters, words or pairs of words (``AUGMENTATIONS[name].of``) that is changed, on average; of n of
-        them ``floor(rate n)`` are drawn, or one more.  Where swaps overlap, the later one is left out, and so are letters with
-        marks of their own, so that fewer may be changed.
-    languages : iterable of str, optional
-        ISO 639-1 codes of the items, "" for unknown.  Only ``transliterate`` asks for them: Russian is written in Latin letters,
-        English in Cyrillic ones, other texts in the script that fewer of their letters have.
-    protect : sequence of str
-        What stays as it is: ``numbers``, ``code``, ``urls``; see :func:`protected_spans`.
-    scheme : str
-        Of ``transliterate``; see :func:`to_latin`.
+    - ``name``: One of :data:`AUGMENTATIONS`.
+    - ``ids``: Of the items: each has random numbers of its own.
+    - ``rate``: 0–1: the share of the letters, words or pairs of words (``AUGMENTATIONS[name].of``) that is changed, on
+      average; of n of them ``floor(rate n)`` are drawn, or one more. Where swaps overlap, the later one is left out,
+      and so are letters with marks of their own, so that fewer may be changed.
+    - ``languages``: ISO 639-1 codes of the items, "" for unknown. Only ``transliterate`` asks for them: Russian is
+      written in Latin letters, English in Cyrillic ones, other texts in the script that fewer of their letters have.
+    - ``protect``: What stays as it is: ``numbers``, ``code``, ``urls``; see :func:`protected_spans`.
+    - ``scheme``: Of ``transliterate``; see :func:`to_latin`.
 
-    Returns
-    -------
-    Variants
-        The texts, in their order, and their edits.
+    Returns: The texts, in their order, and their edits.
 
-    Raises
-    ------
-    BadInput
-        For an unknown name, scheme or kind of what is protected, a rate outside 0–1, entries that are not texts, and lengths
-        that differ; all faults at once.
+    Raises ``BadInput`` for an unknown name, scheme or kind of what is protected, a rate outside 0–1, entries that are
+    not texts, and lengths that differ; all faults at once.
 
     Examples
     --------

@@ -45,14 +45,9 @@ class Piece(NamedTuple):
 class Edits:
     """The edits of a column of texts, in the order of the texts and of their characters.
 
-    Attributes
-    ----------
-    item : (n_edits,) int64 array
-        The text that each belongs to.
-    start, end, new_start, new_end : (n_edits,) int64 arrays
-        As in :class:`Edit`.
-    kind : (n_edits,) int8 array
-        Indices into :data:`KINDS`.
+    - ``item`` ((n_edits,) int64 array): The text that each belongs to.
+    - ``start``, ``end``, ``new_start``, ``new_end`` ((n_edits,) int64 arrays): As in :class:`Edit`.
+    - ``kind`` ((n_edits,) int8 array): Indices into :data:`KINDS`.
     """
 
     item: Ints
@@ -94,10 +89,8 @@ class Variant(NamedTuple):
 def applied(texts: Sequence[str], pieces: Iterable[tuple[int, Sequence[Piece]]]) -> Variants:
     """Texts with pieces replaced.
 
-    Parameters
-    ----------
-    pieces : iterable of (int, sequence of Piece)
-        A text's number and its pieces, from left to right and without overlaps; the texts in order.
+    - ``pieces`` (iterable of (int, sequence of Piece)): A text's number and its pieces, from left to right and without
+      overlaps; the texts in order.
 
     Examples
     --------

@@ -44,21 +44,12 @@ def check_protect(protect: Sequence[str]) -> list[str]:
 def protected_spans(text: str, protect: Sequence[str]) -> list[tuple[int, int]]:
     """Where a text is to stay as it is.
 
-    Parameters
-    ----------
-    protect : sequence of str
-        ``numbers`` (whatever is written together with a digit), ``code`` (within backticks, fenced blocks), ``urls`` (addresses
-        of pages and of mail).
+    - ``protect``: ``numbers`` (whatever is written together with a digit), ``code`` (within backticks, fenced blocks),
+      ``urls`` (addresses of pages and of mail).
 
-    Returns
-    -------
-    list of (int, int)
-        From left to right, without overlaps.
+    Returns (list of (int, int)): From left to right, without overlaps.
 
-    Raises
-    ------
-    BadInput
-        For an unknown name.
+    Raises ``BadInput`` for an unknown name.
 
     Examples
     --------
@@ -81,20 +72,12 @@ def protected_spans(text: str, protect: Sequence[str]) -> list[tuple[int, int]]:
 def drawn(counts: Ints, rate: float, keys: npt.NDArray[np.uint64]) -> Spot:
     """Places drawn at random, the share ``rate`` of each text's.
 
-    Parameters
-    ----------
-    counts : (n_texts,) int64 array
-        How many places each text has.
-    rate : float
-        0–1.
-    keys : (n_texts,) uint64 array
-        Of :func:`evalbench.core.seeds.keys`.
+    - ``counts`` ((n_texts,) int64 array): How many places each text has.
+    - ``rate``: 0–1.
+    - ``keys`` ((n_texts,) uint64 array): Of :func:`evalbench.core.seeds.keys`.
 
-    Returns
-    -------
-    Spot
-        Of n places ``floor(rate n)`` or one more, ``rate n`` on average.  The places are drawn stratum by stratum, one in each
-        1/rate of them, so that edits are spread over a text; no place is drawn twice.
+    Returns: Of n places ``floor(rate n)`` or one more, ``rate n`` on average. The places are drawn stratum by stratum,
+    one in each 1/rate of them, so that edits are spread over a text; no place is drawn twice.
 
     Examples
     --------

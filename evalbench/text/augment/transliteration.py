@@ -61,15 +61,10 @@ _HAS_CYRILLIC, _HAS_LATIN = regex.compile(r"\p{Cyrillic}"), regex.compile(r"\p{L
 def to_latin(text: str, scheme: str = "ala-lc") -> str:
     """Russian letters written in Latin ones; all other characters stay.
 
-    Parameters
-    ----------
-    scheme : str
-        ``ala-lc``, ``iso-9``, ``gost-7.79-b``, ``cyrtranslit`` or ``transliterate``; :data:`SCHEMES` says what each is.
+    - ``scheme``: ``ala-lc``, ``iso-9``, ``gost-7.79-b``, ``cyrtranslit`` or ``transliterate``; :data:`SCHEMES` says
+      what each is.
 
-    Raises
-    ------
-    BadInput
-        For an unknown scheme.
+    Raises ``BadInput`` for an unknown scheme.
 
     References
     ----------
@@ -90,21 +85,12 @@ def to_cyrillic(text: str, scheme: str = "ala-lc") -> str:
     Of letters that belong together the longest are taken first, and what no Russian letter becomes (``w``) goes by its sound,
     so that any Latin text is written in Cyrillic, letter by letter.  Letters with diacritics that the scheme does not have stay.
 
-    Parameters
-    ----------
-    scheme : str
-        As for :func:`to_latin`.
+    - ``scheme``: As for :func:`to_latin`.
 
-    Returns
-    -------
-    str
-        By ``iso-9`` what :func:`to_latin` was given, if that had no Latin letters (of a word of
-        mixed case the case of Ъ and Ь is lost).
+    Returns: By ``iso-9`` what :func:`to_latin` was given, if that had no Latin letters (of a word of mixed case the
+    case of Ъ and Ь is lost).
 
-    Raises
-    ------
-    BadInput
-        For an unknown scheme.
+    Raises ``BadInput`` for an unknown scheme.
 
     Examples
     --------
