@@ -111,7 +111,8 @@ LIMITS = together(
         "--max-calls",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Ask models at most N requests in this run, cached ones included; the rest is unscored (reason: budget).",
+        help="Ask models at most N distinct requests in this run, cached ones included; the rest is unscored (reason: budget). "
+        "Each is sent up to 5 times after failures, and asked up to 2 times more where its reply does not fit its form.",
     ),
     click.option(
         "--max-cost",

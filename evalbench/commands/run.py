@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -94,11 +94,25 @@ def gathered(
 
 
 def report_edits(plans: Sequence[Plan]) -> None:
-    """A line on standard error for each notebook whose defaults are not its study's own."""
+    """Lines on standard error: notebooks whose defaults are not their study's own, models of a folder's ``models.toml``."""
+    from evalbench.models.names import folder_aliases
     from evalbench.runs.parameters import edits_text
+
+    for line in folder_aliases({name for planned in plans for name in _texts(planned.in_force)}):
+        click.echo(line, err=True)
 
     for name, edits in {planned.notebook.name: planned.edited for planned in plans if planned.edited}.items():
         click.echo(f"{name}: edited; its defaults are not the study's own: {edits_text(edits)}", err=True)
+
+
+def _texts(values: Any) -> Iterator[str]:
+    if isinstance(values, str):
+        yield values
+    elif isinstance(values, Mapping):
+        yield from _texts([*values.keys(), *values.values()])
+    elif isinstance(values, Sequence):
+        for value in values:
+            yield from _texts(value)
 
 
 def print_dry_run(

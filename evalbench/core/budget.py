@@ -240,7 +240,7 @@ def in_words(spent: Mapping[str, Any], *, steps: bool = True) -> str:
     --------
     >>> in_words({"max_calls": 50, "max_cost": None, "calls": 50, "not_asked": 70, "billed": None, "purposes":
     ...     {"answer": {"asked": 50, "not_asked": 70}}})
-    'Stopped by its budget after 50 of at least 120 calls (--max-calls 50; cached ones count). What was not asked is unscored. A run with a higher limit continues from the cache.'
+    'Stopped by its budget after 50 of at least 120 calls (--max-calls 50; each call counts once, cached or not, however often it was tried). What was not asked is unscored. A run with a higher limit continues from the cache.'
     """
     if not spent.get("not_asked"):
         return ""
@@ -251,6 +251,6 @@ def in_words(spent: Mapping[str, Any], *, steps: bool = True) -> str:
     split = f": {', '.join(parts)}" if steps and len(parts) > 1 else ""
     return (
         f"Stopped by its budget after {spent['calls']} of at least {spent['calls'] + spent['not_asked']} calls{split} "
-        f"({'; '.join(limits)}; cached ones count). What was not asked is unscored. A run with a higher limit continues from "
-        "the cache."
+        f"({'; '.join(limits)}; each call counts once, cached or not, however often it was tried). What was "
+        "not asked is unscored. A run with a higher limit continues from the cache."
     )

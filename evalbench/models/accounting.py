@@ -121,6 +121,7 @@ def accounting(replies: Sequence[Reply]) -> dict[str, Any]:
         "models": sorted({reply.model for reply in replies}),
         "served_by": sorted({reply.served_by for reply in replies if reply.served_by}),
         "endpoints": sorted({reply.host for reply in replies}),
+        "asked_at": sorted({f"{reply.model} at {reply.host}" for reply in replies}),
         "prompt_hashes": sorted({reply.request.prompt_hash for reply in replies}),
         "calls": len(replies),
         "cache_hits": len(hits),
@@ -186,6 +187,7 @@ def count_embeddings(
                 _another(target.name, name): texts for name in served_by if is_another_model(target, name)
             },
             "endpoints": [target.host],
+            "asked_at": [f"{target.name} at {target.host}"],
             "calls": texts + cached,
             "cache_hits": cached,
             "requests": requests,

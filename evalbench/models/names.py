@@ -28,9 +28,12 @@ context sizes; it holds no keys::
 from __future__ import annotations
 
 import os
+import sys
 import tomllib
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -63,6 +66,9 @@ def model(name: str) -> Model:
     if settings is None:
         return _named(name)
     target = _named(settings["name"])
+    if "EVALBENCH_RUN" not in os.environ:  # of a run, the command line has said so
+        for line in folder_aliases([name]):
+            _say_once(line)
     price = settings.get("price")
     return replace(
         target,
@@ -122,7 +128,29 @@ def aliases() -> dict[str, dict[str, Any]]:
     return tables
 
 
+def folder_aliases(wanted: Collection[str]) -> list[str]:
+    """Where those of the names lead that a ``models.toml`` of the current folder defines, a line each.
+
+    The workbench's own file, and one that ``EVALBENCH_MODELS`` names, are the user's and need no line.
+    """
+    from evalbench import workbench
+
+    file = models_file()
+    if file is None or os.environ.get("EVALBENCH_MODELS") or workbench.is_root(file.parent):
+        return []
+    found = [(alias, _named(settings["name"])) for alias, settings in aliases().items() if alias in wanted]
+    return [f"{file} defines the model {alias}: {target.id} at {target.host}" for alias, target in found]
+
+
+@cache
+def _say_once(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
 def _alias_faults(alias: str, settings: Any) -> list[str]:
+    if alias.startswith(_PREFIXES):
+        prefix = next(p for p in _PREFIXES if alias.startswith(p))
+        return [f"{alias}: an alias must not begin with {prefix}, which names a provider; give it a name of its own"]
     if not isinstance(settings, dict):
         return [f"{alias}: expected a table [{alias}] with a name"]
     faults = [

@@ -26,7 +26,7 @@ _GROUPS: Mapping[str, Sequence[str]] = {
     "Code": ("git", "commit", "dirty", "hashes", "sha256", "notebook_sha256", "templates_sha256", "package_sha256", "code"),
     "Software": ("python", "versions"),
     "Models and calls": (
-        "models", "served_by", "endpoints", "prompt_hashes", "judge_versions", "judge_prompts", "calls", "cache_hits", "requests", "retries", "reasks", "errors",
+        "models", "asked_at", "served_by", "endpoints", "prompt_hashes", "judge_versions", "judge_prompts", "calls", "cache_hits", "requests", "retries", "reasks", "errors",
         "unscored", "other_models", "not_kept", "not_taken", "tokens_in", "tokens_out", "call_seconds", "cost", "cached_tokens", "cached_cost",
     ),
 }  # fmt: skip

@@ -7,6 +7,7 @@ import pytest
 from evalbench.errors import BadInput
 from evalbench.models.endpoint import is_another_model
 from evalbench.models.llm import EndpointFault, Limits, Price, aliases, ask, client, model
+from evalbench.models.names import folder_aliases
 
 KEYS = (
     "OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_API_VERSION",
@@ -200,3 +201,20 @@ def test_a_proxy_of_the_environment_is_not_used_for_this_machine(server, monkeyp
 def test_another_model_than_asked_for_is_told_from_a_build_of_it(monkeypatch, asked, served, another):
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://mine.example.net/")
     assert is_another_model(model(asked), served) is another
+
+
+@pytest.mark.parametrize("alias", ["openai/gpt-4o", "http://127.0.0.1/v1#m", "local:x", "gemini/a"])
+def test_an_alias_may_not_take_the_place_of_a_provider(tmp_path, alias):
+    (tmp_path / "models.toml").write_text(f'["{alias}"]\nname = "http://127.0.0.1:9911/v1#gpt-4o"\n')
+    with pytest.raises(BadInput, match="must not begin with"):
+        model(alias)
+
+
+def test_where_an_alias_of_the_current_folder_leads_is_said_once(tmp_path, monkeypatch, capsys):
+    file = tmp_path / "models.toml"
+    file.write_text('[judge]\nname = "http://127.0.0.1:9911/v1#gpt-4o"\n')
+    model("judge"), model("judge")
+    assert capsys.readouterr().err == f"{file} defines the model judge: gpt-4o at 127.0.0.1:9911\n"
+    assert folder_aliases(["other"]) == []
+    monkeypatch.setenv("EVALBENCH_MODELS", str(file))
+    assert folder_aliases(["judge"]) == []

@@ -144,8 +144,8 @@ def dry_replies(
             cost=None if least is None or most is None else (least, most),
         ),
         remark=f"{tokens.HOW} A reply has 1 token at least; at most max_tokens, or what the model's context leaves, or "
-        f"{tokens.LONGEST_REPLY:,}. The most counts every question that is repeated while its reply does not fit its schema; retries "
-        "after failures are not counted.",
+        f"{tokens.LONGEST_REPLY:,}. The most counts every question that is repeated while its reply does not fit its schema. A call that fails is "
+        "sent again up to 4 times; these retries are not counted here.",
     )
     noted.seen |= asked.keys()
     budget = spent or Budget()

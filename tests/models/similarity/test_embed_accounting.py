@@ -31,6 +31,7 @@ def test_calls_tokens_and_cost(priced):
     assert account == {
         **{name: value for name, value in accounting([]).items() if name != "call_seconds"},
         "models": ["mine"], "served_by": ["tiny-embed-2"], "other_models": {"mine → tiny-embed-2": 2}, "endpoints": [priced.url.split("/")[2]], "calls": 2,
+        "asked_at": [f"mine at {priced.url.split(chr(47))[2]}"],
         "requests": 1, "tokens_in": 9, "cost": pytest.approx(18e-6), "cached_cost": 0.0,
     }  # fmt: skip
 
