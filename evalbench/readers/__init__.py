@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from evalbench.readers import brat as brat
     from evalbench.readers import cards as cards
     from evalbench.readers import catalog as catalog
+    from evalbench.readers import cells as cells
     from evalbench.readers import corrections as corrections
     from evalbench.readers import credibility as credibility
     from evalbench.readers import dataset as dataset

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.core.judged_by import JudgedBy
 from evalbench.errors import BadInput
+from evalbench.readers.cells import Fault
 from evalbench.readers.labels import with_our_names
 from evalbench.readers.schema import Column, Table
-from evalbench.readers.tables import FAULTS_SHOWN, Fault, check
+from evalbench.readers.tables import FAULTS_SHOWN, check
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -194,6 +194,7 @@ def checked_tables(
             remarks += [f"{sources[name]}: {note}" for note in guessed]
         tables[name], found = check(frame, table, columns)
         tables[name].attrs |= {key: frame.attrs[key] for key in (SYSTEMS, STREAM) if key in frame.attrs}
+        remarks += [f"{sources[name]}: {note}" for note in tables[name].attrs.pop("notes")]
         faults += [f"{sources[name]}: {fault}" for fault in found]
         if table.no_trials and TRIAL in tables[name]:
             tables[name] = tables[name].drop(columns=TRIAL)

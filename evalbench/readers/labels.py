@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evalbench.errors import BadInput
+from evalbench.readers.cells import Fault
 from evalbench.readers.schema import Column, Table
-from evalbench.readers.tables import FAULTS_SHOWN, Fault, check
+from evalbench.readers.tables import FAULTS_SHOWN, check
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from evalbench.core.wording import counted
+from evalbench.readers.cells import absent_cells
 from evalbench.readers.frames import raw_cells
-from evalbench.readers.tables import absent_cells
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -240,13 +240,23 @@ class TestWorkbooks:
         for row in (["id", "output", None, "at"], [7, None], [None], ["8 ", "x", None, pd.Timestamp("2026-01-02")]):
             book.active.append(row)
         book.save(tmp_path / "x.xlsx")
-        with pytest.raises(BadInput, match=r"column id: expected an identifier, not empty, found \"8 \" \(row 4\)"):
-            read(tmp_path / "x.xlsx", "text_metrics")
-        book.active["A4"] = 8
-        book.save(tmp_path / "x.xlsx")
         found = read(tmp_path / "x.xlsx", "text_metrics")
         assert found["items"].values.tolist() == [["7", "", ""], ["8", "x", "2026-01-02T00:00:00"]]
         assert "x.xlsx: 1 empty cell of column output was read as an empty answer" in found.notes
+        trimmed = 'x.xlsx: column id: 1 identifier has blanks at an end ("8 "); it is read without them'
+        assert trimmed in found.notes
+
+
+def test_identifiers_that_differ_in_blanks_alone_are_one(tmp_path):
+    (tmp_path / "x.csv").write_text("id,output\nD0 ,a\nD0,b\n")
+    with pytest.raises(
+        BadInput,
+        match=r"column id: is duplicated; a column model or trial would tell them apart, found \"D0\" \(rows 2, 3\)",
+    ):
+        read(tmp_path / "x.csv", "text_metrics")
+    (tmp_path / "x.csv").write_text("id,output\n  ,a\nD0,b\n")
+    with pytest.raises(BadInput, match=r"column id: empty; expected an identifier, not empty \(row 2\)"):
+        read(tmp_path / "x.csv", "text_metrics")
 
 
 class TestLists:

@@ -142,7 +142,7 @@ def _fields(one: Any, renamed: dict[str, str], known_checker: Any) -> dict[str, 
     fields: dict[str, Any] = {str(key): value for key, value in one.items()}
     span = fields.get("span")
     if isinstance(span, list):
-        fields["spans"] = span if readers.tables.is_spans(span) else [span]
+        fields["spans"] = span if readers.cells.is_spans(span) else [span]
         del fields["span"]
         renamed["span"] = "spans"
     for own in ("checker", "rule", "context", "start", "end", "category", "explanation", "correction", "violation_id"):
