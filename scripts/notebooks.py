@@ -1,12 +1,15 @@
-"""The parameters cell and the call of every study's notebook, from the signature and the docstring of its ``evaluate``.
+"""The parameters cells and the call of every study's notebook, from the signature and the docstring of its ``evaluate``.
 
 ``make notebooks`` rewrites both cells, and ``evalbench/studies/defaults.json``, with which runs compare a notebook's
 parameters cell so that an edited default is reported; a test fails where any of them is stale.  A notebook's metadata
 keep what a signature cannot know::
 
-    "evalbench": {"reads": {"data": "help", "sources": "help"}, "sample": {"data": "cited_answers@1.0.0", …}}
+    "evalbench": {"reads": {"data": "help", "sources": "help"}, "sample": {"data": "cited_answers@1.0.0", …},
+                  "main": ["model", "judge", …]}
 
-``reads`` are the files that the notebook reads, ``sample`` the values of its sample that differ from the defaults.
+``reads`` are the files that the notebook reads, ``sample`` the values of its sample that differ from the defaults,
+``main`` the parameters that most users touch, beside the data and the renames; the others are in the folded cell
+tagged ``advanced``.
 """
 
 from __future__ import annotations
@@ -22,8 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from evalbench import studies
-from evalbench.readers.parameters import TYPES, Parameter
+from evalbench.readers.parameters import ADVANCED, MAIN, TYPES, Parameter
 
+MOST_MAIN = 8
 ROOT = Path(__file__).resolve().parents[1]
 DEFAULTS = ROOT / "evalbench" / "studies" / "defaults.json"
 WIDTH = 120
@@ -212,6 +216,16 @@ def with_calls(source: str, name: str, tables: list[str], options: list[str]) ->
     return "\n".join(lines)
 
 
+def ranks(name: str, own: Mapping[str, Any], known: Mapping[str, Parameter]) -> dict[str, list[str]]:
+    """The names in each parameters cell, by the cell's tag; one cell where the metadata name no main ones."""
+    if "main" not in own:
+        return {MAIN: list(known)}
+    first = list(dict.fromkeys(["data", "columns", *own["main"]]))
+    if len(own["main"]) > MOST_MAIN or not set(first) <= known.keys():
+        raise SystemExit(f"{name}: main names at most {MOST_MAIN} parameters that there are, not {own['main']}")
+    return {MAIN: first, ADVANCED: [n for n in known if n not in first]}
+
+
 def with_cells(name: str, text: str) -> tuple[str, dict[str, Parameter]]:
     """A notebook's JSON with both cells made anew, and its parameters."""
     node = json.loads(text)
@@ -219,8 +233,9 @@ def with_cells(name: str, text: str) -> tuple[str, dict[str, Parameter]]:
     known = parameters(name, own)
     of_data = [parameter.name for parameter in OF_DATA]
     reads = [*of_data, *(table for table in own["reads"] if table != "data")]
-    (cell,) = (c for c in node["cells"] if "parameters" in c["metadata"].get("tags", []))
-    cell["source"] = "\n".join(map(line, known.values())).splitlines(keepends=True)
+    for tag, names in ranks(name, own, known).items():
+        (cell,) = (c for c in node["cells"] if tag in c["metadata"].get("tags", []))
+        cell["source"] = "\n".join(line(known[n]) for n in names).splitlines(keepends=True)
     (cell,) = (c for c in node["cells"] if c["cell_type"] == "code" and f"{name}.evaluate(" in "".join(c["source"]))
     options = [option for option in known if option not in own["reads"] and option not in of_data]
     cell["source"] = with_calls("".join(cell["source"]), name, reads, options).splitlines(keepends=True)

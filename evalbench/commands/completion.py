@@ -54,14 +54,15 @@ def data_sets(ctx: click.Context, param: click.Parameter, incomplete: str) -> It
 
 
 def parameters(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
-    """``name=`` of the study's parameters; after it values, where they are known: words, true and false, data sets."""
+    """``name=`` of the study's parameters, advanced ones once a letter is there; after it values, where they are known."""
     from evalbench.commands.choices import choices_of
     from evalbench.runs.notebooks import known_parameters
 
     known = _of(lambda: known_parameters(study_of(ctx), root_of(ctx)), {}) if study_of(ctx) else {}
     name, equals, value = incomplete.partition("=")
     if not equals:
-        return _beginning({f"{p.name}=": p.help for p in known.values()}, incomplete)
+        offered = [p for p in known.values() if incomplete or not p.advanced]
+        return _beginning({f"{p.name}=": p.help for p in offered}, incomplete)
     if name not in known:
         return []
     types = known[name].types

@@ -39,8 +39,11 @@ def write_parameters(formatter: click.HelpFormatter, target: str, root: Path | N
     """
     from evalbench.runs.notebooks import known_parameters
 
-    with formatter.section(f"Parameters of {target}, given with -p name=value"):
-        formatter.write_dl(parameter_rows(known_parameters(target, root).values()))
+    known = known_parameters(target, root).values()
+    for title, advanced in (("Parameters", False), ("Advanced parameters", True)):
+        if rows := parameter_rows(p for p in known if p.advanced == advanced):
+            with formatter.section(f"{title} of {target}, given with -p name=value"):
+                formatter.write_dl(rows)
 
 
 def first_argument(command: click.Command, words: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""A notebook's parameters cell, read with ``ast``: names, types, defaults, help.
+"""A notebook's parameters cells, read with ``ast``: names, types, defaults, help.
 
 papermill's own inspector is a regular expression that misses ``str | None`` and only logs unknown names.
 """
@@ -10,23 +10,26 @@ import io
 import re
 import tokenize
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evalbench.errors import BadInput
 
+MAIN, ADVANCED = "parameters", "advanced"
+"""Tags of the cell that most users touch, and of the folded one before it; papermill injects after the first."""
 TYPES = ("str", "int", "float", "bool", "list", "dict")
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One line of the parameters cell: ``name: type = literal  # help``."""
+    """One line of a parameters cell: ``name: type = literal  # help``; ``advanced`` where few users touch it."""
 
     name: str
     types: tuple[str, ...]
     optional: bool
     default: Any
     help: str = ""
+    advanced: bool = False
 
     def __str__(self) -> str:
         return " | ".join([*self.types, *(["None"] if self.optional else [])])
@@ -38,13 +41,33 @@ def notebook_parameters(notebook: Mapping[str, Any], source: str) -> dict[str, P
     - ``notebook``: Its JSON, format 4.
     - ``source``: What a message calls it.
 
-    Raises ``BadInput`` if there is not exactly one cell tagged ``parameters``, or it holds anything but literals.
+    Raises ``BadInput`` if there is not exactly one cell tagged ``parameters``, or a cell holds anything but literals.
     """
-    cells = [c for c in notebook["cells"] if "parameters" in ((c.get("metadata") or {}).get("tags") or ())]
-    if len(cells) != 1:
-        raise BadInput(f"{source}: expected exactly one cell tagged 'parameters', found {len(cells)}")
-    text = cells[0]["source"]
-    return parse_cell(text if isinstance(text, str) else "".join(text), source)
+    main, advanced = (_tagged(notebook, tag) for tag in (MAIN, ADVANCED))
+    if len(main) != 1 or len(advanced) > 1:
+        tag, found = (MAIN, main) if len(main) != 1 else (ADVANCED, advanced)
+        raise BadInput(f"{source}: expected exactly one cell tagged {tag!r}, found {len(found)}")
+    rest = parse_cell(advanced[0], source) if advanced else {}
+    return parse_cell(main[0], source) | {name: replace(p, advanced=True) for name, p in rest.items()}
+
+
+def _tagged(notebook: Mapping[str, Any], tag: str) -> list[str]:
+    """The sources of the cells that have a tag."""
+    cells = [c["source"] for c in notebook["cells"] if tag in ((c.get("metadata") or {}).get("tags") or ())]
+    return [text if isinstance(text, str) else "".join(text) for text in cells]
+
+
+def readable_parameters(notebook: Mapping[str, Any], source: str) -> tuple[Parameter, ...]:
+    """As :func:`notebook_parameters`, but of a damaged notebook what can be read."""
+    found: dict[str, Parameter] = {}
+    for tag in (MAIN, ADVANCED):
+        for text in _tagged(notebook, tag)[:1]:
+            try:
+                own, _ = cell_lines(text, source)
+            except BadInput:
+                continue
+            found |= {name: replace(p, advanced=tag == ADVANCED) for name, p in own.items()}
+    return tuple(found.values())
 
 
 def parse_cell(text: str, source: str) -> dict[str, Parameter]:

@@ -57,12 +57,13 @@ class File(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """A parameter as it ran; ``default`` only where it differs."""
+    """A parameter as it ran; ``default`` only where it differs, ``folded`` where it is advanced and at its default."""
 
     name: str
     value: Html
     default: Html
     help: Html
+    folded: bool = False
 
 
 def value_html(value: Any) -> Html:
@@ -175,17 +176,15 @@ def settings(
     described = {p.name: replace(p, default=own.get(p.name, p.default)) for p in cell}
     others = [name for name in values if name not in described and name not in _DERIVED]
     order = [name for name in described if name in values] + others
-    return tuple(
-        Setting(
-            name,
-            literal_html(values[name]),
-            literal_html(described[name].default)
-            if name in described and described[name].default != values[name]
-            else Html(""),
-            _help_html(described[name].help) if name in described else Html(""),
-        )
-        for name in order
-    )
+    return tuple(_setting(name, values[name], described.get(name)) for name in order)
+
+
+def _setting(name: str, value: Any, known: Parameter | None) -> Setting:
+    if known is None:
+        return Setting(name, literal_html(value), Html(""), Html(""))
+    changed = known.default != value
+    default = literal_html(known.default) if changed else Html("")
+    return Setting(name, literal_html(value), default, _help_html(known.help), known.advanced and not changed)
 
 
 _WARNINGS = {

@@ -18,15 +18,14 @@ from evalbench.core.wording import counted
 from evalbench.draw.html import Html, attribute, escape, language_attributes, plain
 from evalbench.draw.marks import MARKED, NOTHING, SIGNED, digest, is_safe, signature
 from evalbench.draw.style import says_nothing
-from evalbench.errors import BadInput
-from evalbench.readers.parameters import Parameter, cell_lines
+from evalbench.readers.parameters import ADVANCED, MAIN
 from evalbench.readers.runs import NOTEBOOK
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _LEADING_STYLE = re.compile(r"\A<style>.*?</style>", re.DOTALL)
 _PICTURES = ("image/png", "image/jpeg")
 MOST_TEXT = 20_000  # characters of one plain output
-_HIDDEN = {"parameters", "injected-parameters"}
+_HIDDEN = {MAIN, ADVANCED, "injected-parameters"}
 
 
 class Heading(NamedTuple):
@@ -318,18 +317,3 @@ def _place(html: str, intro: list[str], body: list[str]) -> None:
     intro.append(before)
     if heading:
         body.append(heading + after)
-
-
-# -- parameters ---------------------------------------------------------------------------------
-
-
-def parameters(notebook: Mapping[str, Any]) -> tuple[Parameter, ...]:
-    """Names, defaults and one-line helps of the cell tagged ``parameters``; of a damaged one, what can be read."""
-    for cell in notebook["cells"]:
-        if "parameters" in ((cell.get("metadata") or {}).get("tags") or ()):
-            try:
-                found, _ = cell_lines(cell["source"], NOTEBOOK)
-            except BadInput:
-                return ()
-            return tuple(found.values())
-    return ()

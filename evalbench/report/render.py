@@ -22,11 +22,11 @@ from evalbench.draw.trials import trials_html
 from evalbench.draw.verdict import data_label, headline_table, notes_html, verdict_html
 from evalbench.errors import BadInput
 from evalbench.readers import runs
-from evalbench.readers.parameters import Parameter
+from evalbench.readers.parameters import Parameter, readable_parameters
 from evalbench.readers.runs import ITEMS, NOTEBOOK, PAGE, RUN_JSON
 from evalbench.report.facts import files, provenance, settings, warnings
 from evalbench.report.history import UNREADABLE
-from evalbench.report.narrative import Heading, Narrative, narrate, parameters, stopped_at, without_ansi
+from evalbench.report.narrative import Heading, Narrative, narrate, stopped_at, without_ansi
 from evalbench.report.page import page_html
 from evalbench.report.rows import anchored, csv_links, fitted, items_of, with_items_behind
 
@@ -109,7 +109,7 @@ def render(folder: Path) -> Path:
     """
     folder = Path(folder)
     source = read_run(folder)
-    cell = parameters(source.notebook) if source.notebook else ()
+    cell = readable_parameters(source.notebook, NOTEBOOK) if source.notebook else ()
     context = _finished(source, cell, folder) if source.results else _unfinished(source, cell)
     tables = (source.results or {}).get("tables") or {}
     context["files"] = files(folder, tables)

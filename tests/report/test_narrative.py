@@ -6,7 +6,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from evalbench.draw.marks import digest
 from evalbench.draw.show import shown
-from evalbench.report.narrative import narrate, output_html, parameters
+from evalbench.readers.parameters import readable_parameters
+from evalbench.report.narrative import narrate, output_html
 
 
 def book(*cells):
@@ -135,10 +136,13 @@ def test_code_with_nothing_in_between_stands_in_one_fold():
 
 def test_the_parameters_cell_is_read_with_its_helps():
     source = 'a: str = "x # y"  # what a is\nb: dict = {}\nc = 1  # see\nimport os\nd: float = compute()'
-    found = parameters(book(new_code_cell(source, metadata={"tags": ["parameters"]})))
+    cell = new_code_cell(source, metadata={"tags": ["parameters"]})
+    found = readable_parameters(book(cell), "x")
     assert [(p.name, p.default, p.help) for p in found] == [("a", "x # y", "what a is"), ("b", {}, ""), ("c", 1, "see")]
-    assert parameters(book(new_code_cell("a = ", metadata={"tags": ["parameters"]}))) == ()
-    assert parameters(book()) == ()
+    both = book(new_code_cell("z: int = 3  # rare", metadata={"tags": ["advanced"]}), cell)
+    assert [(p.name, p.advanced) for p in readable_parameters(both, "x")][-2:] == [("c", False), ("z", True)]
+    assert readable_parameters(book(new_code_cell("a = ", metadata={"tags": ["parameters"]})), "x") == ()
+    assert readable_parameters(book(), "x") == ()
 
 
 def test_an_endless_output_is_cut_and_says_where_the_rest_is():

@@ -116,6 +116,15 @@ def test_backticks_in_a_help_are_code_and_the_rest_is_text():
     assert setting.help == "see <code>evalbench &lt;list&gt;</code> &amp; more"
 
 
+def test_advanced_parameters_are_folded_unless_they_differ_from_their_default():
+    known = [Parameter(name, ("int",), False, 1, "", name != "k") for name in ("k", "m", "n")]
+    assert [(s.name, s.folded) for s in settings({"k": 1, "m": 1, "n": 2}, known)] == [
+        ("k", False),
+        ("m", True),
+        ("n", False),
+    ]
+
+
 def test_provenance_names_hashes_versions_and_files(run_folder):
     html = page(run_folder(judge_panel={"seats": 3}))
     for said in (

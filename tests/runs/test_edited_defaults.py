@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 def edited(folder: Path, old: str, new: str, source: Path = ROOT / "notebooks" / "matching.ipynb") -> Path:
     """Matching's notebook with another default, somewhere else."""
     node = nbformat.read(source, 4)
-    (cell,) = (c for c in node.cells if "parameters" in c.metadata.get("tags", []))
-    assert old in cell.source
+    cells = [c for c in node.cells if {"parameters", "advanced"} & {*c.metadata.get("tags", [])}]
+    (cell,) = (c for c in cells if old in c.source)
     cell.source = cell.source.replace(old, new)
     path = folder / "matching.ipynb"
     nbformat.write(node, path)
