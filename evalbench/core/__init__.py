@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from evalbench.core import local_drift as local_drift
     from evalbench.core import measures as measures
     from evalbench.core import noise as noise
+    from evalbench.core import notes as notes
     from evalbench.core import panels as panels
     from evalbench.core import planning as planning
     from evalbench.core import ppi as ppi
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from evalbench.core.measures import mean_of as mean_of
     from evalbench.core.measures import ratio as ratio
     from evalbench.core.measures import share_of as share_of
+    from evalbench.core.notes import Note as Note
     from evalbench.core.result import Estimate as Estimate
     from evalbench.core.result import Result as Result
     from evalbench.core.result import Summary as Summary
@@ -76,5 +78,6 @@ __getattr__ = modules_of(
     arrays="Bools Floats Indices Ints",
     result="Estimate Result Summary",
     measures="Measure mean_of ratio share_of",
+    notes="Note",
     wording="counted percent",
 )

@@ -48,6 +48,7 @@ class Measure:
     - ``worst``: An unscored item's worst possible score, for the note beside a mean.
     - ``bands``: The figure's own light.
     - ``title``: The words for people; by default the identifier.
+    - ``least_units``: On fewer units there is no light.
     """
 
     metric: str
@@ -60,6 +61,7 @@ class Measure:
     worst: float | None = None
     bands: Bands | None = None
     title: str = ""
+    least_units: int = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.metric)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.core import budget as budgets
 from evalbench.core.clusters import CLUSTER, said_of
+from evalbench.core.notes import first_rank, with_notes
 from evalbench.core.slices import Slices
 from evalbench.core.verdict import Light, Verdict, worst
 
@@ -187,7 +188,8 @@ class Result:
     - ``items_of``: What an item is where it is no plain row of the data, e.g. ``"outputs × metrics × criteria"``.
     - ``tables``: Finer rows that carry the same id.
     - ``verdict``: The light with its rule and its stability under resampling.
-    - ``notes``: What a reader must know besides: rows left out, columns guessed, models that ran.
+    - ``notes``: What a reader must know besides: rows left out, columns guessed, models that ran. Those of the first
+      rank (:class:`evalbench.core.notes.Note`) are in the sentence too.
     - ``method``: How it was computed: formulas with their sources, a line each.
     - ``trials``: What repeated answers show, where there are some: noise, pass@k and pass^k, flickering items; JSON
       values.
@@ -219,7 +221,7 @@ class Result:
     budget: Mapping[str, Any] = field(default_factory=budgets.account)
 
     def __post_init__(self) -> None:
-        tables, notes = dict(self.tables), list(self.notes)
+        tables, notes = dict(self.tables), [*self.verdict.notes, *self.notes]
         if self.summary.slices is not None:
             import pandas as pd
 
@@ -246,7 +248,8 @@ class Result:
 
     @property
     def sentence(self) -> str:
-        return self.verdict.sentence
+        """That of the verdict, with the notes of the first rank."""
+        return with_notes(self.verdict.sentence, self.notes)
 
     @property
     def n_unscored(self) -> int:
@@ -279,7 +282,7 @@ class Result:
             "id": self.id,
             "by": list(self.by),
             "light": verdict.light,
-            "sentence": verdict.sentence,
+            "sentence": self.sentence,
             "light_stability": verdict.stability,
             "light_rule": verdict.rule,
             "would_be_light": verdict.would_be,
@@ -288,7 +291,8 @@ class Result:
             "summary": [estimate.row() for estimate in self.summary.estimates],
             **({} if self.summary.slices is None else {"slices": [s.row() for s in self.summary.slices.rows]}),
             **({"clusters": int(self.items[CLUSTER].nunique())} if CLUSTER in self.items else {}),
-            "notes": list(self.notes),
+            "notes": list(map(str, self.notes)),
+            **({"first_rank": [note.row() for note in first]} if (first := first_rank(self.notes)) else {}),
             "method": list(self.method),
             **({"trials": dict(self.trials)} if self.trials else {}),
             **({"stopping": dict(self.stopping)} if self.stopping else {}),

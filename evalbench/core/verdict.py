@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.core.arrays import Floats
+from evalbench.core.notes import Note
 
 Light = Literal["green", "yellow", "red", "grey", "unlit"]
 LIGHTS: tuple[Light, ...] = get_args(Light)
@@ -257,6 +258,7 @@ class Verdict:
     - ``would_be``: The light that the figures alone would give, where evidence holds it back to grey.
     - ``decided_by``: The one figure that the light (or ``would_be``) is that of: its ``metric`` and the columns of its
       group. None where no figure decided.
+    - ``notes``: Notes of the first rank that follow from the items; :attr:`Result.sentence` has their short forms.
     """
 
     light: Light
@@ -265,6 +267,7 @@ class Verdict:
     stability: float | None = None
     would_be: Light | None = None
     decided_by: Mapping[str, str] | None = None
+    notes: tuple[Note, ...] = ()
 
 
 # What decides where several lights are one: missing evidence outweighs a green light, and no other.

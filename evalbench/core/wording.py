@@ -39,8 +39,9 @@ def count(number: int) -> str:
 
 
 def counted(number: int, singular: str, plural: str = "") -> str:
-    """A count and its noun: ``"1 row"``, ``"2 rows"``."""
-    return f"{count(number)} {singular if number == 1 else plural or singular + 's'}"
+    """A count and its noun: ``"1 row"``, ``"2 rows"``, ``"3 queries"``."""
+    ending = f"{singular[:-1]}ies" if singular.endswith("y") and singular[-2] not in "aeiou" else f"{singular}s"
+    return f"{count(number)} {singular if number == 1 else plural or ending}"
 
 
 def p_text(p: float | None) -> str:

@@ -11,7 +11,8 @@ import numpy as np
 from evalbench.core.compared import ALPHA, Comparison, best_compared, held_back, left_out_note
 from evalbench.core.comparison import adjusted_together, compare_measures
 from evalbench.core.measures import Measure, unit_sums
-from evalbench.core.wording import difference_parts, p_text
+from evalbench.core.wording import counted, difference_parts, p_text
+from evalbench.kit.evidence import without_absent
 from evalbench.kit.verdicts import N_RESAMPLES, SEED
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def compare_groups(
     units: str = "id",
     rank_by: str = "",
     paired: bool = True,
+    absent_counts: bool = False,
     seed: int = SEED,
     n_resamples: int = N_RESAMPLES,
 ) -> pd.DataFrame:
@@ -43,6 +45,8 @@ def compare_groups(
         best of many for itself, and pairs are in order of their names.
     paired : bool
         False where the groups have units of their own, such as the sessions of two models: independent samples.
+    absent_counts : bool
+        Whether rows that the study filled in (column ``absent``) are compared too, since an option says what they mean.
 
     Returns
     -------
@@ -65,6 +69,7 @@ def compare_groups(
     """
     import pandas as pd
 
+    items = items if absent_counts else without_absent(items)
     rows = {str(name): own for name, own in items.groupby(by, sort=True)}
     wanted: dict[tuple[str, str], list[Measure]] = {}
     for measure in measures:
@@ -73,6 +78,7 @@ def compare_groups(
         for pair in combinations(best if rank_by else sorted(best), 2):
             wanted.setdefault(pair, []).append(measure)
     found: list[tuple[tuple[str, str], Comparison]] = []
+    shared: dict[tuple[str, str], str] = {}
     for (a, b), listed in wanted.items():
         compared = compare_measures(
             rows[a],
@@ -86,13 +92,24 @@ def compare_groups(
             n_resamples=n_resamples,
         )
         found += [((a, b), c) for c in compared.comparisons]
+        if paired and (alone := compared.only_a + compared.only_b):
+            share = f"{compared.n_shared} of {counted(compared.n_shared + alone, 'unit')}"
+            shared[a, b] = f" Compared on {share}, those that both have."
     order = [m.metric for m in measures]
     found.sort(key=lambda one: order.index(one[1].metric))
     pairs = [pair for pair, _ in found]
     adjusted = adjusted_together([c for _, c in found], pairs)
-    named = [{f"{by}_a": a, f"{by}_b": b} for a, b in pairs]
     return pd.DataFrame(
-        [{**names, **c.row(), "held_back": held_back(c)} for names, c in zip(named, adjusted, strict=True)]
+        [
+            {
+                f"{by}_a": a,
+                f"{by}_b": b,
+                **c.row(),
+                "words": c.words + shared.get((a, b), ""),
+                "held_back": held_back(c),
+            }
+            for (a, b), c in zip(pairs, adjusted, strict=True)
+        ]
     )
 
 

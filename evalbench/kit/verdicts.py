@@ -7,14 +7,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core.measures import Measure, estimate
-from evalbench.core.result import Estimate, Summary, decisive
+from evalbench.core.notes import Note
+from evalbench.core.result import Estimate, Summary
 from evalbench.core.stability import Lit, joint_stability
-from evalbench.core.verdict import Band, Bands, Light, Verdict, worst
-from evalbench.core.wording import counted, percent
+from evalbench.core.verdict import Band, Bands, Light, Verdict
 from evalbench.judge.entail import holds_back
 from evalbench.kit import correcting, defaults
+from evalbench.kit.evidence import Absent, absent_of, floor_bands
+from evalbench.kit.evidence import unscored_share as crowded  # noqa: F401
+from evalbench.kit.panel import Objections, Panel, Reasons
+from evalbench.kit.panel import held as held
 from evalbench.kit.sentences import NAMED as NAMED
-from evalbench.kit.sentences import drawn_units, few, figures, why_grey, without_value
+from evalbench.kit.sentences import NO_THRESHOLDS as NO_THRESHOLDS
+from evalbench.kit.sentences import Words
 from evalbench.kit.sentences import left_out as left_out
 from evalbench.kit.sentences import stays_grey as stays_grey
 
@@ -25,7 +30,6 @@ Lights = Mapping[str, Sequence[float] | Mapping[str, float]]
 
 SEED, N_RESAMPLES, MAX_UNSCORED = defaults.SEED, defaults.N_RESAMPLES, defaults.MAX_UNSCORED
 """The defaults of every study's options of these names."""
-NO_THRESHOLDS = "No thresholds set, so there is no light."
 ROUNDING = 1e-9
 """A value that misses a pass mark by less than this misses it by floating point."""
 
@@ -135,11 +139,15 @@ def worst_group(
     by: str,
     *,
     lights: Lights | None = None,
+    headline: str = "",
+    floor: float = 0.0,
     what: str = "",
     over: str = "",
     share: str = "",
-    held_back: str | Mapping[str, str] | Callable[[Estimate], str] = "",
-    max_unscored: float = 1.0,
+    held_back: Reasons = "",
+    max_unscored: float = MAX_UNSCORED,
+    absent: Absent | None = None,
+    notes: Sequence[Note] = (),
     remark: str = "",
     units: str = "id",
     whole: bool = False,
@@ -151,27 +159,40 @@ def worst_group(
 ) -> Summary:
     """The measures of each group and the verdict on them: the worst light of all groups and lit measures decides.
 
+    A light is grey where its figure rests on fewer units than its measure's ``least_units``, where more than
+    ``max_unscored`` of the group's items are unscored, or where it lacks more than that share of the units.
+
     Parameters
     ----------
     items : DataFrame
-        Columns ``unscored`` and ``undefined``, those of ``by`` and ``units``, and what the measures sum.
+        Columns ``unscored`` and ``undefined``, those of ``by`` and ``units``, and what the measures sum.  A column
+        ``absent`` marks rows that the study filled in for units that a group lacks.
     measures : sequence of Measure
         One that has ``bands`` is lit.
     by, units, whole
         See :func:`by_group`.  The whole does not decide.
     lights : mapping, optional
-        Metric to the rule or cuts of its light, see :func:`bands_of`.  The first is what the sentence is about, also without
-        cuts; by default it is about the first measure.  Where several are lit, it is about the one that decides.
+        Metric to the rule or cuts of its light, see :func:`bands_of`.  The sentence reports the first metric listed, lit or
+        not; by default the first measure.  Where several are lit, it reports the one that decides.
+    headline : str
+        A measure that the sentence always gives beside the one that decides.
+    floor : float
+        Below this value of the headline figure the light is at best yellow; 0: whatever it is.
     what : str
-        That measure in words; by default its title.
+        The reported measure in words; by default its title.
     over : str
         What the estimates rest on, in words, such as ``"60 problems"``; by default the number of units.
     share : str
-        A measure that is said in percent beside the value, such as ``"passed"``.
+        A measure that is given in percent beside the value, such as ``"passed"``.
     held_back : str, mapping of group to str, or callable
         Why the light is at best grey, of all groups, of some, or of single estimates; empty where nothing holds it back.
     max_unscored : float
-        A larger share of unscored items makes a group's light grey.
+        A larger share of unscored items, or of absent units, makes a group's light grey.
+    absent : Absent, optional
+        The units that each group lacks; by default :func:`evalbench.kit.evidence.absent_of`.  ``Absent()`` where an option
+        says what absent means.
+    notes : sequence of Note
+        What else would change the verdict, see :class:`evalbench.core.notes.Note`: it is in the sentence.
     remark : str
         A sentence of the study's own, the last.
     estimates : sequence of Estimate, optional
@@ -180,8 +201,8 @@ def worst_group(
         Light → its stability, where a lit figure is not a function of sums; by default that of :func:`joint_stability`.
     fit : mapping, optional
         A correction learnt on other data (the option ``correction_fit``).  Where it holds, or the items carry enough labels, the
-        light rests on corrected figures, see :func:`evalbench.kit.correcting.fixed`, and its stability on draws from their intervals; what is
-        said against the judge does not hold them back.
+        light rests on corrected figures, see :func:`evalbench.kit.correcting.fixed`, and its stability on draws from their
+        intervals; objections to the judge do not turn these lights grey.
 
     Returns
     -------
@@ -201,129 +222,46 @@ def worst_group(
     ('red', 'Mean score 0.50 [0.35, 0.65] (fern); 1.00 [1.00, 1.00] (oak); 40 items, threshold 0.8.')
     """
     lights = lights or {}
-    strangers = set(lights) - {m.metric for m in measures}
-    if strangers:
-        raise ValueError(f"lights of what is not measured: {', '.join(sorted(strangers))}")
-    measures = [with_light(m, lights) for m in measures]
-    rules = {m.metric: m for m in measures if m.bands is not None}
+    measures = _with_lights(measures, lights, headline, floor)
     options = {"seed": seed, "n_resamples": n_resamples}
     found = by_group(items, measures, by, units=units, whole=whole, **options) if estimates is None else estimates
     corrections = correcting.fixed(items, found, measures, by, units, fit)
     if corrections:
         found, measures = corrections.estimates, [*measures, *corrections.measures]
-        rules |= {m.metric: m for m in corrections.measures if m.bands is not None}
-    why = [_why(e, by, held_back, max_unscored) for e in found]
-    shown = [held(e, *reasons) for e, reasons in zip(found, why, strict=True)]
-    if callable(held_back):  # a single figure's own reason is at that figure
-        shown = [
-            replace(e, note="; ".join(filter(None, [e.note, said]))) if said else e
-            for e, (said, _) in zip(shown, why, strict=True)
-        ]
-    deciding = [i for i, e in enumerate(found) if e.group] or list(range(len(found)))
-    lit = [i for i in deciding if found[i].metric in rules and found[i].light != "unlit"]
-    rules = {name: m for name, m in rules.items() if not corrections or name in {found[i].metric for i in lit}}
-    light = worst([shown[i].light for i in lit])
-    # Held back to grey, the verdict names the light of the figures alone; a group's own red or yellow stays.
-    basis = found if light == "grey" else shown
-    alone = worst([basis[i].light for i in lit])
-    decided = decisive([basis[i] for i in lit]) if lit else None
-    metric = decided.metric if decided else next(iter(lights), "") or _first(measures, [found[i] for i in deciding])
-    measure = next(m for m in measures if m.metric == metric)
-    figure = (decided.corrects if decided else "") or metric
-    of_figure = {figure} if not corrections else {e.metric for e in found if figure in (e.metric, e.corrects)}
-    about = [(found[i], why[i]) for i in deciding if found[i].metric in of_figure and (i in lit or not decided)]
-    if not decided:
-        about = [(e, reasons) for e, reasons in about if e.metric == metric]
-    first = next(iter(lights), measures[0].metric)
-    name, own = what if what and figure == first else measure.title, [e for e, _ in about]
-    if metric != figure and name == what:
-        name = correcting.title_of(what)
-    sentence = "".join(
-        (
-            figures(
-                name, own, found, by, "" if metric != figure else share, over or counted(items[units].nunique(), "item")
-            ),
-            f", threshold {measure.bands.cuts[0]:g}" if measure.bands and len(measure.bands.cuts) == 1 else "",
-            f".{few(own, drawn_units(items, measure, by, units))}",
-            left_out(items),
-            without_value(items, measure, sum(e.n_undefined for e in own)),
-            why_grey(_held_first(about, lit, found, why) if light == "grey" else about, by, light, alone, max_unscored)
-            if lit
-            else "",
-            corrections.sentence(figure, decided) if corrections else "",
-            f" {remark}" if remark else "",
-            "" if lit else f" {NO_THRESHOLDS}",
-        )
-    )
+    absent = absent_of(items, by, units) if absent is None else absent
+    rows = dict(_groups(items, by))
+    objections = Objections(by, units, rows, held_back, max_unscored, absent.too_many(max_unscored))
+    panel = Panel(found, measures, objections, headline if floor and headline not in lights else "")
+    words = Words(items, by, units, what, over, share, headline, next(iter(lights), ""))
+    notes = (*absent.notes(), *notes)
+    sentence = words.sentence(panel, corrections, notes, remark)
+    decided = panel.decided
     if decided is None:
-        return Summary(tuple(shown), Verdict("unlit", sentence))
-    if corrections and any(found[i].corrects for i in lit):
-        weighed = [(found[i], rules[found[i].metric].bands, basis is shown and shown[i] is not found[i]) for i in lit]
-        stability = correcting.stability(weighed, alone, **options)
+        return Summary(panel.shown, Verdict("unlit", sentence, notes=notes))
+    if corrections and any(one.alone.corrects for one in panel.lit):
+        weighed = [(one.alone, one.rule.bands, panel.is_held(one)) for one in panel.lit if one.rule]
+        stability = correcting.stability(weighed, panel.would_be, **options)
     elif stable:
-        stability = stable(alone)
+        stability = stable(panel.would_be)
     else:
-        groups = dict(_groups(items, by))
-        drawn = []
-        for i in lit:
-            rows = groups[found[i].group.get(by, "")]
-            drawn.append(Lit(rows, rows[units], rules[found[i].metric], basis is shown and shown[i] is not found[i]))
-        stability = joint_stability(drawn, alone, **options)
-    rule = "; ".join(f"{m.title}: {m.bands}" for m in rules.values()) + "; the worst decides"
-    if len(rules) == 1:
-        rule = f"{name}{f', the worst {by} decides' if decided.group else ''}: {measure.bands}"
-    would_be = None if alone == light else alone
-    return Summary(tuple(shown), Verdict(light, sentence, rule, stability, would_be, decided.place))
+        groups = [(one, rows[one.alone.group.get(by, "")]) for one in panel.lit]
+        drawn = [Lit(own, own[units], one.rule, panel.is_held(one)) for one, own in groups if one.rule]
+        stability = joint_stability(drawn, panel.would_be, **options)
+    would_be = None if panel.would_be == panel.light else panel.would_be
+    return Summary(
+        panel.shown, Verdict(panel.light, sentence, words.rule(panel), stability, would_be, decided.place, notes)
+    )
 
 
-def _held_first(
-    about: Sequence[tuple[Estimate, tuple[str, str]]],
-    lit: Sequence[int],
-    found: Sequence[Estimate],
-    why: Sequence[tuple[str, str]],
-) -> list[tuple[Estimate, tuple[str, str]]]:
-    """Of each group what holds its light back, also where that is the light of another figure than the sentence's."""
-    other = {tuple(found[i].group.items()): (found[i], why[i]) for i in lit if why[i][0]}
-    return [one if any(one[1]) else other.get(tuple(one[0].group.items()), one) for one in about]
-
-
-def _first(measures: Sequence[Measure], found: Sequence[Estimate]) -> str:
-    """The first measure that has a value anywhere; of these measures alone, since a study has other estimates too."""
-    known = [e.metric for e in found if e.value is not None and e.metric in {m.metric for m in measures}]
-    return known[0] if known else measures[0].metric
-
-
-# -- what holds a light back ---------------------------------------------------------------------
-
-
-def _why(
-    e: Estimate, by: str, held_back: str | Mapping[str, str] | Callable[[Estimate], str], max_unscored: float
-) -> tuple[str, str]:
-    """What is said against an estimate's light, and the note of too many unscored; empty where nothing is."""
-    if e.corrects or e.metric.endswith(correcting.TRANSPORT):  # labels, not the judge, answer for it
-        said = ""
-    elif callable(held_back):
-        said = held_back(e)
-    elif isinstance(held_back, str):
-        said = held_back
-    elif e.group:
-        said = held_back.get(e.group.get(by, ""), "")
-    else:
-        said = "; ".join(held_back.values())
-    return said, crowded(e, max_unscored)
-
-
-def crowded(e: Estimate, max_unscored: float) -> str:
-    """How large a share is unscored, where that leaves too little for a light; else empty."""
-    total = e.n + e.n_unscored + e.n_undefined
-    return f"{percent(e.n_unscored / total, [max_unscored])} unscored" if e.n_unscored > max_unscored * total else ""
-
-
-def held(e: Estimate, held_back: str, too_many: str = "") -> Estimate:
-    """The estimate with a grey light where something is said against it; what has no light has none."""
-    if e.light == "unlit" or not (held_back or too_many):
-        return e
-    return replace(e, light="grey", note="; ".join(filter(None, [e.note, too_many if e.value is not None else ""])))
+def _with_lights(measures: Sequence[Measure], lights: Lights, headline: str, floor: float) -> list[Measure]:
+    """The measures with their lights; the headline figure has that of its floor where another has one, and it none."""
+    strangers = (set(lights) | {headline} - {""}) - {m.metric for m in measures}
+    if strangers:
+        raise ValueError(f"lights of what is not measured: {', '.join(sorted(strangers))}")
+    lit = [with_light(m, lights) for m in measures]
+    if not floor or all(m.bands is None for m in lit):
+        return lit
+    return [replace(m, bands=floor_bands(floor)) if m.metric == headline and m.bands is None else m for m in lit]
 
 
 def held_back_by(judge: str) -> str:

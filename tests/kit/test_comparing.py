@@ -142,3 +142,16 @@ def test_where_no_pair_can_be_compared_a_sentence_takes_the_place_of_the_table()
     found = disjoint(3)
     table = shown(found[~((found["model_a"] == "m0") & (found["model_b"] == "m1"))], "model")
     assert table["note"].tolist() == ["No two of m0, m1, m2 can be compared: no unit has a value on both sides"]
+
+
+def test_groups_that_lack_units_are_compared_on_what_both_have():
+    ids = [f"q{i}" for i in range(40)]
+    items = pd.DataFrame({"id": ids * 2, "model": ["a"] * 40 + ["late"] * 40, "score": [1.0] * 43 + [0.0] * 37})
+    items["absent"] = [False] * 43 + [True] * 37
+    (found,) = compare_groups(items, [mean_of("score")], "model", n_resamples=50).to_dict("records")
+    assert (found["outcome"], found["n_a"]) == ("same", 3)
+    assert found["words"].endswith(" Compared on 3 of 40 units, those that both have.")
+    (counted,) = compare_groups(items, [mean_of("score")], "model", absent_counts=True, n_resamples=50).to_dict(
+        "records"
+    )
+    assert (counted["outcome"], counted["n_a"]) == ("better", 40)

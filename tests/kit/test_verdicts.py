@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalbench.core.measures import mean_of, share_of
+from evalbench.core.measures import mean_of, recall_of, share_of
+from evalbench.kit.evidence import Absent
 from evalbench.kit.verdicts import NAMED, bands_of, by_group, held_back_by, reaches, worst_group
 
 MEASURES = (mean_of("score"), share_of("passed"))
@@ -150,12 +151,12 @@ class TestHeldBack:
         assert found.verdict.stability == 1.0
 
     def test_too_many_unscored(self):
-        items = table({"a": [1] * 18 + [None] * 2, "b": [1] * 20})
+        items = table({"a": [1] * 36 + [None] * 4, "b": [1] * 40})
         items["unscored"] = np.where(items["score"].isna(), "cut", "")
         found = judged(items, max_unscored=0.05)
         assert (found.verdict.light, found.verdict.would_be) == ("grey", "green")
         assert found.verdict.sentence.endswith(
-            " 2 of 40 could not be scored (2 cut). More than 5% are unscored (a): not enough evidence for a light; the figures alone would give green."
+            " 4 of 80 could not be scored (4 cut). More than 5% are unscored (a): not enough evidence for a light; the figures alone would give green."
         )
         assert "10% unscored" in found.estimate("score", model="a").note
         assert found.estimate("score", model="b").light == "green"
@@ -176,9 +177,65 @@ class TestHeldBack:
         assert found.sentence.endswith(" 1 of 21 have no value (1 no reference).")
 
     def test_few_units(self):
-        assert (
-            "Fewer than 20 have a score: the interval is too narrow." in judged(table({"a": [1] * 3})).verdict.sentence
+        few = table({"a": [1] * 3, "b": [1] * 20})
+        found = judged(few, (mean_of("score", least_units=20),), absent=Absent()).verdict
+        assert (found.light, found.would_be) == ("grey", "green")
+        assert found.sentence.endswith(
+            "a: only 3 have a value and a light needs 20, so the light stays grey; the figures alone would give green."
         )
+        unlit = judged(few, lights={}, absent=Absent()).verdict.sentence
+        assert "Fewer than 20 have a score (a): the interval is too narrow." in unlit
+        three = (mean_of("score", least_units=3),)
+        assert judged(few, three, absent=Absent()).verdict.light == "green"
+
+    def test_absent_units(self):
+        items = table({"a": [1] * 40, "b": [1] * 25})
+        found = judged(items).verdict
+        assert (found.light, found.would_be) == ("grey", "green")
+        assert found.sentence.endswith(
+            " 15 of 40 items absent (b), left out. b: more than 5% absent, so the light stays grey; "
+            "the figures alone would give green."
+        )
+        assert [note.kind for note in found.notes] == ["absent"]
+        filled = items.assign(absent=items["id"] > "q35")
+        assert "4 of 40 items absent (a), counted 0" in judged(filled[filled["model"] == "a"]).verdict.sentence
+        apart = items.assign(id=items["model"] + items["id"])
+        assert judged(apart).verdict.light == "green"
+        assert judged(items, absent=Absent()).verdict.light == "green"
+
+    def test_a_figure_without_anything_to_count_is_no_evidence(self):
+        items = table({"a": [1] * 40}).assign(hit=[1, 1] + [0] * 38, true=[1, 1] + [0] * 38)
+        found = judged(items, (recall_of("hit", "true", least_units=20),), {"recall": [0.4]}).verdict
+        assert (found.light, found.would_be) == ("grey", "green")
+        assert "Only 2 have a value" in found.sentence
+
+
+class TestHeadline:
+    MEASURES = (mean_of("confusion", higher_is_better=False), mean_of("f1", title="F1"))
+    LIGHTS = {"confusion": {"green_to": 0.2, "yellow_to": 0.4}}
+
+    def judged(self, f1, confusion=0.0, floor=0.5):
+        items = table({"a": [0] * 40}).assign(confusion=confusion, f1=f1)
+        return judged(items, self.MEASURES, self.LIGHTS, headline="f1", floor=floor).verdict
+
+    def test_a_bad_headline_makes_it_at_best_yellow_and_says_both(self):
+        found = self.judged(0.0)
+        assert (found.light, found.decided_by["metric"]) == ("yellow", "f1")
+        assert found.sentence.startswith("F1 0.00 [0.00, 0.00] (a); 40 items, at best yellow below 0.5. Confusion 0.00")
+        assert "F1: yellow: < 0.5; green: ≥ 0.5" in found.rule
+
+    def test_a_good_headline_is_beside_the_figure_that_decides(self):
+        found = self.judged(0.9)
+        assert (found.light, found.decided_by["metric"], found.stability) == ("green", "confusion", 1.0)
+        assert found.sentence.endswith(" F1 0.900 [0.900, 0.900] (a).")
+
+    def test_the_worse_light_decides(self):
+        found = self.judged(0.0, confusion=0.9)
+        assert (found.light, found.decided_by["metric"]) == ("red", "confusion")
+        assert " F1 0.00" in found.sentence
+
+    def test_without_a_floor_the_rule_decides_alone(self):
+        assert self.judged(0.0, floor=0).light == "green"
 
 
 def test_a_study_may_say_how_stable_its_light_is() -> None:

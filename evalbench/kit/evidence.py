@@ -1,0 +1,255 @@
+"""What a light or a gate rests on: enough units, all rows, and a headline figure that is not bad."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from evalbench.core.betting import SEQUENCE
+from evalbench.core.measures import Columns, Measure, unit_sums
+from evalbench.core.notes import Note
+from evalbench.core.result import Estimate
+from evalbench.core.stats import FEW_UNITS
+from evalbench.core.verdict import Band, Bands
+from evalbench.core.wording import count, counted, percent
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+ABSENT = "absent"
+"""The items' column, True or False, of rows that a study filled in for units of which a group has no row."""
+_ROUNDING = 1e-9
+_MOST_NAMED = 3
+
+
+# -- how many units -------------------------------------------------------------------------------
+
+
+def n_behind(columns: Columns, measure: Measure, units: npt.ArrayLike) -> int:
+    """Units that a figure rests on: whose columns have values, and of several columns one that is not 0.
+
+    A text without a true and a predicted entity has no share in F1, whatever else it holds.
+
+    Examples
+    --------
+    >>> from evalbench.core.measures import f1_of
+    >>> n_behind({"tp": [1, 0, 0], "fp": [0, 0, 0], "fn": [0, 2, 0]}, f1_of("tp", "fp", "fn"), ["a", "b", "c"])
+    2
+    """
+    known = np.ones(len(np.asarray(units)), dtype=bool)
+    for name in measure.sums:
+        known &= np.isfinite(np.asarray(columns[name.removeprefix("#")], dtype=float))
+    if len(measure.sums) == 1:
+        return len(np.unique(np.asarray(units, dtype=str)[known]))
+    sums, _ = unit_sums(columns, measure.sums, units)
+    return int((sums != 0).any(axis=1).sum())
+
+
+def too_few(e: Estimate, n: int | None = None, least: int = FEW_UNITS) -> str:
+    """Why an estimate rests on too few units for a light; empty where it has enough, or no value.
+
+    Parameters
+    ----------
+    n : int, optional
+        The units that it rests on; by default the estimate's ``n``.
+    least : int
+        So many are enough.  An interval of a sequence holds for any number.
+
+    Examples
+    --------
+    >>> too_few(Estimate(metric="f1", value=1.0, n=3)), too_few(Estimate(metric="f1", value=1.0, n=20))
+    ('only 3 have a value and a light needs 20', '')
+    """
+    n = e.n if n is None else n
+    if e.value is None or n >= least or SEQUENCE in e.method:
+        return ""
+    return f"only {'one has' if n == 1 else f'{count(n)} have'} a value and a light needs {least}"
+
+
+class Gate(NamedTuple):
+    """Whether something that rests on a figure is allowed.
+
+    - ``why_not``: The reason, a clause; empty where it is allowed.
+    - ``basis``: What it rests on, such as ``"on 6 of 240 outputs"``.
+    """
+
+    allowed: bool
+    why_not: str
+    basis: str
+
+
+def gate(
+    what: str,
+    value: float | None,
+    low: float | None,
+    high: float | None,
+    n: int,
+    *,
+    threshold: float,
+    least: int = FEW_UNITS,
+    of: int | None = None,
+    unit: str = "item",
+    at_most: bool = False,
+) -> Gate:
+    """Whether a figure allows what rests on it: enough units, and the near end of its interval reaches the threshold.
+
+    Parameters
+    ----------
+    what : str
+        The figure in words.
+    low, high : float or None
+        The ends of its interval.  Without them the value itself must reach the threshold, on ``least`` units all the same.
+    n : int
+        The units that it rests on.
+    of : int, optional
+        How many there are.
+    at_most : bool
+        Whether less is better: then the upper end must not exceed the threshold.
+
+    Examples
+    --------
+    >>> gate("alpha", 1.0, 1.0, 1.0, 6, threshold=0.4, of=240, unit="output")
+    Gate(allowed=False, why_not='alpha 1.00 [1.00, 1.00] rests on 6 of 240 outputs, 20 are needed', basis='on 6 of 240 outputs')
+    >>> gate("alpha", 0.5, 0.3, 0.7, 60, threshold=0.4).why_not
+    'the lower end of alpha 0.50 [0.30, 0.70] is below 0.4'
+    """
+    from evalbench.core.wording import rounded
+
+    basis = f"on {count(n)} of {counted(of, unit)}" if of is not None else f"on {counted(n, unit)}"
+    figure = f"{what} {rounded(value, low, high, cuts=[threshold])}"
+    if value is None:
+        return Gate(False, f"{what} has no value", basis)
+    if n < least:
+        return Gate(False, f"{figure} rests {basis}, {least} are needed", basis)
+    end = value if low is None or high is None else high if at_most else low
+    reached = end <= threshold + _ROUNDING if at_most else end >= threshold - _ROUNDING
+    side = "above" if at_most else "below"
+    if reached:
+        return Gate(True, "", basis)
+    near = "" if end == value else f"the {'upper' if at_most else 'lower'} end of "
+    return Gate(False, f"{near}{figure} is {side} {threshold:g}", basis)
+
+
+# -- a headline figure beside the one that decides ------------------------------------------------
+
+
+def floor_bands(floor: float) -> Bands:
+    """The light of a headline figure that decides by nothing but a floor: yellow below it, else green.
+
+    Beside the light of another figure, of which the worst decides, it makes that one at best yellow.
+
+    Examples
+    --------
+    >>> str(floor_bands(0.5)), floor_bands(0.5).light(None)
+    ('yellow: < 0.5; green: ≥ 0.5', 'grey')
+    """
+    return Bands((Band("yellow", high=floor - _ROUNDING), Band("green", low=floor - _ROUNDING)))
+
+
+# -- rows that one group lacks --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Absent:
+    """Units of which a group has no row.
+
+    - ``counts``: Group to the number of these, of the groups that lack some.
+    - ``expected``: How many units each group should have.
+    - ``unit``: In words, singular.
+    - ``counted``: What became of them: ``"counted 0"``, ``"left out"``.
+    - ``stated``: Whether an option says what absent means: then it holds no light back.
+    """
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    expected: int = 0
+    unit: str = "item"
+    counted: str = "left out"
+    stated: bool = False
+
+    def in_words(self, group: str) -> str:
+        """``"35 of 40 queries absent"``."""
+        return f"{count(self.counts[group])} of {counted(self.expected, self.unit)} absent"
+
+    def too_many(self, max_unscored: float) -> frozenset[str]:
+        """The groups that lack a larger share, unless an option says what that means."""
+        if self.stated:
+            return frozenset()
+        return frozenset(g for g, n in self.counts.items() if n > max_unscored * self.expected)
+
+    def notes(self) -> tuple[Note, ...]:
+        """The note of the first rank; none where no group lacks any."""
+        if not self.counts:
+            return ()
+        most = sorted(self.counts, key=lambda g: -self.counts[g])
+        named = [f"{self.in_words(g)}{f' ({g})' if g else ''}" for g in most]
+        short = "; ".join(named[:_MOST_NAMED])
+        if len(named) > _MOST_NAMED:
+            short = f"{named[0]} and fewer for {count(len(named) - 1)} more"
+        return (Note("absent", f"{short}, {self.counted}", f"{'; '.join(named)}, {self.counted}."),)
+
+
+def absent_of(
+    items: pd.DataFrame,
+    by: str,
+    units: str,
+    *,
+    expected: Collection[str] | None = None,
+    unit: str = "item",
+    counted: str = "",
+    stated: bool = False,
+) -> Absent:
+    """The units that each group lacks: rows that a study filled in (column ``absent``), and units without a row.
+
+    Parameters
+    ----------
+    expected : collection of str, optional
+        The units that every group should have; by default all of the table, where the groups share most of theirs.
+    unit : str
+        A unit in words.
+    counted : str
+        What became of them; by default ``"counted 0"`` where rows were filled in, else ``"left out"``.
+    stated : bool
+        Whether an option of the study says what absent means.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> items = pd.DataFrame({"id": ["p", "q", "r", "p"], "model": ["a", "a", "a", "b"]})
+    >>> absent_of(items, "model", "id", unit="query").notes()[0].short
+    '2 of 3 queries absent (b), left out'
+    """
+    own = {str(g): rows for g, rows in items.groupby(by, sort=True)} if by in items else {"": items}
+    present = {g: {*without_absent(rows)[units].astype(str)} for g, rows in own.items()}
+    everything = {*items[units].astype(str)} if expected is None else {*map(str, expected)}
+    filled = ABSENT in items
+    if expected is None and not filled and not _shared(present):
+        return Absent()
+    counts = {g: len(everything - found) for g, found in present.items()}
+    return Absent(
+        {g: n for g, n in counts.items() if n},
+        len(everything),
+        unit,
+        counted or ("counted 0" if filled else "left out"),
+        stated,
+    )
+
+
+def without_absent(items: pd.DataFrame) -> pd.DataFrame:
+    """The items without rows that were filled in."""
+    return items[~items[ABSENT].astype(bool)] if ABSENT in items else items
+
+
+def _shared(present: Mapping[str, set[str]]) -> bool:
+    """Whether groups answer the same units: each shares at least half of its own with one that has more, or as many."""
+    ordered: Sequence[set[str]] = sorted(present.values(), key=len, reverse=True)
+    return len(ordered) > 1 and all(2 * len(one & ordered[0]) >= len(one) for one in ordered[1:])
+
+
+def unscored_share(e: Estimate, max_unscored: float) -> str:
+    """How large a share is unscored, where that leaves too little for a light; else empty."""
+    total = e.n + e.n_unscored + e.n_undefined
+    return f"{percent(e.n_unscored / total, [max_unscored])} unscored" if e.n_unscored > max_unscored * total else ""
