@@ -46,6 +46,13 @@ def root() -> Path:
     return ROOT
 
 
+@pytest.fixture
+def few_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables of a few rows have lights: for tests of a rule, not of what it rests on."""
+    for module in ("kit.panel", "kit.evidence"):
+        monkeypatch.setattr(f"evalbench.{module}.too_few", lambda *_, **__: "")
+
+
 @pytest.fixture(scope="session")
 def script() -> Callable[[str], ModuleType]:
     """``script("card_embed")`` is ``scripts/card_embed.py`` as a module of its own."""

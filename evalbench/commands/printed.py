@@ -10,12 +10,13 @@ from typing import Any
 
 from evalbench.core.result import deciding_row
 from evalbench.core.verdict import SYMBOLS
-from evalbench.core.wording import title_of
+from evalbench.core.wording import counted, title_of
 from evalbench.models.redact import redacted, redactor
 from evalbench.readers.runs import PAGE
 
 SCHEMA_VERSION = 1
 _WIDTH = 100
+_SURE = 0.9
 
 
 def headline(results: Mapping[str, Any], most: int = 10) -> list[str]:
@@ -39,8 +40,22 @@ def headline(results: Mapping[str, Any], most: int = 10) -> list[str]:
     first = next(iter(metrics.values()))
     left = _others([titles[name] for name in list(metrics)[1:]])
     shown = max(1, most - len(left) - 1)
-    more = f"  … and {len(first) - shown} more rows of {titles[next(iter(metrics))]}"
-    return [*_lines(first[:shown], titles, results), more, *left]
+    unshown = len(first) - shown
+    more = [f"  … and {counted(unshown, 'more row')} of {titles[next(iter(metrics))]}"] if unshown > 0 else []
+    return [*_lines(first[:shown], titles, results), *more, *left]
+
+
+def uncertain(results: Mapping[str, Any]) -> list[str]:
+    """How sure the light is, a line, where fewer than nine in ten resamples give it.
+
+    Examples
+    --------
+    >>> uncertain({"light": "green", "light_stability": 0.54}), uncertain({"light": "green", "light_stability": 0.95})
+    (['  only 54 % of resamples give green'], [])
+    """
+    share = results.get("light_stability")
+    light = results.get("would_be_light") or results["light"]
+    return [] if share is None or share >= _SURE else [f"  only {100 * share:.0f} % of resamples give {light}"]
 
 
 def _lines(rows: Sequence[Mapping[str, Any]], titles: Mapping[str, str], results: Mapping[str, Any]) -> list[str]:

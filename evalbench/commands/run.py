@@ -236,7 +236,7 @@ def carry_out(
     - ``name``: The study, for what fails before there is a plan.
     - ``after``: Further lines about a finished run.
     """
-    from evalbench.commands.printed import headline, run_object
+    from evalbench.commands.printed import headline, run_object, uncertain
     from evalbench.commands.step_summary import summarise_run
     from evalbench.core.budget import in_words
     from evalbench.core.progress import Shown
@@ -288,6 +288,8 @@ def carry_out(
     else:
         if done.results is not None:
             click.echo(f"{SYMBOLS[done.light]} {done.light}  {done.results['sentence']}")
+            for line in uncertain(done.results):
+                click.echo(line)
             if stopped := done.results.get("stopping"):
                 click.echo(f"  {stopped['sentence']}")
             click.echo("\n".join(headline(done.results)))

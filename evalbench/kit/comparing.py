@@ -46,7 +46,7 @@ def compare_groups(
     paired : bool
         False where the groups have units of their own, such as the sessions of two models: independent samples.
     absent_counts : bool
-        Whether rows that the study filled in (column ``absent``) are compared too, since an option says what they mean.
+        Whether rows that the study filled in (column ``row_absent``) are compared too, since an option says what they mean.
 
     Returns
     -------

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
-ABSENT = "absent"
+ABSENT = "row_absent"
 """The items' column, True or False, of rows that a study filled in for units of which a group has no row."""
 _ROUNDING = 1e-9
 _MOST_NAMED = 3
@@ -202,7 +202,7 @@ def absent_of(
     counted: str = "",
     stated: bool = False,
 ) -> Absent:
-    """The units that each group lacks: rows that a study filled in (column ``absent``), and units without a row.
+    """The units that each group lacks: rows that a study filled in (column ``row_absent``), and units without a row.
 
     Parameters
     ----------

@@ -166,7 +166,7 @@ def worst_group(
     ----------
     items : DataFrame
         Columns ``unscored`` and ``undefined``, those of ``by`` and ``units``, and what the measures sum.  A column
-        ``absent`` marks rows that the study filled in for units that a group lacks.
+        ``row_absent`` marks rows that the study filled in for units that a group lacks.
     measures : sequence of Measure
         One that has ``bands`` is lit.
     by, units, whole

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from evalbench.commands.printed import headline
+from evalbench.commands.printed import headline, uncertain
 from evalbench.commands.run import exit_code, failing, unjudged
 
 LIGHTS = ("green", "yellow", "red", "grey", "unlit")
@@ -92,3 +92,15 @@ def test_no_figure_is_dropped_in_silence() -> None:
     assert len(lines) <= 10
     assert max(map(len, lines)) <= 100
     assert all(f"{'m' * 20}_{i}" in " ".join(lines) for i in range(20))
+
+
+def test_a_light_that_few_resamples_give_says_so() -> None:
+    assert uncertain({"light": "green", "light_stability": 0.54}) == ["  only 54 % of resamples give green"]
+    held = {"light": "grey", "would_be_light": "red", "light_stability": 0.7}
+    assert uncertain(held) == ["  only 70 % of resamples give red"]
+    assert uncertain({"light": "green", "light_stability": 0.9}) == uncertain({"light": "grey"}) == []
+
+
+def test_no_line_counts_zero_more_rows() -> None:
+    rows = [row(f"m{i}", "one") for i in range(40)]
+    assert not any(" 0 more" in line for line in headline({"by": ["checker"], "summary": rows}))

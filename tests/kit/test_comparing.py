@@ -147,7 +147,7 @@ def test_where_no_pair_can_be_compared_a_sentence_takes_the_place_of_the_table()
 def test_groups_that_lack_units_are_compared_on_what_both_have():
     ids = [f"q{i}" for i in range(40)]
     items = pd.DataFrame({"id": ids * 2, "model": ["a"] * 40 + ["late"] * 40, "score": [1.0] * 43 + [0.0] * 37})
-    items["absent"] = [False] * 43 + [True] * 37
+    items["row_absent"] = [False] * 43 + [True] * 37
     (found,) = compare_groups(items, [mean_of("score")], "model", n_resamples=50).to_dict("records")
     assert (found["outcome"], found["n_a"]) == ("same", 3)
     assert found["words"].endswith(" Compared on 3 of 40 units, those that both have.")

@@ -197,7 +197,7 @@ class TestHeldBack:
             "the figures alone would give green."
         )
         assert [note.kind for note in found.notes] == ["absent"]
-        filled = items.assign(absent=items["id"] > "q35")
+        filled = items.assign(row_absent=items["id"] > "q35")
         assert "4 of 40 items absent (a), counted 0" in judged(filled[filled["model"] == "a"]).verdict.sentence
         apart = items.assign(id=items["model"] + items["id"])
         assert judged(apart).verdict.light == "green"

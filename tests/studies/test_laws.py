@@ -9,6 +9,7 @@ import math
 import re
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,10 @@ from studied import changed, columns, evaluated, page, sample, whole
 
 from evalbench import studies
 from evalbench.compare.sides import Side
+from evalbench.core.notes import Note, says
 from evalbench.core.result import Result
 from evalbench.core.unscored import REASONS
+from evalbench.draw.show import shown
 from evalbench.draw.style import faults
 from evalbench.errors import BadInput
 from evalbench.kit.options import taken
@@ -56,6 +59,19 @@ def test_the_summary_follows_from_the_items_read_back(name: str, tmp_path: Path)
     recorded = json.loads(json.dumps(result.to_json()))["parameters"]
     summarise = studies.study(name).summarise
     assert summarise(pd.read_parquet(tmp_path / "items.parquet"), **taken(summarise, recorded)) == result.summary
+
+
+def test_no_note_of_the_first_rank_is_missing_from_the_sentence(name: str) -> None:
+    found = whole(name)
+    planted = Note("mixed", "two models are taken as one", "Half of the rows are of another model.")
+    for result in (found, replace(found, notes=(*found.notes, planted))):
+        stored = result.to_json()
+        ranked = stored.get("first_rank", [])
+        assert [row["note"] for row in ranked] == [str(note) for note in result.notes if isinstance(note, Note)]
+        assert {*result.verdict.notes} <= {*result.notes}
+        assert all(says(stored["sentence"], row) for row in ranked)
+        assert all(row["note"] in stored["notes"] for row in ranked)
+    assert "Two models are taken as one." in str(shown(result).html)
 
 
 def test_every_option_of_a_hook_is_recorded(name: str) -> None:

@@ -19,8 +19,8 @@ FEWEST = 10
 ORIENTATIONS = ("goal", "discussion")
 ORIENTATION = "goal"
 SHORT, LONG = 3.0, 5.0
-LEAST_RESOLVED = 10
-"""Of fewer resolved sessions their mean has no light."""
+LEAST = 10
+"""Of fewer sessions, or resolved ones, the mean has no light."""
 _BETWEEN = core.verdict.Band("yellow", SHORT, LONG, high_closed=True)
 # As the document prints them: 3 and 5 themselves are yellow, whatever the sessions are for.
 DOCUMENT: Mapping[str, core.verdict.Bands] = {
@@ -78,7 +78,8 @@ def measures(
         name = measure.metric
         rule = rules.get(name) or (rules.get("answers", {}) if name in lit else {})
         bands = kit.verdicts.bands_of(rule, higher_is_better=measure.higher_is_better is not False)
-        found.append(replace(measure, bands=bands or (DOCUMENT[orientation] if name in lit else None)))
+        bands = bands or (DOCUMENT[orientation] if name in lit else None)
+        found.append(replace(measure, bands=bands, least_units=1 if name == "answers_resolved" else LEAST))
     return tuple(found)
 
 
@@ -115,10 +116,10 @@ def summarise(
 
 def _few_resolved(e: core.Estimate) -> str:
     """Why the light of resolved sessions is held back: a few that were resolved say little of how long it takes."""
-    if e.metric != "answers_resolved" or e.value is None or e.n >= LEAST_RESOLVED:
+    if e.metric != "answers_resolved" or e.value is None or e.n >= LEAST:
         return ""
     which = "1 session was" if e.n == 1 else f"{e.n} sessions were"
-    return f"Only {which} resolved, fewer than {LEAST_RESOLVED}"
+    return f"Only {which} resolved, fewer than {LEAST}"
 
 
 ASSUMED = {

@@ -49,9 +49,10 @@ def summarise(
         found += [corrected.sampled_estimate(rows, group)] if labels_drawn == "probability" else []
     summary = kit.worst_group(
         items,
-        [m for m in every if m.metric in {e.metric for e in found}],
+        [replace(m, least_units=1) for m in every if m.metric in {e.metric for e in found}],
         "judge",
         held_back=_held_back,
+        absent=kit.evidence.Absent(),  # criteria have items of their own
         max_unscored=max_unscored,
         estimates=found,
         seed=seed,
