@@ -37,8 +37,8 @@ def test_the_command_line_takes_the_names_of_files_from_the_notebooks_variables(
     line = command_line(mine, {"data": "my file.csv", "columns": {"a": "b"}, "documents": "texts.csv"})
     assert shlex.split(line) == [
         "evalbench", "run", "matching", "--data", str(tmp_path / "my file.csv"),
-        "-p", f"documents={tmp_path / 'texts.csv'}", "-p", 'columns={"a": "b"}',
-        "-p", "embed=jaccard", "-p", "n_resamples=50",
+        "-p", 'columns={"a": "b"}', "-p", "embed=jaccard", "-p", f"documents={tmp_path / 'texts.csv'}",
+        "-p", "n_resamples=50",
     ]  # fmt: skip
 
 

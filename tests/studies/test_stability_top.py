@@ -110,6 +110,7 @@ def test_what_the_table_lacks_is_said():
     few = tops(*((i, name, "xyz") for i in "pq" for name in ("исходный", "typos")), ("p", "swap", "xyz"))
     result = judged({"tops": few.assign(rank=1)}, k=5, deepest=10)
     assert [note for note in result.notes if "column" not in note] == [
+        "1 of 2 items absent (swap), left out.",
         "k is 5, and no top has so many passages: the figures are those of the first 3.",
         "The tops are 3 deep: none of the table has more passages.",
         "Questions (of 2) that have no top after an augmentation, and are not in its figures: swap 1.",
