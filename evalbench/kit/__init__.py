@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evalbench.kit import curating as curating
     from evalbench.kit import defaults as defaults
     from evalbench.kit import early as early
+    from evalbench.kit import evidence as evidence
     from evalbench.kit import extraction as extraction
     from evalbench.kit import generating as generating
     from evalbench.kit import grouping as grouping

@@ -100,24 +100,21 @@ def test_the_order_of_rows_changes_nothing():
 def test_a_question_whose_own_top_is_missing_is_unscored():
     result = judged({"tops": tops(("p", "", "xyz"), ("p", "t", "xyz"), ("q", "t", "xyz"), ("r", "", "xyz"))}, k=3)
     assert result.items.set_index("id")["unscored"].to_dict() == {"p": "", "q": "no-output"}
-    assert any(
-        "Questions (of 3) that have no top after an augmentation, and are not in its figures: " in note
-        for note in result.notes
-    )
+    assert "Questions without any top after an augmentation, in no figure: 1 of 3." in result.notes
 
 
 def test_what_the_table_lacks_is_said():
     few = tops(*((i, name, "xyz") for i in "pq" for name in ("исходный", "typos")), ("p", "swap", "xyz"))
     result = judged({"tops": few.assign(rank=1)}, k=5, deepest=10)
     assert [note for note in result.notes if "column" not in note] == [
-        "1 of 2 items absent (swap), left out.",
+        "1 of 2 questions absent (swap), left out.",
         "k is 5, and no top has so many passages: the figures are those of the first 3.",
         "The tops are 3 deep: none of the table has more passages.",
-        "Questions (of 2) that have no top after an augmentation, and are not in its figures: swap 1.",
         "Tops with passages of the same rank, which are in the order of their names: 5.",
     ]
     assert result.tables["by_k"]["k"].max() == 3
     assert "2 questions, k = 5." in result.sentence
+    assert "1 of 2 questions absent (swap), left out." in result.sentence
     with pytest.raises(BadInput, match=r"augmentation is 'as-is', 'typos'\. A question as it was written has an empty"):
         judged({"tops": few.replace({"augmentation": {"исходный": "as-is", "swap": "typos"}}).drop_duplicates()})
 

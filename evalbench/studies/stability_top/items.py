@@ -95,10 +95,8 @@ def recorded(tops: pd.DataFrame, questions: pd.DataFrame | None, variants: pd.Da
             f"Tops with fewer than {depth} passages: {shallow}; deeper than both are, they count as what they hold."
         )
     n = whose["id"].nunique()
-    of = changed.groupby("augmentation", sort=True)["id"].nunique()
-    if len(lacking := n - of[of < n]):
-        named = ", ".join(f"{name} {k}" for name, k in lacking.items())
-        notes.append(f"Questions (of {n}) that have no top after an augmentation, and are not in its figures: {named}.")
+    if lone := n - changed["id"].nunique():
+        notes.append(f"Questions without any top after an augmentation, in no figure: {lone} of {n}.")
     tied = int(ordered[ordered.duplicated(["id", "augmentation", "rank"])].groupby(["id", "augmentation"]).ngroups)
     if tied:
         notes.append(f"Tops with passages of the same rank, which are in the order of their names: {tied}.")

@@ -83,6 +83,7 @@ def summarise(
         lights=lights,
         over=f"{core.counted(items['id'].nunique(), 'question')}, k = {k}",
         max_unscored=max_unscored,
+        absent=kit.evidence.absent_of(items, "augmentation", "id", unit="question"),
         seed=seed,
         n_resamples=n_resamples,
     )
