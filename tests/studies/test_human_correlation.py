@@ -44,15 +44,18 @@ class TestFigures:
         assert agreement["trusted"].to_dict() == {"complete": False, "quality": True}
         assert agreement.loc["complete", "note"].startswith("all ratings are equal")
         assert "mean over quality (ordinal alpha of the annotators ≥ 0.4)" in result.sentence
-        assert "8 documents, 32 outputs, too few documents for a reliable interval" in result.sentence
+        assert (
+            "8 documents, 32 outputs. The light stays grey: it rests on 8 documents, and a light needs 20."
+            in result.sentence
+        )
 
     def test_less_is_better_is_stated_and_judged_so(self):
-        result = evaluate(*panel(), metrics=["errors"], lower_is_better=["errors"])
+        result = evaluate(*panel(20), metrics=["errors"], lower_is_better=["errors"])
         figure = result.estimate("spearman_summary", scorer="errors", criterion="quality")
         assert figure.value < -0.5
         assert figure.light in ("green", "yellow")
         assert "lower is better: agreement is negative" in figure.note
-        plain = evaluate(*panel(), metrics=["errors"])
+        plain = evaluate(*panel(20), metrics=["errors"])
         assert plain.estimate("spearman_summary", scorer="errors", criterion="quality").light == "red"
 
     def test_the_ceiling_is_one_annotator_against_the_others(self):
@@ -153,7 +156,7 @@ def test_few_documents_that_all_agree_are_no_evidence(documents, light):
         assert "two always correlate perfectly" in result.sentence
     else:
         assert result.verdict.would_be == (None if light == "green" else "green")
-        assert "has no width on fewer than 20 documents" in result.verdict.rule
+        assert "or on fewer than 20 documents" in result.verdict.rule
 
 
 def test_a_correlation_counts_the_documents_that_it_rests_on():
@@ -167,7 +170,7 @@ def test_a_correlation_counts_the_documents_that_it_rests_on():
         assert "fewer than 20 units: the interval is too narrow" in figure.note
     assert "mean over quality (named beforehand, without complete, where it has no value)" in result.sentence
     assert result.sentence.endswith(
-        "30 documents, 120 outputs, 5 documents with a value, too few documents for a reliable interval."
+        "30 documents, 120 outputs, 5 documents with a value. The light stays grey: it rests on 5 documents, and a light needs 20."
     )
 
 

@@ -135,7 +135,7 @@ def test_annotators_who_agree_on_nothing_say_so():
     frame, ratings = panel()
     noise = ratings.assign(score=np.random.default_rng(0).integers(5, size=len(ratings)))
     result = evaluate(frame, noise[noise.criterion == "quality"], metrics=["good"])
-    assert "no criterion is trusted: the annotators' ordinal alpha reaches 0.4 on none" in result.sentence
+    assert "no criterion is trusted: the annotators' ordinal alpha is not shown to reach 0.4" in result.sentence
     assert result.summary.estimates[0].metric == "spearman_summary"
 
 
@@ -149,7 +149,7 @@ def test_under_ten_systems_no_interval_is_printed():
         assert (e.ci_low, e.ci_high, e.method) == (None, None, "")
         assert "under 10 systems no interval is worth printing" in e.note
     assert few.light == "grey"
-    assert "9 systems, 30 documents, 270 outputs, too few for an interval" in few.sentence
+    assert "9 systems, 30 documents, 270 outputs. The light stays grey: it rests on 9 systems" in few.sentence
     row = value(few, criterion="quality", level="system", coefficient="kendall")
     assert np.isnan(row["ci_low"])
     enough = evaluate(*panel(documents=30, systems=12), metrics=["good"], level="system", trusted=["quality"])
@@ -203,3 +203,53 @@ def test_every_n_of_the_headline_has_its_unit():
     html = headline_table([e.row() for e in result.summary.estimates], by=result.by)
     assert html.count("n: documents") == 2
     assert html.count("n: annotators") == 1
+
+
+# -- what a light may rest on ----------------------------------------------------------------------------------------
+
+
+def doubly_marked(n, outputs=240):
+    """One annotator marks every output, another ``n`` of them, and they agree."""
+    draw = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {"doc_id": [f"d{k // 4}" for k in range(outputs)], "system": [f"s{k % 4}" for k in range(outputs)]}
+    )
+    marks = draw.integers(0, 5, outputs)
+    frame["good"] = marks + draw.normal(0, 0.5, outputs)
+    own = frame[["doc_id", "system"]].assign(criterion="quality", score=marks)
+    return frame, pd.concat([own.assign(annotator="a"), own.iloc[:n].assign(annotator="b")], ignore_index=True)
+
+
+def test_annotators_who_both_marked_6_of_240_outputs_are_not_trusted_and_the_sentence_says_so():
+    result = evaluate(*doubly_marked(6), metrics=["good"], n_resamples=200)
+    assert result.light == "grey"
+    assert "no criterion is trusted: the annotators' ordinal alpha is not shown to reach 0.4" in result.sentence
+    assert "rests on 6 of 240 outputs, 20 are needed" in result.sentence
+    assert not result.tables["agreement"]["trusted"].any()
+
+
+def test_where_some_outputs_are_marked_by_two_the_sentence_says_on_how_many_trust_rests():
+    result = evaluate(*doubly_marked(60), metrics=["good"], n_resamples=200)
+    assert result.light == "green"
+    assert "(ordinal alpha of the annotators ≥ 0.4 on 60 of 240 outputs)" in result.sentence
+    named = evaluate(*doubly_marked(6), metrics=["good"], trusted=["quality"], n_resamples=200)
+    assert "(named beforehand); one annotator against the others: 1.00 on 6 of 240 outputs" in named.sentence
+
+
+def test_an_alpha_whose_interval_reaches_below_the_threshold_is_not_trusted():
+    frame, ratings = doubly_marked(24)
+    other = ratings["annotator"].eq("b")
+    marks = ratings.loc[other, "score"]
+    ratings.loc[other, "score"] = [mark if k % 3 else 4 - mark for k, mark in enumerate(marks)]
+    result = evaluate(frame, ratings, metrics=["good"], n_resamples=200, trust_from=0.3)
+    alpha = result.estimate("alpha_ordinal", criterion="quality")
+    assert alpha.ci_low < 0.3 < alpha.value
+    assert result.light == "grey"
+    assert "the lower end of alpha" in result.sentence
+
+
+def test_fewer_than_20_documents_give_no_light_and_the_sentence_says_why():
+    result = evaluate(*panel(documents=19), metrics=["good"], trusted=["quality"], n_resamples=200)
+    assert result.light == "grey"
+    assert result.sentence.endswith("The light stays grey: it rests on 19 documents, and a light needs 20.")
+    assert evaluate(*panel(documents=20), metrics=["good"], trusted=["quality"], n_resamples=200).light == "green"

@@ -97,7 +97,7 @@ def evaluate(
     green_from, yellow_from : float
         Green from here; yellow from here, red below.  Of a metric of which less is better, the negative is judged, and the note says so.
     max_ci_width, lower_is_better
-        A wider interval makes a light grey, and so does one without width on fewer than 20 documents; ready-made metrics where lower is
+        A wider interval makes a light grey, and so do fewer than 20 documents; ready-made metrics where lower is
         better, while those of the registry state it themselves.
     language : str
         ISO code of the stop-words, stemmer and sentences of computed metrics; empty for mixed languages.

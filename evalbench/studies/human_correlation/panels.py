@@ -255,9 +255,14 @@ class Panel:
         """Criterion → Krippendorff's alphas, mean Cohen's kappa over pairs, and the ceiling."""
         ceilings = self._ceilings()
         return {
-            criterion: {**self._alphas(j), "kappa": self._kappa(j), "ceiling": ceilings[j]}
+            criterion: {**self.alphas[criterion], "kappa": self._kappa(j), "ceiling": ceilings[j]}
             for j, criterion in enumerate(self.criteria)
         }
+
+    @cached_property
+    def alphas(self) -> Mapping[str, Mapping[str, core.stats.Measured]]:
+        """Criterion → Krippendorff's alphas alone."""
+        return {criterion: self._alphas(j) for j, criterion in enumerate(self.criteria)}
 
     def _alphas(self, j: int) -> dict[str, core.stats.Measured]:
         ratings = self.ratings[:, j]
@@ -308,17 +313,20 @@ class Panel:
             return [core.stats.Measured(None, note="one annotator only: no ceiling")] * len(self.criteria)
         found = self.one_against_others()
         return [
-            self._ceiling(np.array([f.values[j, j] for f in found]), np.array([f.replicates[:, j, j] for f in found]))
+            self._ceiling(
+                j, np.array([f.values[j, j] for f in found]), np.array([f.replicates[:, j, j] for f in found])
+            )
             for j in range(len(self.criteria))
         ]
 
-    def _ceiling(self, values: Array, replicates: Array) -> core.stats.Measured:
+    def _ceiling(self, j: int, values: Array, replicates: Array) -> core.stats.Measured:
         known = np.isfinite(values)
         if not known.any():
             return core.stats.Measured(None, note="every annotator's score is constant, or their means are")
         with np.errstate(all="ignore"):
             mean = replicates[known].mean(axis=0)
-        n_units = self.n_systems if self.level == "system" else self.n_documents
+        several = (np.isfinite(self.ratings[:, j]).sum(axis=1) > 1) if self.level != "system" else np.array([])
+        n_units = self.n_systems if self.level == "system" else len(np.unique(self.document_codes[several]))
         return self.with_interval(float(values[known].mean()), mean, self.level, n=int(known.sum()), n_units=n_units)
 
 

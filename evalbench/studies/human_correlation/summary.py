@@ -25,6 +25,8 @@ AGREEMENT = {
 """Metric of the annotators' agreement → its title, and what n counts."""
 NAMES = {"spearman": "Spearman", "kendall": "Kendall's tau-b", "pearson": "Pearson"}
 LOWER = "lower is better: agreement is negative"
+NAMED_BEFOREHAND = "named beforehand"
+_MOST_GATES = 3
 
 
 @kit.slicing.sliced("doc_id")
@@ -69,9 +71,10 @@ def thresholds(green_from: float, yellow_from: float) -> core.verdict.Bands:
 
 
 def trusted_of(panel: panels.Panel, named: Sequence[str], trust_from: float) -> tuple[tuple[str, ...], str]:
-    """The trusted criteria, and why: those named beforehand, else those with ordinal alpha of at least ``trust_from``.
+    """The trusted criteria, and why: those named beforehand, else those whose ordinal alpha is shown to reach ``trust_from``.
 
-    With one annotator there is no alpha, and none is trusted unless named.
+    It is shown by the lower end of its interval, on 20 outputs or more that two annotators marked.  With one annotator
+    there is no alpha, and none is trusted unless named.
 
     Raises ``BadInput`` if a named one is not among the criteria.
     """
@@ -79,14 +82,32 @@ def trusted_of(panel: panels.Panel, named: Sequence[str], trust_from: float) -> 
     if unknown:
         raise errors.BadInput(f"trusted: {', '.join(unknown)} not among the criteria {', '.join(panel.criteria)}")
     if named:
-        return tuple(named), "named beforehand"
+        return tuple(named), NAMED_BEFOREHAND
     if len(panel.annotators) < 2:
         return (), "there is one human score for each output, so nothing shows how far people agree"
-    alphas = {c: measures["alpha_ordinal"].value for c, measures in panel.agreement.items()}
-    good = tuple(c for c, alpha in alphas.items() if alpha is not None and alpha >= trust_from)
-    if not good:
-        return (), f"the annotators' ordinal alpha reaches {trust_from:g} on none"
-    return good, f"ordinal alpha of the annotators ≥ {trust_from:g}"
+    gates = {c: _agreed(alphas["alpha_ordinal"], trust_from, len(panel.x)) for c, alphas in panel.alphas.items()}
+    good = tuple(c for c, gate in gates.items() if gate.allowed)
+    if good:
+        return good, f"ordinal alpha of the annotators ≥ {trust_from:g}{_doubly_marked(panel, good)}"
+    said = [f"{c}: {gate.why_not}" if len(gates) > 1 else gate.why_not for c, gate in list(gates.items())[:_MOST_GATES]]
+    said += [f"{core.wording.count(len(gates) - _MOST_GATES)} more"] if len(gates) > _MOST_GATES else []
+    return (), f"the annotators' ordinal alpha is not shown to reach {trust_from:g} ({'; '.join(said)})"
+
+
+def _agreed(alpha: core.stats.Measured, trust_from: float, outputs: int) -> kit.evidence.Gate:
+    """Whether annotators agree well enough on a criterion for metrics to be judged by it."""
+    gate = kit.evidence.gate(
+        "alpha", alpha.value, alpha.ci_low, alpha.ci_high, alpha.n, threshold=trust_from, of=outputs, unit="output"
+    )
+    return gate if alpha.value is not None else gate._replace(why_not=f"{gate.why_not}, {alpha.note}")
+
+
+def _doubly_marked(panel: panels.Panel, criteria: Sequence[str]) -> str:
+    """On how many outputs the agreement of annotators rests, where not all are marked by two: ``" on 60 of 240 outputs"``."""
+    fewest = min(panel.alphas[c]["alpha_ordinal"].n for c in criteria)
+    return (
+        f" on {core.wording.count(fewest)} of {core.counted(len(panel.x), 'output')}" if fewest < len(panel.x) else ""
+    )
 
 
 def summary_of(panel: panels.Panel, terms: panels.Terms) -> core.Summary:
@@ -167,12 +188,25 @@ def _lights(
     if found.value is None:
         return "grey", "grey"
     would_be = terms.bands.light(panel.signs[i] * found.value)
-    low, high = found.ci_low, found.ci_high
-    wide = low is None or high is None or high - low > terms.max_ci_width
-    # A few documents that all agree look certain: two always correlate perfectly.
-    chance = not wide and n_units < core.stats.FEW_UNITS and core.stats.no_width(low, high)  # type: ignore[arg-type]
-    held_back = wide or chance or panel.n_unscored[i] > terms.max_unscored * len(panel.x)
+    held_back = _why_grey(panel, terms, found, n_units) or panel.n_unscored[i] > terms.max_unscored * len(panel.x)
     return ("grey" if held_back else would_be), would_be
+
+
+def _why_grey(panel: panels.Panel, terms: panels.Terms, found: core.stats.Measured, n_units: int) -> str:
+    """Why a value is too uncertain for a light, a clause; empty where it is not."""
+    low, high = found.ci_low, found.ci_high
+    unit = "system" if panel.level == "system" else "document"
+    least = panels.FEWEST_SYSTEMS if unit == "system" else core.stats.FEW_UNITS
+    if n_units < least:
+        return f"it rests on {core.counted(n_units, unit)}, and a light needs {least}"
+    if low is None or high is None:
+        return "there is no interval"
+    # A few systems that all agree look certain.
+    if n_units < core.stats.FEW_UNITS and core.stats.no_width(low, high):
+        return f"the interval of {core.counted(n_units, unit)} has no width"
+    if high - low > terms.max_ci_width:
+        return f"its interval is wider than {terms.max_ci_width:g}"
+    return ""
 
 
 def asked_columns(panel: panels.Panel, terms: panels.Terms, i: int) -> list[int]:
@@ -200,9 +234,12 @@ def _verdict(
     people = "annotators' mean" if len(panel.annotators) > 1 else "human score"
     rule = (
         f"{panel.coefficient} with the {people} at {panel.level} level, averaged over trusted criteria, "
-        f"of the best metric: {terms.bands}; grey where its interval is wider than {terms.max_ci_width:g}, or "
-        f"has no width on fewer than {core.stats.FEW_UNITS} documents"
-        + (f", or on fewer than {panels.FEWEST_SYSTEMS} systems" if panel.level == "system" else "")
+        f"of the best metric: {terms.bands}; grey where its interval is wider than {terms.max_ci_width:g}, or on fewer than "
+        + (
+            f"{panels.FEWEST_SYSTEMS} systems, or without width on fewer than {core.stats.FEW_UNITS}"
+            if panel.level == "system"
+            else f"{core.stats.FEW_UNITS} documents"
+        )
     )
     if not terms.trusted:
         return core.verdict.Verdict("grey", _untrusted_sentence(panel, terms, pairs), rule)
@@ -235,16 +272,20 @@ def _best_sentence(
 ) -> str:  # fmt: skip
     """The best metric's mean over the trusted criteria that it has a value on."""
     there = [panel.criteria[j] for j in columns]
+    found = core.stats.Measured(best.value, best.ci_low, best.ci_high)
     gone = [c for c in terms.trusted if c not in there]
     without = f", without {', '.join(gone)}, where it has no value" if gone else ""
     ceilings = [c.value for name in terms.trusted if (c := panel.agreement[name]["ceiling"]).value is not None]
     ceiling = (
         f"; one annotator against the others: {core.wording.signed(f'{np.mean(ceilings):.2f}')}" if ceilings else ""
     )
+    if ceilings and terms.why == NAMED_BEFOREHAND:
+        ceiling += _doubly_marked(panel, terms.trusted)
     return (
         f"{_name(best, known)}: {panel.coefficient} {core.wording.estimate_text(best, headline)} at {panel.level} level, "
         f"mean over {', '.join(there)} ({terms.why}{without}){ceiling}; "
-        f"{_evidence(panel, terms.trusted, best, n_units)}.{_unscored(panel, terms, best)}"
+        f"{_evidence(panel, terms.trusted, best)}.{_unscored(panel, terms, best)}"
+        + (f" The light stays grey: {why}." if (why := _why_grey(panel, terms, found, n_units)) else "")
     )
 
 

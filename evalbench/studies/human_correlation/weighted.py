@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from evalbench import core
+from evalbench import core, kit
 from evalbench.studies.human_correlation import panels, summary
 
 Key = tuple[str, tuple[tuple[str, str], ...]]
@@ -23,16 +24,19 @@ def weighted(
     trust_from: float = summary.TRUST_FROM,
     level: str = panels.LEVEL,
     coefficient: str = panels.COEFFICIENT,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
 ) -> Callable[..., dict[Key, panels.Array]]:
     """The estimates of a run as a function of how often each document is drawn, see :func:`drawn`.
 
     Level, coefficient and the criteria that each metric's mean goes over are settled once, on the run's own items.
 
     - ``items``: The run's own.
-    - ``trusted``, ``trust_from``, ``level``, ``coefficient``: See :func:`evalbench.studies.human_correlation.evaluate`.
+    - ``trusted``, ``trust_from``, ``level``, ``coefficient``, ``seed``, ``n_resamples``: See :func:`evalbench.studies.human_correlation.evaluate`.
     """
     panel = panels.panel_of(items, level=level, coefficient=coefficient)
-    chosen, _ = summary.trusted_of(panel, [c for c in trusted if c in panel.criteria], trust_from)
+    resampled = replace(panel, seed=seed, n_resamples=n_resamples)  # for the interval of alpha
+    chosen, _ = summary.trusted_of(resampled, [c for c in trusted if c in panel.criteria], trust_from)
     over = {}
     if chosen and panel.scorers:
         values = panel.by_headline(panel.x, panel.y).values
