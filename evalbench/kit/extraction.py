@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from evalbench.core.notes import Note
+
 if TYPE_CHECKING:
     import pandas as pd
 
 LEAST_MARKED = 0.5
-APART = 0.02
+APART, FAR_APART = 0.02, 0.2
 METHOD = (
     "Where fewer than half of a model's responses have a marker, strict extraction does not suit them and the light is "
     "grey."
@@ -46,8 +48,13 @@ def remarks(items: pd.DataFrame, answer_extractor: str, answer_markers: Sequence
             f"Responses without a marker of the final answer ({', '.join(answer_markers)}): {lacking} of "
             f'{int(items["marked"].count())}. answer_markers takes others, and answer_extractor "flexible" the last number.'
         )
-    if abs(items["answer_flexible"].mean() - items["answer_strict"].mean()) > APART:
-        out.append(f"R{_found(items)[1:]}; level 1 counts {answer_extractor}.")
+    for model, own in ((str(name), rows) for name, rows in items.groupby("model", sort=True)):
+        gap = abs(own["answer_flexible"].mean() - own["answer_strict"].mean())
+        short = f"{_found(own)}; level 1 counts {answer_extractor}"
+        if gap > FAR_APART and not (answer_extractor == "strict" and unmarked(own)):  # which the sentence has
+            out.append(Note("disagreement", f"{short} ({model})" if model else short))
+        elif gap > APART:
+            out.append(f"R{short[1:]}{f' ({model})' if model else ''}.")
     return out
 
 

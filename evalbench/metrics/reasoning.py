@@ -16,6 +16,7 @@ from evalbench.core.arrays import Floats
 from evalbench.metrics.coherence import StepCheck, step_coherence
 from evalbench.metrics.registry import metric
 from evalbench.text.final_answers import MARKERS
+from evalbench.text.refusals import is_refusal
 from evalbench.text.solutions import Solution, parse_solution, same_number
 
 Extractor = Literal["strict", "flexible"]
@@ -164,12 +165,12 @@ class Levels(NamedTuple):
     answer_strict, answer_flexible : float
         Level 1 by each extractor.
     steps, similarity, coherence : float
-        Levels 2 to 4; NaN where the reference has no step, or the response no equation that can be read.  Of a
-        response none of whose equations can be read, only the final answer is scored.
+        Levels 2 to 4; the first two NaN where the reference has no step, the last where the response has no equation that
+        can be read.  Of a response none of whose equations can be read, only the final answer is scored.
     accuracy, sourced : float
         The parts of level 4: equations that are right, steps whose numbers have a source.
     marked : float
-        Whether a marker introduces the final answer; NaN for an empty response.
+        Whether a marker introduces the final answer; NaN for an empty response and a refusal.
     n_steps, n_reference_steps, n_equations, n_unread : float
         The last are the equations that cannot be read.
     """
@@ -201,7 +202,8 @@ def four_levels(
 ) -> Levels:
     """A chain of thought on all four levels.
 
-    An empty response scores 0 on each; without a reference levels 1 to 3 are NaN.
+    An empty response and a refusal score 0 on each; without a reference levels 1 to 3 are NaN, and where it has no step
+    levels 2 and 3.
 
     Parameters
     ----------
@@ -240,14 +242,27 @@ def four_levels(
         n_unread=len(solution.equations) - readable,
         checks=level_4.steps,
     )
-    if not response.strip():
+    if not response.strip() or refuses(solution, response):
         seen = seen._replace(marked=np.nan, **_all(Levels._fields[:7], 0.0))
+    if not truth.steps:
+        seen = seen._replace(steps=np.nan, similarity=np.nan)
     if not reference:
         of_reference = ("answer_strict", "answer_flexible", "steps", "similarity", "n_reference_steps")
         seen = seen._replace(**_all(of_reference, np.nan))
     if solution.equations and not readable:
         seen = seen._replace(steps=np.nan, similarity=np.nan)
     return seen
+
+
+def refuses(solution: Solution, response: str) -> bool:
+    """Whether a response declines to answer, and neither calculates nor marks an answer.
+
+    Examples
+    --------
+    >>> [refuses(parse_solution(text), text) for text in ("I cannot answer that.", "I'm sorry for the delay: 2 + 3 = 5.")]
+    [True, False]
+    """
+    return not solution.equations and solution.strict is None and is_refusal(response)
 
 
 def _all(names: Iterable[str], value: float) -> dict[str, Any]:
@@ -270,7 +285,7 @@ def formulas(
         "earlier coherent step; steps without an equation are left out. 100% has a source where the question names a "
         "percentage.",
         f"Common constants that need no source: {constants or 'none'}.",
-        "An empty response scores 0 on every level. An equation that cannot be read is left out, with the reason in the "
+        "An empty response and a refusal score 0 on every level; where the reference has no step, levels 2 and 3 have no value. An equation that cannot be read is left out, with the reason in the "
         "table of faults; a response none of whose equations can be read is unscored.",
     )
 

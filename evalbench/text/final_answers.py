@@ -24,6 +24,8 @@ _LABEL = r"(?i:(?:step|шаг)\s*\d{1,3}[*_]*\s*[-–—:.)]\s*|第\s?\d{1,3}\s?
 # What an answer may be written as behind its marker: x = 26, 20 + 6 = 26.
 _DERIVED = re.compile(r"^[-+*/^().,$€£¥₽%\d\s]*=|^\s*[^\W\d_]\s*=")
 _SENTENCE_END = re.compile(r"[.!?。！？](?:\s|$)|[。！？]")
+# 7:30 is a time or a ratio, neither 7 nor 30.
+_CLOCK, _CLOCK_END = re.compile(r":\d"), re.compile(r"\d:$")
 _CALCULATES = re.compile(r"[=+*/×÷]|\d\s*[-−]\s*\d|^\s*\d+[.)]\s")
 
 
@@ -67,7 +69,7 @@ def last_number(text: str, markers: tuple[str, ...] = MARKERS) -> Number | None:
     for line in reversed(text.splitlines()):
         numbers = find_numbers(line, spaced=spaced or any(_pattern(m).search(line) for m in markers))
         if numbers:
-            return numbers[-1]
+            return None if _CLOCK_END.search(line[: numbers[-1].start]) else numbers[-1]
     return None
 
 
@@ -119,7 +121,7 @@ def _leading(rest: str, *, derived: bool, sentence: bool) -> Number | None:
         rest = rest[match.end() :].rpartition("=")[2] if "=" in rest[match.end() :] else rest[match.end() :]
     # A marker is followed by one number: a space in it can only group thousands.
     numbers = find_numbers(rest, spaced=True)
-    if not numbers:
+    if not numbers or _CLOCK.match(rest, numbers[0].end):
         return None
     worded = any(c.isalpha() for c in rest[: numbers[0].start])
     return numbers[0] if not worded or (sentence and len(numbers) == 1) else None

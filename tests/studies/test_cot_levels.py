@@ -255,3 +255,46 @@ def test_faults_are_data_that_parquet_and_json_hold(result, tmp_path):
     for fault in faults.itertuples():
         shown = steps[fault.id, fault.model, fault.step][fault.start : fault.end]
         assert shown == (fault.number or fault.equation), fault
+
+
+ANSWER_ALONE = PROBLEM | {"reference": "#### 5", "model": "m"}
+
+
+def test_a_reference_without_a_step_leaves_levels_2_and_3_without_a_value():
+    rows = [ANSWER_ALONE | {"id": str(i), "response": "Two and 3 make <<2+3=5>>5.\n#### 5"} for i in range(40)]
+    result = cot_levels.evaluate(frames(rows), n_resamples=50)
+    assert result.light == "green"
+    assert result.estimate("final", model="m").value == 1
+    for level in ("steps", "similarity"):
+        figure = result.estimate(level, model="m")
+        assert (figure.value, figure.n_undefined, figure.note) == (None, 40, "no reference has a step")
+    assert "40 of 40 references have no step: levels 2 and 3 do not count there." in result.sentence
+    empty = cot_levels.evaluate(frames([ANSWER_ALONE | {"response": ""}]), n_resamples=20).items.iloc[0]
+    assert empty["final"] == 0
+    assert empty[["steps", "similarity"]].isna().all()
+
+
+def test_refusals_score_0_on_every_level_and_are_counted():
+    result = cot_levels.evaluate(frames(problems(*["I'm sorry, but I cannot help with that."] * 40)), n_resamples=50)
+    assert result.light == "red"
+    assert {result.estimate(level, model="m").value for level in ("answer", "steps", "similarity", "coherence")} == {0}
+    assert "Refusals, which score 0 on every level: 40 of 40." in result.notes
+
+
+def test_the_sentence_says_where_strict_and_flexible_extraction_are_far_apart():
+    rows = problems(*["So <<2+3=5>>5.\n#### 999\nOr rather:\n#### 5"] * 40)
+    result = cot_levels.evaluate(frames(rows), n_resamples=50)
+    assert "Right answers: strict extraction finds 0 of 40, flexible finds 40 of 40; level 1 counts strict (m)." in (
+        result.sentence
+    )
+
+
+def test_a_marker_that_the_references_have_is_named_when_it_is_not_in_the_list():
+    marker = "the answer (arabic numerals) is"
+    with pytest.raises(BadInput, match=r"behind ####; add it to the list \(-p 'answer_markers=\[.*, \"####\"\]'\)"):
+        cot_levels.evaluate(frames(problems("5")), answer_markers=[marker])
+
+
+def test_a_time_is_no_number():
+    result = cot_levels.evaluate(frames([PROBLEM | {"reference": "<<3+4=7>>7\n#### 7", "response": "A: 7:30"}]))
+    assert result.items[["answer_strict", "answer_flexible"]].to_numpy().tolist() == [[0, 0]]

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from evalbench.text.final_answers import MARKERS, marked_answer
+from evalbench.text.final_answers import MARKERS, last_number, marked_answer
 from evalbench.text.solutions import parse_solution
 
 STEPS = "Mira fills 4 crates of 5 jars: 4 * 5 = 20.\nSix more make 20 + 6 = 26."
@@ -113,3 +113,9 @@ def test_markers_of_ones_own_replace_the_usual_ones():
     assert marked_answer("The answer is 26.", ("The answer is",)).number.value == 26
     assert marked_answer("#### 26", ("Lösung:",)) is None
     assert MARKERS[0] == "####"
+
+
+@pytest.mark.parametrize("text", ["A: 7:30", "It is at 7:30.", "Answer: 2:3"])
+def test_a_time_or_a_ratio_is_no_number(text):
+    assert marked_answer(text) is None
+    assert last_number(text) is None

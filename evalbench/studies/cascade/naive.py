@@ -11,18 +11,12 @@ import regex
 
 from evalbench import errors
 from evalbench.studies.cascade import state
+from evalbench.text.refusals import is_refusal
 from evalbench.text.words import words
 
 REPEATED, LEAST_REPEATED = 0.5, 24
 """An answer of so many words or more repeats itself where more than this share of its runs of four words appeared before."""
 _SECONDS = 1.0
-_REFUSALS = regex.compile(
-    r"^\W*(?:(?:i['’]?m|i am) (?:so |very )?(?:sorry|afraid|unable)|sorry,? (?:but )?i|as an? (?:ai|language model)"
-    r"|i (?:cannot|can['’]?t|can not|am not able to|won['’]?t) (?:help|assist|answer|provide|do)|i (?:do not|don['’]?t) know"
-    r"|(?:к сожалению|извините|простите),? (?:но )?я (?:не|как)|я не (?:могу|знаю|в состоянии)|как (?:языковая модель|искусственный интеллект)"
-    r"|抱歉|对不起|很抱歉|作为(?:一个)?(?:AI|人工智能|语言模型))",
-    regex.IGNORECASE,
-)
 _SCRIPTS = {
     "Latin": r"\p{Latin}",
     "Cyrillic": r"\p{Cyrillic}",
@@ -72,7 +66,7 @@ def faults(answer: str, case: state.Case, options: Mapping[str, Any]) -> list[st
         return ["empty"]
     told = words(answer, lower=True)
     out = []
-    if _REFUSALS.search(answer):
+    if is_refusal(answer):
         out.append("refusal")
     if _other_script(answer, case):
         out.append("wrong language")

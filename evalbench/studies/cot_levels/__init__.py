@@ -122,7 +122,7 @@ def evaluate(
         options,
         items,
         tables=tables,
-        notes=(*data.notes, *summary.notes(items, tables["faults"], model, answer_extractor, answer_markers)),
+        notes=(*data.notes, *summary.notes(items, tables, model, answer_extractor, answer_markers)),
         method=summary.method(weights, threshold, **reading),
         replies=found.replies,
         stopped=found.stopped,

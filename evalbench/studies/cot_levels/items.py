@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import pandas as pd
 
 from evalbench import errors, kit
 from evalbench.metrics import coherence, reasoning
+from evalbench.text.final_answers import MARKERS
 from evalbench.text.solutions import parse_solution
 
 KEYS = ("id", "model")
@@ -67,9 +69,13 @@ def items_of(
 
 
 def check_references(rows: pd.DataFrame, markers: Sequence[str]) -> None:
-    """Refuse references without an answer: all of them."""
+    """Refuse references without an answer: all of them, with the marker that they have instead."""
     lacking = {text for text in rows["reference"].unique() if text and parse_solution(text, markers).strict is None}
     names = rows.loc[rows["reference"].isin(lacking), "id"].unique()
     if len(names):
         head = f"{len(names)} references have no number behind a marker ({', '.join(markers)}):"
+        others = [m for m in MARKERS if all(parse_solution(text, (m,)).strict is not None for text in lacking)]
+        if others:
+            added = json.dumps([*markers, others[0]], ensure_ascii=False)
+            head = f"{head[:-1]}, but behind {others[0]}; add it to the list (-p 'answer_markers={added}'):"
         raise errors.BadInput.listing(head, [f"id {name}" for name in names])

@@ -9,8 +9,9 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.metrics.reasoning import LEVELS, formulas
+from evalbench.metrics.reasoning import LEVELS, formulas, refuses
 from evalbench.studies.cot_levels.items import NO_EQUATION
+from evalbench.text.solutions import parse_solution
 
 THRESHOLD, STRICT = 0.8, "strict"
 NO_EQUATIONS, UNREADABLE = "no response has an equation", "no reference has an equation"
@@ -23,7 +24,7 @@ def measures(threshold: float) -> tuple[core.Measure, ...]:
         core.share_of("passed"),
         core.share_of("answer", title="level 1 answer"),
         core.mean_of("steps", title="level 2 steps", undefined="no reference has a step"),
-        core.mean_of("similarity", title="level 3 similarity"),
+        core.mean_of("similarity", title="level 3 similarity", undefined="no reference has a step"),
         core.mean_of("coherence", title="level 4 coherence", undefined=NO_EQUATIONS),
         core.share_of("answer_strict", title="answer, strict"),
         core.share_of("answer_flexible", title="answer, flexible"),
@@ -76,11 +77,22 @@ def summarise(
 
 
 def notes(
-    items: pd.DataFrame, faults: pd.DataFrame, model: str, answer_extractor: str, answer_markers: Sequence[str]
+    items: pd.DataFrame,
+    tables: Mapping[str, pd.DataFrame],
+    model: str,
+    answer_extractor: str,
+    answer_markers: Sequence[str],
 ) -> list[str]:
     """What was collected, what has no score, and how the answers were found."""
     out = [f"Responses of {model} were collected with the prompt word_problem."] if model else []
     out += kit.answers.remarks(items)
+    faults, responses = tables["faults"], tables["solutions"]["response"].dropna()
+    problems = items.drop_duplicates("id")["n_reference_steps"].dropna()
+    if bare := int((problems == 0).sum()):
+        short = f"{bare} of {core.counted(len(problems), 'reference')} have no step: levels 2 and 3 do not count there"
+        out.append(core.Note("instrument", short))
+    if refusals := sum(refuses(parse_solution(text, tuple(answer_markers)), text) for text in responses):
+        out.append(f"Refusals, which score 0 on every level: {refusals} of {len(responses)}.")
     if renormalised := int((items["undefined"] == NO_EQUATION).sum()):
         out.append(f"Responses without an equation, whose final score is the mean of the other levels: {renormalised}.")
     if unread := int(items["n_unread"].sum()):
