@@ -14,6 +14,7 @@ _MARK = re.compile(
     r"(?<![ \t])[ \t]*+[\[［【]\s*(?P<body>[0-9]{1,3}(?:\s*[,;，、–—-]\s*[0-9]{1,3})*)\s*[\]］】](?:\(https?://[^\s()]{1,500}\))?"
 )
 _TICKS = re.compile(r"`+|(?<![^\n ])~{3,}")
+_SENTENCE_END = re.compile(r"[。！？]|[.!?…][\"'”’)]*(?:[ \t]*[\[［【][\d,; –—-]+[\]］】])*[ \t\n]+(?=[^\W\d_a-z])")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _PART = re.compile(r"(?P<first>[0-9]+)(?:\s*[–—-]\s*(?P<last>[0-9]+))?")
 
@@ -58,7 +59,7 @@ def citation_marks(text: str) -> list[Mark]:
 
 
 def _code(text: str) -> list[tuple[int, int]]:
-    """Where code is: fenced blocks, to the end where they are not closed, and spans within a paragraph, as in Markdown."""
+    """Where code is: fenced blocks, to the end where they are not closed, and spans within a sentence, as in Markdown."""
     runs = [(m.start(), m.end()) for m in _TICKS.finditer(text)]
     if not runs:
         return []
@@ -68,6 +69,12 @@ def _code(text: str) -> list[tuple[int, int]]:
     same: dict[str, list[int]] = {}
     for i, (a, b) in enumerate(runs):
         same.setdefault(text[a:b], []).append(i)
+    full_stops = [m.start() for m in _SENTENCE_END.finditer(text)]
+
+    def ends(start: int, end: int) -> bool:
+        """Whether a sentence ends between these places."""
+        return bisect_right(full_stops, start - 1) < bisect_right(full_stops, end - 1)
+
     found, i = [], 0
     while i < len(runs):
         start, end = runs[i]
@@ -79,7 +86,8 @@ def _code(text: str) -> list[tuple[int, int]]:
             continue
         equal = same[text[start:end]]
         place = bisect_right(equal, i)
-        if place < len(equal) and bisect_right(breaks, start) == bisect_right(breaks, runs[equal[place]][0]):
+        last = runs[equal[place]][0] if place < len(equal) else -1
+        if last >= 0 and bisect_right(breaks, start) == bisect_right(breaks, last) and not ends(end, last):
             found.append((start, runs[equal[place]][1]))
             i = equal[place]
         i += 1

@@ -55,7 +55,7 @@ def test_figures_per_query_and_what_was_counted_otherwise():
     notes = "\n".join(result.notes)
     assert "one: 1 of its 3 queries have no judgements and were left out." in notes
     assert "Queries without a relevant passage, in no mean: 1 of 3." in notes
-    assert "one: queries for which it has no passage, counted 0: 1 of 3." in notes
+    assert "absent" not in notes  # no passage is relevant to the query that both runs lack
     assert "two: 3 passages of 1 query have a score that another passage" in notes
 
 
@@ -342,3 +342,49 @@ def test_lists_that_are_no_rankings_are_refused(tmp_path):
         path.write_text(json.dumps([{"query_id": "a", **row}]))
         with pytest.raises(BadInput, match=said):
             load(path, study="rag_retrieval")
+
+
+def queries(n, *, run="run", first=0, relevant_at=1, top=10.0, step=-1.0):
+    """Each query's relevant passage is at one place of ten."""
+    rows = [
+        {"query_id": f"q{q:02}", "passage_id": f"p{q:02}{place}", "score": top + step * place, "run": run}
+        for q in range(first, n)
+        for place in range(1, 11)
+    ]
+    qrels = [{"query_id": f"q{q:02}", "passage_id": f"p{q:02}{relevant_at}", "relevance": 1} for q in range(n)]
+    return pd.DataFrame(rows), pd.DataFrame(qrels)
+
+
+LIT = {"lights": {"mrr": {"green_from": 0.7, "yellow_from": 0.5}}}
+
+
+def test_a_run_of_few_of_the_queries_is_grey_and_the_sentence_says_how_many_it_lacks():
+    run, qrels = queries(40)
+    few = evaluated(run[run["query_id"] < "q05"], qrels, **LIT)
+    assert few.verdict.light == "grey"
+    assert "35 of 40 queries absent (run), counted 0." in few.sentence
+    stated = evaluated(run[run["query_id"] < "q05"], qrels, absent="zero", **LIT)
+    assert stated.verdict.light == "red"
+    assert "35 of 40 queries absent (run), counted 0." in stated.sentence
+    skipped = evaluated(run[run["query_id"] < "q05"], qrels, absent="skip", **LIT)
+    assert "35 of 40 queries absent (run), in no mean." in skipped.sentence
+
+
+def test_runs_are_compared_on_the_queries_that_both_have():
+    run, qrels = queries(40)
+    partial = run[run["query_id"] < "q05"].assign(run="partial")
+    both = evaluated(pd.concat([run.assign(run="full"), partial]), qrels, **LIT)
+    assert "35 of 40 queries absent (partial), counted 0." in both.sentence
+    compared = both.tables["comparison"].query("metric == 'mrr_at_2'").iloc[0]
+    assert (compared["difference"], compared["outcome"]) == (0, "same")
+    assert "Compared on 5 of 40 units" in compared["words"]
+    stated = evaluated(pd.concat([run.assign(run="full"), partial]), qrels, absent="zero", **LIT)
+    assert abs(stated.tables["comparison"].query("metric == 'mrr_at_2'")["difference"].iloc[0]) == 35 / 40
+
+
+def test_scores_that_are_distances_are_suspected():
+    run, qrels = queries(40, step=1.0)
+    result = evaluated(run, qrels, **LIT)
+    assert "In the reversed order MRR@2 would be run 1.00: are the scores distances?" in result.sentence
+    assert "reversed" not in evaluated(*queries(40), **LIT).sentence
+    assert "reversed" not in evaluated(*queries(40, relevant_at=6), **LIT).sentence

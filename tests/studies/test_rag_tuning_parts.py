@@ -217,3 +217,12 @@ def test_right_answers_are_needed_where_they_are_compared_with():
     assert "needs right answers, a column ground_truth" in refusal(
         table, target_metric="f1_score", model=first_sentence
     )
+
+
+def test_passages_that_no_document_holds_are_named_as_the_reason():
+    table = questions().assign(passage="it is nowhere in the documents at all")
+    options = {"question_model": writer, "n_chunks": 3, "n_rewrites": 0, "k": 1}
+    result = evaluated({"documents": documents(), "questions": table}, **options)
+    why = "10 of 10 questions name a passage that is not in its document"
+    assert f"{why}." in result.sentence
+    assert result.tables["sections"]["why"].iloc[0] == f"{why}, none one that is, and no model answers"

@@ -26,6 +26,8 @@ from evalbench.text.citation_marks import citation_marks, statements
         ("[1]\n```python\nx[2] = '`'\n```\n[3]", [(1,), (3,)]),
         ("[1]\n  ~~~~\nx[2]\n```\n~~~~\n[3]", [(1,), (3,)]),
         ("[1]\n```\nx[2]", [(1,)]),
+        ("Use the `ls command. [1] Then use cd. [2] Finally run `pwd`. [3]", [(1,), (2,), (3,)]),
+        ("用 `ls 命令。[1]然后 cd。[2] `pwd`[3]", [(1,), (2,), (3,)]),
     ],
 )
 def test_marks(text, numbers):

@@ -121,6 +121,18 @@ def test_languages_are_detected_only_with_evidence():
         ("ar", "مرحبا. كيف حالك؟ جيد.", 3),
         ("en", "a line\n\nanother line", 2),
         ("en", " \n ", 0),
+        ("en", "The '90s were fine. Rock 'n' roll lived. It died.", 3),
+        (
+            "en",
+            "siler wrote 'thank you for your support , kenosha , ' it reads . Siler 's family came . They left .",
+            3,
+        ),
+        ("en", "He said 'we left. They came. It died.", 3),
+        ("en", "He said ‘go. Then he went. It’s fine.", 3),
+        ("en", "'I came. I saw.' he said. He left.", 2),
+        ("en", "‘I came. I saw.’ he said. The dogs' tails wagged.", 2),
+        ("en", "It is by J.\u00a0Fenn. He left at 3\u202fp.m. today.", 2),
+        ("en", "bA.\u00a0 A.\u3000é. It ends.", 2),
     ],
 )
 def test_sentences(language, text, count):

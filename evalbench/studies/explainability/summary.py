@@ -82,7 +82,7 @@ def summarise(
     )
     corrected = _corrected(overall, done["cot"], corrections, weights, threshold) if corrections else None
     against = {"cot": cot_unmarked, "citation": "" if corrected else kit.verdicts.held_back_by(judge)}
-    crowds = {name: kit.verdicts.crowded(mean, max_unscored) for name, mean in means.items()}
+    crowds = {name: kit.evidence.unscored_share(mean, max_unscored) for name, mean in means.items()}
     # A half without weight holds nothing back.
     weighing = [name for name in inputs.PARTS if weights[name] > 0]
     held_back = "; ".join(against[name] for name in weighing if against[name])

@@ -21,7 +21,15 @@ from evalbench.metrics.ranking import TIES
 from evalbench.studies.contract import offered
 from evalbench.studies.rag_retrieval import figures, inputs, summary
 from evalbench.studies.rag_retrieval.items import MEAN, Rules, items_of, ranked
-from evalbench.studies.rag_retrieval.tables import answers_of, grades_of, inverted, parted, passages_of, worst
+from evalbench.studies.rag_retrieval.tables import (
+    answers_of,
+    grades_of,
+    inverted,
+    parted,
+    passages_of,
+    reversed_order,
+    worst,
+)
 
 QUESTION = "How well does a search find the passages that answer?"
 
@@ -38,7 +46,7 @@ def evaluate(
     ties: str = "descending",
     tie_orders: int = 100,
     no_relevant: str = "skip",
-    absent: str = "zero",
+    absent: str = summary.AUTO,
     lights: Mapping[str, Mapping[str, float]] | None = None,
     max_unscored: float = kit.MAX_UNSCORED,
     seed: int = kit.SEED,
@@ -69,8 +77,10 @@ def evaluate(
     no_relevant : {"skip", "zero"}
         Queries without a relevant passage: ``skip`` them, since no search could do better, or count ``zero``, as
         pytrec_eval.
-    absent : {"zero", "skip"}
-        Judged queries that a run lacks: count ``zero``, as trec_eval -c, or ``skip`` them, as trec_eval without it.
+    absent : {"auto", "zero", "skip"}
+        Judged queries that a run lacks: count ``zero``, as trec_eval -c, or ``skip`` them, as trec_eval without it.  ``auto``
+        counts zero too, compares runs on the queries that both have, and leaves a run's light grey where it lacks more than
+        ``max_unscored`` of them.
     lights : mapping of str to mapping, optional
         Metric → its thresholds at k, e.g. ``{"ndcg": {"green_from": 0.7, "yellow_from": 0.5}}``, at or above.
     max_unscored, seed, n_resamples
@@ -111,7 +121,7 @@ def evaluate(
     wanting = [name for name in names if name in figures.NEED_SCALE]
     scale = f"{', '.join(wanting)}: max_grade, the highest grade of the scale, must be given"
     checks.that(max_grade is not None or not wanting, scale)
-    checks.choices(ties=(*TIES, MEAN), no_relevant=("skip", "zero"), absent=("zero", "skip"))
+    checks.choices(ties=(*TIES, MEAN), no_relevant=("skip", "zero"), absent=(summary.AUTO, "zero", "skip"))
     rule = checks.tried(lambda: summary.rules_of(lights or {}, names, k)) or {}
     if isinstance(max_grade, int | float) and wanting and (highest := data["qrels"]["relevance"].max()) > max_grade:
         checks.that(False, f"max_grade: qrels have a grade of {highest:g}, above {max_grade:g}")
@@ -126,7 +136,7 @@ def evaluate(
     items = kit.grouping.carried(items, data, unit="query_id", names={"questions": "query_id"})
     runs = trials.names(list(found.runs))
     first = figures.Figure(names[0], k).name
-    tables = {"grades": grades_of(found, rankings, k), **tables_of(items, names, k, depths, ties, seed, n_resamples)}
+    tables = {"grades": grades_of(found, rankings, k), **tables_of(items, options, depths)}
     texts = data.get("documents")
     known = {} if texts is None else dict(zip(texts["doc_id"], texts["text"], strict=True))
     shown = list(dict.fromkeys([*tables["parted"]["query_id"], *worst(each, first)["query_id"]]))
@@ -153,6 +163,7 @@ def evaluate(
             *summary.notes(items, **kit.taken(summary.notes, options)),
             *said,
             inverted(tables["grades"]),
+            *reversed_order(found, rankings, figures.Figure(names[0], k), rules),
             core.compared.left_out_note(len(runs), "runs", first),
         ],
         method=summary.method(names, depths, options),
@@ -160,16 +171,18 @@ def evaluate(
     return trials.reported(result, of_trials, summary.measures(names, k, ties))
 
 
-def tables_of(
-    items: pd.DataFrame, names: Sequence[str], k: int, depths: Sequence[int], ties: str, seed: int, n_resamples: int
-) -> dict[str, pd.DataFrame]:
+def tables_of(items: pd.DataFrame, options: Mapping[str, Any], depths: Sequence[int]) -> dict[str, pd.DataFrame]:
     """The tables that follow from the items: curves, comparison, and the queries where two runs part."""
-    options: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
+    names, k, ties = options["metrics"], options["k"], options["ties"]
+    drawn: dict[str, Any] = {"units": "query_id", **{name: options[name] for name in ("seed", "n_resamples")}}
     first = figures.Figure(names[0], k).name
     compared = [m for m in summary.measures(names, k, ties) if not m.metric.startswith(figures.UNJUDGED)]
+    counts = options["absent"] == "zero"
     return {
-        "curves": summary.curves_of(items, names, depths, ties=ties, **options),
-        "comparison": kit.comparing.compare_groups(items, compared, "run", units="query_id", rank_by=first, **options),
+        "curves": summary.curves_of(items, names, depths, ties=ties, **drawn),
+        "comparison": kit.comparing.compare_groups(
+            items, compared, "run", rank_by=first, absent_counts=counts, **drawn
+        ),
         "parted": parted(items, first),
     }
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core
+from evalbench.kit.evidence import ABSENT
 from evalbench.metrics import ranking, retrieval
 from evalbench.studies.rag_retrieval import inputs
 from evalbench.studies.rag_retrieval.figures import UNJUDGED, Figure, values_of
@@ -42,7 +43,7 @@ def items_of(
 
     Returns: ``query_id``, ``run``, a column per figure, ``unjudged_at_K`` per depth, ``n_relevant``, ``n_ranked``,
     ``n_tied`` (passages that share their score), ``top_grade`` (of the first passage; NaN where it was not judged),
-    ``unscored``, ``undefined``.
+    ``row_absent`` (the run has no passage for it), ``unscored``, ``undefined``.
     """
     parts = []
     for name, (queries, found) in rankings.items():
@@ -66,6 +67,7 @@ def items_of(
         first = found.rank == 1
         top[found.query[first]] = found.grade[first]
         counts = {"n_relevant": found.n_relevant, "n_ranked": found.ranked, "n_tied": found.tied, "top_grade": top}
+        counts |= {ABSENT: missing}
         parts.append(
             pd.DataFrame({"query_id": queries, "run": name, **values, **counts, "unscored": "", "undefined": undefined})
         )

@@ -14,6 +14,7 @@ from evalbench.studies.rag_retrieval.items import MEAN
 
 METRICS = ("ndcg", "average_precision", "mrr", "precision", "recall", "hit_rate")
 K, KS = 5, (1, 3, 5, 10)
+AUTO = "auto"
 
 
 def rules_of(lights: Mapping[str, Any], metrics: Sequence[str], k: int) -> dict[str, dict[str, float]]:
@@ -67,6 +68,7 @@ def summarise(
     metrics: Sequence[str] = METRICS,
     k: int = K,
     ties: str = "",
+    absent: str = AUTO,
     lights: Mapping[str, Mapping[str, float]] | None = None,
     max_unscored: float = kit.MAX_UNSCORED,
     seed: int = kit.SEED,
@@ -80,18 +82,25 @@ def summarise(
         lights=lights,
         over=core.counted(items["query_id"].nunique(), "query", "queries"),
         max_unscored=max_unscored,
+        absent=absent_of(items, absent),
         units="query_id",
         seed=seed,
         n_resamples=n_resamples,
     )
 
 
+def absent_of(items: pd.DataFrame, absent: str) -> kit.evidence.Absent:
+    """The queries that each run lacks, of those with a relevant passage."""
+    counted = "in no mean" if absent == "skip" else "counted 0"
+    stated, items = absent != AUTO, items[items["n_relevant"] > 0]
+    return kit.evidence.absent_of(items, "run", "query_id", unit="query", counted=counted, stated=stated)
+
+
 def curves_of(
-    items: pd.DataFrame, metrics: Sequence[str], ks: Sequence[int], *, ties: str, seed: int, n_resamples: int
+    items: pd.DataFrame, metrics: Sequence[str], ks: Sequence[int], *, ties: str, **options: Any
 ) -> pd.DataFrame:
     """Every metric at every depth per run, with its interval: ``run, metric, k, value, ci_low, ci_high, n``."""
     figures = {figure.name: figure for figure in figures_of(metrics, sorted(ks))}
-    options: dict[str, Any] = {"units": "query_id", "seed": seed, "n_resamples": n_resamples}
     found = kit.verdicts.by_group(items, [measure_of(figure, ties) for figure in figures.values()], "run", **options)
     rows = [
         {
@@ -108,9 +117,7 @@ def curves_of(
     return pd.DataFrame(rows).astype({"value": float, "ci_low": float, "ci_high": float})
 
 
-def notes(
-    items: pd.DataFrame, k: int, ks: Sequence[int], ties: str, no_relevant: str, absent: str, tie_orders: int
-) -> list[str]:
+def notes(items: pd.DataFrame, k: int, ks: Sequence[int], ties: str, no_relevant: str, tie_orders: int) -> list[str]:
     """What was counted otherwise than a reader may expect: queries without relevant passages or not in a run, ties, the unjudged."""
     out = []
     once, deepest = items.drop_duplicates("query_id"), max([*ks, k])
@@ -118,9 +125,6 @@ def notes(
         how = "in no mean" if no_relevant == "skip" else "counted 0"
         out.append(f"Queries without a relevant passage, {how}: {without} of {len(once)}.")
     for name, own in items.groupby("run", sort=True):
-        if missing := int((own["n_ranked"] == 0).sum()):
-            how = "counted 0" if absent == "zero" else "in no mean of this run"
-            out.append(f"{name}: queries for which it has no passage, {how}: {missing} of {len(own)}.")
         if short := int(((own["n_ranked"] > 0) & (own["n_ranked"] < deepest)).sum()):
             out.append(
                 f"{name}: {short} of {len(own)} queries have fewer than {deepest} passages; beyond the end of its list a "

@@ -14,6 +14,8 @@ from evalbench.studies.rag_retrieval.items import KEYS, Ranked, Rules, ranked
 
 SHOWN = 20
 """So many queries at most are kept with their passages: those where two runs part most, and the worst of each run."""
+LEAST_REVERSED, FAR_BETTER = 5, 0.2
+"""A run is reversed if so many queries gain by it, so many times as many as lose, and so much in the mean."""
 TOP = "relevance of the first passage"
 
 
@@ -109,6 +111,32 @@ def inverted(grades: pd.DataFrame) -> str:
         if falls and all(falls)
         else ""
     )
+
+
+def reversed_order(
+    given: inputs.Given, rankings: Mapping[str, Ranked], figure: figures.Figure, rules: Rules
+) -> list[core.Note]:
+    """A note on runs that would be far better in the reversed order, as where their scores are distances."""
+    found = []
+    for name, (_, ranking) in rankings.items():
+        run = given.runs[name]
+        _, turned = ranked(run.assign(score=-run["score"]), given.qrels, rules)
+        has = (ranking.n_relevant > 0) & (ranking.ranked > 0)
+        as_is, other = (
+            figures.values_of(r, [figure], max_grade=rules.max_grade, min_per_query=rules.min_per_query)[figure.name]
+            for r in (ranking, turned)
+        )
+        gain = (other - as_is)[has]
+        gain = gain[np.isfinite(gain)]
+        better, worse = int((gain > 0).sum()), int((gain < 0).sum())
+        if better >= LEAST_REVERSED and worse <= better / LEAST_REVERSED and gain.mean() >= FAR_BETTER:
+            found.append(f"{name} {float(np.nanmean(other[has])):.2f}")
+    if not found:
+        return []
+    said = f"in the reversed order {figure.title} would be {'; '.join(found)}: are the scores distances?"
+    return [
+        core.Note("instrument", said, f"{said[:1].upper()}{said[1:]} Then give a column rank, or the scores times -1.")
+    ]
 
 
 def answers_of(

@@ -164,7 +164,7 @@ def evaluate(
     cells = sorted({*product(map(int, chunk_sizes), map(int, overlaps))})
     applies = method.sections_of(
         key=key,
-        has_sources=bool(len(sources.question)),
+        sources=sources,
         varies=parts.varies,
         cells=cells,
         target_metric=options["target_metric"],

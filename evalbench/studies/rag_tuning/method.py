@@ -77,9 +77,9 @@ def notes(
     for why, words in reasons.items():
         found = int((rag.sources.why == why).sum())
         if found:
-            said.append(
-                f"{found} of {core.counted(len(rag.questions), 'question')} {words}: retrieval has no figure for them."
-            )
+            short = f"{found} of {core.counted(len(rag.questions), 'question')} {words}"
+            text = f"{short}: retrieval has no figure for them."
+            said.append(core.Note("unmatched", short, text) if why == inputs.LOST_PASSAGE else text)
     n = len(index.texts)
     if options["k"] > n:
         said.append(f"There are {core.counted(n, 'chunk')}, fewer than k = {options['k']}: all are found.")
@@ -120,10 +120,18 @@ def _unscored(items: pd.DataFrame) -> list[str]:
     return said
 
 
+def _without_sources(sources: inputs.Sources) -> str:
+    """Why no question has a source that can be found."""
+    if (lost := int((sources.why == inputs.LOST_PASSAGE).sum())) > 0:
+        return f"{lost} of {core.counted(len(sources.why), 'question')} name a passage that is not in its document, none one that is"
+    empty = (sources.why == inputs.EMPTY_SOURCE).any()
+    return "the sources of the questions have no text" if empty else "no question names a source"
+
+
 def sections_of(
     *,
     key: registry.Card | None,
-    has_sources: bool,
+    sources: inputs.Sources,
     varies: bool,
     cells: Sequence[Any],
     target_metric: str,
@@ -132,7 +140,9 @@ def sections_of(
     n_rewrites: int,
 ) -> dict[str, str]:
     """Why each section does not apply; empty where it does."""
-    no_quality = "" if key is not None or has_sources else "no question names a source, and no model answers"
+    no_quality = (
+        "" if key is not None or len(sources.question) else f"{_without_sources(sources)}, and no model answers"
+    )
     chunks = (
         no_quality
         or ("" if varies else "the chunker takes no size")
