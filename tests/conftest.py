@@ -1,17 +1,20 @@
-"""Fixtures and the list of allowed skips."""
+"""Fixtures, the list of allowed skips, and the last line of a run."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from closing import closing_line
 from hypothesis import HealthCheck, settings
+from some_studies import CHANGED, changed_studies
 
 # nbformat's jsonschema compiles 38 grammars of addresses as it is imported: a second in every process of the tests.
 from evalbench.core.imports import import_without
@@ -20,6 +23,7 @@ import_without("jsonschema", "rfc3987_syntax")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 ROOT = Path(__file__).resolve().parents[1]
+_started = time.perf_counter()
 
 # How long an example takes is the machine's affair.  CI tries the same examples every time.
 settings.register_profile(
@@ -29,15 +33,21 @@ settings.load_profile("unhurried")
 
 # In CI a skip whose reason begins with none of these fails the run: `make test` passes on a bare machine, and
 # `make check` (EVALBENCH_TEST_MACHINE=complete) runs what it skipped there, or nobody would.
-ALLOWED_SKIPS = (
-    "not on this platform",
-    "no IPv6 loopback",
-    "needs root",
-    "peer not importable",
-    "no time",
-    "EVALBENCH_TEST_TOOLS",
-)
-ALLOWED_ON_A_BARE_MACHINE = ("external data", "no chromium", "no WordNet", "no PostgreSQL")
+# What a reason begins with, and what the last line of a run says of it.
+ALLOWED_SKIPS = {
+    "not on this platform": "not for this system or its shells",
+    "no IPv6 loopback": "this machine has no IPv6",
+    "needs root": "needs root",
+    "peer not importable": "a package to compare with is not installed",
+    "no time": "would take too long",
+    "EVALBENCH_TEST_TOOLS": "the tool that wrote the file is not installed",
+}
+ALLOWED_ON_A_BARE_MACHINE = {
+    "external data": "external data is not here",
+    "no chromium": "a browser is not installed",
+    "no WordNet": "WordNet is not installed",
+    "no PostgreSQL": "PostgreSQL is not installed",
+}
 
 
 @pytest.fixture(scope="session")
@@ -138,18 +148,27 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.setenv("EVALBENCH_CACHE", os.environ.get("EVALBENCH_TEST_CACHE", str(base)))
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Looks up once, for all processes, which studies are being changed."""
+    os.environ.setdefault(CHANGED, " ".join(changed_studies()))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Skips that are not on the list are named; in CI they fail the run."""
+    """One line in place of pytest's; in CI a skip whose reason is not on the list fails the run."""
     complete = os.environ.get("EVALBENCH_TEST_MACHINE") == "complete"
-    allowed = ALLOWED_SKIPS + (() if complete else ALLOWED_ON_A_BARE_MACHINE)
-    wrong = []
+    allowed = {**ALLOWED_SKIPS, **({} if complete else ALLOWED_ON_A_BARE_MACHINE)}
+    reasons, wrong = [], []
     for report in terminalreporter.stats.get("skipped", []):
         said = report.longrepr if isinstance(report.longrepr, str) else report.longrepr[2]
-        reason = said.removeprefix("Skipped: ")
-        if not reason.startswith(allowed):
-            wrong.append(f"{report.nodeid}: {reason}")
-    if wrong:
+        reasons.append(said.removeprefix("Skipped: "))
+        if not reasons[-1].startswith(tuple(allowed)):
+            wrong.append(f"{report.nodeid}: {reasons[-1]}")
+    if wrong and os.environ.get("CI") == "true":
         terminalreporter.section("skips that are not allowed in CI")
         terminalreporter.write_line("\n".join(wrong))
-        if os.environ.get("CI") == "true":
-            terminalreporter._session.exitstatus = 1
+        terminalreporter._session.exitstatus = 1
+    counts = {word: len(reports) for word, reports in terminalreporter.stats.items()}
+    seconds = time.perf_counter() - _started
+    line = closing_line(counts, seconds, reasons, {**ALLOWED_SKIPS, **ALLOWED_ON_A_BARE_MACHINE})
+    colour = {"red" if terminalreporter._session.exitstatus else "green": True}
+    terminalreporter.summary_stats = lambda: terminalreporter.write_line(line, bold=True, **colour)

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from some_studies import CHANGED
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -59,7 +60,8 @@ NOTEBOOK = (
 
 
 def run(*command: str, at: Path) -> str:
-    environment = os.environ | {"PYTHONPATH": str(at), "EVALBENCH_ROOT": str(at), "PYTEST_XDIST_WORKER": ""}
+    own = {"PYTHONPATH": str(at), "EVALBENCH_ROOT": str(at), CHANGED: "refusals"}
+    environment = os.environ | {**own, "PYTEST_XDIST_WORKER": ""}
     done = subprocess.run(command, cwd=at, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -118,7 +120,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def passed(house: Path, suites: list[str], which: str) -> int:
     """How many tests of these suites pass for the page's study."""
     out = run(sys.executable, "-m", "pytest", "-q", *suites, "-k", "refusals", "-m", which, at=house)
-    return int(re.search(r"(\d+) passed", out)[1])
+    return int(re.search(r"(\d+) tests passed", out)[1])
 
 
 def test_every_law_of_a_study_holds_for_it_unasked(house: Path) -> None:

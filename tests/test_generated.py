@@ -1,4 +1,4 @@
-"""A generator's cases: some of them in `make test`, always the same, all of them in `make check`."""
+"""A generator's cases: some of them in `make test`, always the same, all in `make check`; laws of studies likewise."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 from generated import VARIABLE, one_in_twenty
+from some_studies import CHANGED, KINDS, some_studies
+
+from evalbench import studies
 
 TESTS = Path(__file__).parent
+DRAWN = ("one_in_twenty", "some_studies")
 
 
 def test_one_in_twenty_in_their_order_and_always_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,8 +32,24 @@ def test_all_where_all_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
         one_in_twenty(range(3))
 
 
+def test_a_law_is_tried_on_studies_of_each_kind_and_on_those_being_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv(CHANGED, "needle")
+    assert set(some_studies(studies.names())) == {*KINDS, "needle"}
+    assert some_studies(["citation", "dialogue", "explainability"]) == ["citation", "dialogue"]
+    assert some_studies(["citation", "needle", "stability"]) == ["citation", "needle"]
+    assert some_studies(["citation"]) == ["citation"]
+    monkeypatch.setenv(VARIABLE, "all")
+    assert some_studies(studies.names()) == studies.names()
+
+
+def test_every_study_has_tests_of_its_own_which_run_whatever_the_laws_are_tried_on() -> None:
+    own = {path.stem.removeprefix("test_") for path in (TESTS / "studies").glob("test_*.py")}
+    assert set(studies.names()) <= own
+
+
 def calls(node: ast.AST) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == "one_in_twenty" for n in ast.walk(node))
+    return any(isinstance(n, ast.Name) and n.id in DRAWN for n in ast.walk(node))
 
 
 def marked(node: ast.AST) -> bool:
@@ -41,7 +61,7 @@ def test_what_draws_some_of_its_cases_is_marked() -> None:
     unmarked = []
     for path in sorted(TESTS.rglob("test_*.py")):
         text = path.read_text(encoding="utf-8")
-        if path.name == Path(__file__).name or "one_in_twenty" not in text:
+        if path.name == Path(__file__).name or not any(name in text for name in DRAWN):
             continue
         module = ast.parse(text)
         if any(isinstance(n, ast.Assign) and marked(n) for n in module.body):  # pytestmark = …

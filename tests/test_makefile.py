@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -87,6 +88,7 @@ def test_in_ci_nothing_is_skipped_for_want_of_anything_where_all_is_installed(
 
     def outcome(**variables: str) -> tuple[int, str]:
         kept = {k: v for k, v in os.environ.items() if k not in ("CI", "EVALBENCH_TEST_MACHINE")}
+        kept["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(ROOT / "tests" / "helpers")])
         asked = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", ".", *processes, "."]
         done = subprocess.run(asked, cwd=tmp_path, env={**kept, **variables}, capture_output=True, text=True)
         return done.returncode, done.stdout
@@ -96,6 +98,48 @@ def test_in_ci_nothing_is_skipped_for_want_of_anything_where_all_is_installed(
     assert code == 1
     assert all(reason in said for reason in ("]: no WordNet", "]: external data", "]: no chromium"))
     assert "]: not on this platform" not in said
+
+
+LAST = """
+import pytest
+
+def test_that_holds():
+    pass
+
+def test_that_needs_more():
+    pytest.skip("no chromium on PATH")
+
+def test_that_fails():
+    raise AssertionError("the reason")
+"""
+
+
+@pytest.mark.parametrize("processes", [("-n", "0"), ("-n", "1")], ids=["one process", "another process"])
+def test_the_last_line_says_how_many_passed_and_why_others_were_not_run(
+    tmp_path: Path, processes: tuple[str, ...]
+) -> None:
+    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
+    (tmp_path / "test_some.py").write_text(LAST)
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests" / "helpers")])}
+    asked = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-c",
+        str(ROOT / "pyproject.toml"),
+        "--rootdir",
+        ".",
+        *processes,
+        ".",
+    ]
+    lines = subprocess.run(asked, cwd=tmp_path, env=env, capture_output=True, text=True).stdout.splitlines()
+    assert re.fullmatch(
+        r"1 test failed, 1 passed in (less than 1|\d+) s; 1 not run: a browser is not installed \(1\)", lines[-1]
+    )
+    assert lines[-2].startswith("FAILED test_some.py::test_that_fails - ")
+    assert any("AssertionError: the reason" in line for line in lines)
+    assert not any("SKIPPED" in line for line in lines)
 
 
 def test_a_bare_machine_has_nothing_of_this_one(tmp_path: Path) -> None:

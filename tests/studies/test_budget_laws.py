@@ -10,6 +10,7 @@ import biased_judges
 import pandas as pd
 import pytest
 from chat import Chat, chat_endpoint, cite, solve
+from some_studies import some_studies
 from studied import evaluated, page, sample
 
 from evalbench import budget, studies
@@ -62,7 +63,8 @@ def chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Chat]:
         yield server
 
 
-@pytest.mark.parametrize("name", ASKING)
+@pytest.mark.generated
+@pytest.mark.parametrize("name", some_studies(ASKING))
 def test_a_budget_leaves_the_rest_unscored_and_says_so(name: str, chat: Chat, tmp_path: Path) -> None:
     with budget(max_calls=3):
         result = evaluated(name, tables(name), **options(name, chat.name, tmp_path))
@@ -82,7 +84,8 @@ def test_a_budget_leaves_the_rest_unscored_and_says_so(name: str, chat: Chat, tm
 
 
 @pytest.mark.parametrize("stand", ["long", *(pytest.param(s, marks=pytest.mark.slow) for s in ("none", "short"))])
-@pytest.mark.parametrize("name", ASKING)
+@pytest.mark.generated
+@pytest.mark.parametrize("name", some_studies(ASKING))
 def test_a_dry_run_sends_nothing(name: str, stand: dry.Stand, chat: Chat, tmp_path: Path) -> None:
     with dry.noting(stand) as noted:
         evaluated(name, tables(name), **options(name, chat.name, tmp_path))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from some_studies import some_studies
 from studied import options, page, sample, whole
 
 from evalbench import studies
@@ -18,7 +19,7 @@ from evalbench.core.slices import SLICE
 from evalbench.errors import BadInput
 from evalbench.kit.options import taken
 
-pytestmark = pytest.mark.parametrize("name", studies.names())
+pytestmark = [pytest.mark.parametrize("name", some_studies(studies.names())), pytest.mark.generated]
 
 HOSTILE = "<script>alert(1)</script>"
 # The table that names a study's units, and its column of them.

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from chat import chat_endpoint
+from studied import evaluated, sample
 
 from evalbench import record, studies
 from evalbench.core.judging_time import AGAIN
@@ -18,7 +19,6 @@ from evalbench.errors import BadInput
 from evalbench.models.chat import replay
 from evalbench.models.chat.collect import collect
 from evalbench.models.exchange import Request
-from tests.helpers.studied import evaluated, sample
 from tests.studies.test_labels import RUNS
 
 PROMPT = "{{ input }}{{ prompt }}"

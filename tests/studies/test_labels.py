@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from some_studies import some_studies
+from studied import evaluated, sample
 
 from evalbench import studies
 from evalbench.errors import BadInput
 from evalbench.kit.labelled import OPTIONS
 from evalbench.kit.options import taken
 from evalbench.readers.corrections import Learnt, written
-from tests.helpers.studied import evaluated, sample
 
 STUDIES = [name for name in studies.names() if set(OPTIONS) <= set(studies.study(name).options())]
 JUDGES = ("judge", "answer_judge")
@@ -108,7 +109,8 @@ def test_every_study_with_a_judge_takes_labels_and_corrections():
     assert {"citation", "rag_generation", "explainability", "needle", "rag_tuning", "text_metrics"} <= set(STUDIES)
 
 
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.generated
+@pytest.mark.parametrize("name", some_studies(STUDIES))
 def test_labels_that_agree_with_the_judge_change_little_and_the_figure_is_beside_the_naive_one(name, tmp_path):
     result = run(name, labels=labels_file(tmp_path, name))
     metric = figure(name)
@@ -125,7 +127,8 @@ def test_labels_that_agree_with_the_judge_change_little_and_the_figure_is_beside
     assert any(note.startswith(f"Labels of {metric.replace('_', ' ')}") for note in result.notes)
 
 
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.generated
+@pytest.mark.parametrize("name", some_studies(STUDIES))
 def test_the_summary_with_labels_follows_from_the_items_read_back(name, tmp_path):
     result = run(name, labels=labels_file(tmp_path, name, lambda rows: rows.assign(mark=0.0)))
     result.items.to_parquet(tmp_path / "items.parquet")
@@ -138,7 +141,8 @@ def test_the_summary_with_labels_follows_from_the_items_read_back(name, tmp_path
     )
 
 
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.generated
+@pytest.mark.parametrize("name", some_studies(STUDIES))
 def test_labels_of_unknown_items_and_marks_off_the_scale_are_one_message(name, tmp_path):
     def wrong(rows):
         rows = rows.astype({"mark": float})
@@ -154,7 +158,8 @@ def test_labels_of_unknown_items_and_marks_off_the_scale_are_one_message(name, t
         assert "column id: '<b>nobody</b>' there is no such item (row" in said
 
 
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.generated
+@pytest.mark.parametrize("name", some_studies(STUDIES))
 def test_a_correction_of_another_judge_is_refused_with_both_names(name, tmp_path):
     path = tmp_path / "correction.json"
     path.write_bytes(written([Learnt("acme/other", figure(name), (0.0, 1.0) * 15, (0.0, 1.0) * 15)]))
@@ -168,7 +173,8 @@ def test_a_correction_of_another_judge_is_refused_with_both_names(name, tmp_path
         run(name, correction=str(path))
 
 
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.generated
+@pytest.mark.parametrize("name", some_studies(STUDIES))
 def test_a_correction_of_this_judge_is_checked_on_labels(name, tmp_path):
     marks = tuple(np.tile([0.0, 0.5, 1.0], 20))
     path = tmp_path / "correction.json"

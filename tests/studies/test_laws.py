@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from compared import cells, compared, side, worsened
+from some_studies import some_studies
 from studied import changed, columns, evaluated, page, sample, whole
 
 from evalbench import studies
@@ -30,7 +31,7 @@ from evalbench.draw.style import faults
 from evalbench.errors import BadInput
 from evalbench.kit.options import taken
 
-pytestmark = pytest.mark.parametrize("name", studies.names())
+pytestmark = [pytest.mark.parametrize("name", some_studies(studies.names())), pytest.mark.generated]
 
 
 # -- a result follows from its rows ---------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from chat import chat_endpoint, cite, solve
+from some_studies import some_studies
 from studied import Tables, answers, changed, evaluated, page, references, sample, whole
 
 import evalbench
@@ -89,7 +90,8 @@ def odd(i: int) -> bool:
     return i % 2 == 1
 
 
-@pytest.mark.parametrize("study", ANSWERING)
+@pytest.mark.generated
+@pytest.mark.parametrize("study", some_studies(ANSWERING))
 def test_estimates_with_null_answers_are_those_of_the_others(study):
     result = result_of(study, with_nulls(study, answers(study), odd))
     rest = evaluated(study, with_nulls(study, answers(study), odd, drop=True))
@@ -119,7 +121,8 @@ def test_a_null_answer_or_two_grey_no_light_and_are_counted(study):
     assert noted or study in ("human_correlation", "ner_variants")  # F1 is not a mean over items
 
 
-@pytest.mark.parametrize("study", ANSWERING)
+@pytest.mark.generated
+@pytest.mark.parametrize("study", some_studies(ANSWERING))
 def test_without_any_answer_nothing_has_a_value(study):
     result = result_of(study, with_nulls(study, answers(study), lambda i: True))
     assert_all_counted(study, result)
@@ -135,7 +138,8 @@ def test_without_any_answer_nothing_has_a_value(study):
     assert not re.search(r"\b0(\.0+)?\b", result.sentence.partition("threshold")[0])
 
 
-@pytest.mark.parametrize("study", ANSWERING)
+@pytest.mark.generated
+@pytest.mark.parametrize("study", some_studies(ANSWERING))
 def test_an_empty_text_is_an_answer(study):
     result = evaluated(study, with_nulls(study, answers(study), odd, value=""))
     if study == "ner_variants":  # whose replies are lists: the empty text is none, and never an empty list
@@ -145,7 +149,8 @@ def test_an_empty_text_is_an_answer(study):
     assert "Unscored" not in " ".join(result.notes)
 
 
-@pytest.mark.parametrize("study", REFERRING)
+@pytest.mark.generated
+@pytest.mark.parametrize("study", some_studies(REFERRING))
 @pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)], ids=["a quarter", "all"])
 def test_a_null_reference_makes_undefined_what_needs_it_and_nothing_else(study, every):
     nulls = with_nulls(study, references(study), lambda i: i % every == 0)

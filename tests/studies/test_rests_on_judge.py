@@ -8,10 +8,10 @@ from typing import Any
 from zlib import crc32
 
 import pytest
+from studied import evaluated, sample
 
 from evalbench import studies
 from evalbench.kit.options import taken
-from tests.helpers.studied import evaluated, sample
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "citation": {},

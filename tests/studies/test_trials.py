@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from some_studies import some_studies
 from studied import evaluated, page, sample, whole
 
 from evalbench import studies
@@ -57,7 +58,8 @@ def test_trials_are_understood_or_it_is_said_why_not(name: str) -> None:
     assert own or any(shape.no_trials for shape in shapes.values())
 
 
-@pytest.mark.parametrize("name", REPEATED)
+@pytest.mark.generated
+@pytest.mark.parametrize("name", some_studies(REPEATED))
 def test_equal_trials_change_no_figure(name: str) -> None:
     once, result = whole(name), thrice(name)
     assert result.summary == once.summary
@@ -69,7 +71,8 @@ def test_equal_trials_change_no_figure(name: str) -> None:
     assert (result.items[COUNTS[0]] == 3).all()
 
 
-@pytest.mark.parametrize("name", REPEATED)
+@pytest.mark.generated
+@pytest.mark.parametrize("name", some_studies(REPEATED))
 def test_equal_trials_have_no_noise_and_do_not_flicker(name: str) -> None:
     found = thrice(name).trials
     assert found["n"] == 3 * found["items"]
@@ -81,7 +84,8 @@ def test_equal_trials_have_no_noise_and_do_not_flicker(name: str) -> None:
     json.dumps(found, allow_nan=False)
 
 
-@pytest.mark.parametrize("name", REPEATED)
+@pytest.mark.generated
+@pytest.mark.parametrize("name", some_studies(REPEATED))
 def test_the_summary_follows_from_the_averaged_items_read_back(name: str, tmp_path) -> None:
     result = thrice(name)
     result.items.to_parquet(tmp_path / "items.parquet")
@@ -90,12 +94,14 @@ def test_the_summary_follows_from_the_averaged_items_read_back(name: str, tmp_pa
     assert summarise(pd.read_parquet(tmp_path / "items.parquet"), **taken(summarise, recorded)) == result.summary
 
 
-@pytest.mark.parametrize("name", REPEATED)
+@pytest.mark.generated
+@pytest.mark.parametrize("name", some_studies(REPEATED))
 def test_everything_that_the_page_shows_is_drawn(name: str) -> None:
     assert "trial 10" in page(name, thrice(name)) or name in ("explainability", "ner_variants")
 
 
-@pytest.mark.parametrize("name", REPEATED)
+@pytest.mark.generated
+@pytest.mark.parametrize("name", some_studies(REPEATED))
 def test_the_order_of_rows_changes_nothing(name: str) -> None:
     shuffled = {
         table: frame.sample(frac=1, random_state=4) if table in repeatable(name) else frame
