@@ -45,7 +45,6 @@ KNOWN: dict[tuple[str, str], str] = {
     ("ner_variants", "other_ids"): "the refusal does not name the cause",
     ("ner_variants", "all_equal"): "an interval without width",
     # cot_levels
-    ("cot_levels", "all_right"): "is red; the sentence does not name the cause",
     ("cot_levels", "two_units"): "is green",
     ("cot_levels", "all_equal"): "an interval without width",
     # needle
@@ -99,8 +98,6 @@ KNOWN: dict[tuple[str, str], str] = {
     ("rag_tuning", "all_equal"): "an interval without width",
     # human_correlation
     ("human_correlation", "nothing_right"): "the sentence does not name the cause",
-    ("human_correlation", "one_absent"): "is green; the sentence does not name the cause",
-    ("human_correlation", "two_units"): "is green; the sentence does not name the cause",
     ("human_correlation", "other_ids"): "the refusal does not name the cause",
     # judge_audit
     ("judge_audit", "other_ids"): "the sentence does not name the cause",
