@@ -56,11 +56,11 @@ def _scored(replies: Iterable[str], expected: Iterable[Sequence[str]], holds: Ca
     higher_is_better=True,
     needs=("expected",),
     reference="substring, as in most needle tests",
-    limitations="counts a number within a longer one",
-    example=({"replies": _REPLIES, "expected": [["4217"]] * 3}, [1.0, 1.0, 1.0]),
+    limitations="counts a word within a longer one",
+    example=({"replies": _REPLIES, "expected": [["4217"]] * 3}, [1.0, 0.0, 1.0]),
 )
 def contains(replies: Iterable[str], expected: Iterable[Sequence[str]]) -> Floats:
-    """Whether the expected text appears anywhere in the reply.
+    """Whether the expected text appears anywhere in the reply; a number must be whole, so that 5 is neither in 15 nor in 5.2.
 
     Parameters
     ----------
@@ -76,10 +76,41 @@ def contains(replies: Iterable[str], expected: Iterable[Sequence[str]]) -> Float
 
     Examples
     --------
-    >>> contains(["It is 14217.", ""], [["4217"], ["4217"]]).tolist()
-    [1.0, 0.0]
+    >>> contains(["It is 14217.", "4217kg", "tealish"], [["4217"], ["4217"], ["teal"]]).tolist()
+    [0.0, 1.0, 1.0]
     """
-    return _scored(replies, expected, lambda reply, text: float(text in reply))
+    return _scored(replies, expected, lambda reply, text: float(_holds(reply, text)))
+
+
+def _holds(reply: str, text: str) -> bool:
+    return text in reply and _with_whole_numbers(text).search(reply) is not None
+
+
+@functools.lru_cache(10_000)
+def _with_whole_numbers(text: str) -> regex.Pattern[str]:
+    before = r"(?<![0-9])(?<![0-9][.,])" if text[0].isdigit() else ""
+    behind = r"(?![0-9])(?![.,][0-9])" if text[-1].isdigit() else ""
+    return regex.compile(before + regex.escape(text) + behind)
+
+
+def denied(reply: str, text: str) -> bool:
+    """Whether a reply holds a text only behind a negation.
+
+    Examples
+    --------
+    >>> denied("It is not San Francisco.", "San Francisco"), denied("Not Rome but Oslo.", "Oslo")
+    (True, False)
+    """
+    text, reply = normal(text), normal(reply)
+    return bool(text) and _holds(reply, text) and not _holds(_negations(text).sub(" ", reply), text)
+
+
+@functools.lru_cache(10_000)
+def _negations(text: str) -> regex.Pattern[str]:
+    return regex.compile(
+        r"(?:\b(?:not|never|neither|nor|не|нет|ни)\s+(?:(?:an?|the|in|at|на|в)\s+)*|n['’]t\s+|不是?)"
+        + regex.escape(text)
+    )
 
 
 @metric(
@@ -172,7 +203,7 @@ def fuzzy(replies: Iterable[str], expected: Iterable[Sequence[str]], *, fuzzy_fr
 
     Examples
     --------
-    >>> replies, expected = ["It is painted teel blue.", "blue", "123456789"], [["teal blue"], ["teal blue"], ["123456780"]]
+    >>> replies, expected = ["It is painted teel blue.", "blue", "15 keys"], [["teal blue"], ["teal blue"], ["5 keys"]]
     >>> fuzzy(replies, expected, fuzzy_from=0.8).tolist()
     [1.0, 0.0, 0.0]
     """
@@ -180,9 +211,17 @@ def fuzzy(replies: Iterable[str], expected: Iterable[Sequence[str]], *, fuzzy_fr
     def holds(reply: str, text: str) -> float:
         if _DIGITS.fullmatch(text):
             return float(_whole(text).search(reply) is not None)
-        return float(text in reply or locate(text, reply, fuzzy_from) is not None)
+        if _holds(reply, text):
+            return 1.0
+        place = locate(text, reply, fuzzy_from)
+        return float(place is not None and _numbers_around(reply, place.start, place.end) == _DIGITS.findall(text))
 
     return _scored(replies, expected, holds)
+
+
+def _numbers_around(reply: str, start: int, end: int) -> list[str]:
+    """The runs of digits that a passage holds or cuts into."""
+    return [n[0] for n in _DIGITS.finditer(reply) if n.start() < end and n.end() > start]
 
 
 class Fall(NamedTuple):

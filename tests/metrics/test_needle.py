@@ -18,11 +18,13 @@ from evalbench.metrics.needle import contains, fall_of, falls, first_number, fuz
     ("reply", "expected", "found"),  # contains, word, first_number
     [
         ("4217", "4217", (1, 1, 1)),
-        ("It is 14217.", "4217", (1, 0, 0)),
+        ("It is 14217.", "4217", (0, 0, 0)),
         ("Of 98 keys, 4217.", "4217", (1, 1, 0)),
         ("4,217", "4217", (0, 0, 0)),
-        ("5.2", "5", (1, 0, 1)),
-        ("1,5 oder 7", "5", (1, 0, 0)),
+        ("4217kg", "4217", (1, 0, 1)),
+        ("15 keys", "5 keys", (0, 0, np.nan)),
+        ("5.2", "5", (0, 0, 1)),
+        ("1,5 oder 7", "5", (0, 0, 0)),
         ("3, 5.", "5", (1, 1, 0)),
         ("٤٢١٧", "4217", (1, 1, 1)),
         ("４２１７！", "4217", (1, 1, 1)),
@@ -67,7 +69,7 @@ def test_a_whole_word_is_contained_and_a_text_holds_itself(reply, expected):
 
 @pytest.mark.external
 def test_infinitebench_s_published_cells(external_data):
-    """All 21, and the three that a substring finds otherwise."""
+    """All 21, and the two that a whole number anywhere in the reply finds otherwise."""
     folder = external_data("infinitebench")
     table = pd.read_parquet(folder / "retrieval.parquet")
     published = json.loads((folder / "expected.json").read_text())
@@ -82,11 +84,7 @@ def test_infinitebench_s_published_cells(external_data):
         otherwise |= {(task, model): substring} if substring != found else {}
         cells += 1
     assert cells == 21
-    assert otherwise == {
-        ("number_string", "yarn-mistral"): 59.15,
-        ("number_string", "claude2"): 99.32,
-        ("number_string", "chatglm3"): 81.53,
-    }
+    assert otherwise == {("number_string", "yarn-mistral"): 58.31, ("number_string", "claude2"): 99.15}
 
 
 @pytest.mark.external

@@ -64,7 +64,7 @@ def replies(said: list[Any], expected: str = "4217", **columns: Any) -> pd.DataF
 def test_a_worked_table_with_nothing_but_what_is_required():
     found = result_of(replies(["4217", "It is 14217.", "Of 98, 4217.", "no", "", None]))
     values = {e.metric: (e.value, e.n, e.n_unscored) for e in found.summary.estimates}
-    assert values["recall"] == values["contains"] == (0.6, 5, 1)
+    assert values["recall"] == values["contains"] == (0.4, 5, 1)
     assert values["word"] == values["fuzzy"] == (0.4, 5, 1)
     assert values["first_number"] == (0.2, 5, 1)
     assert "recall_vanilla" not in values
@@ -76,15 +76,12 @@ def test_a_worked_table_with_nothing_but_what_is_required():
 
 
 def test_the_recall_is_that_of_the_scorer_and_its_name_says_so():
-    rows = replies(["4217", "It is 14217."])
-    for scorer, recall in (("contains", 1.0), ("word", 0.5), ("first_number", 0.5)):
+    rows = replies(["4217", "It is 4217kg."])
+    for scorer, recall in (("contains", 1.0), ("word", 0.5), ("first_number", 1.0)):
         found = result_of(rows, scorer=scorer)
         assert found.estimate("recall", model=UNNAMED).value == recall
         assert found.sentence.startswith(f"Recall ({scorer.replace('_', ' ')}) {recall:.2f}")
-    assert (
-        "Of 2 scored replies other scorers than contains differ: first_number on 1, word on 1, fuzzy on 1."
-        in result_of(rows).notes
-    )
+    assert "Of 2 scored replies other scorers than contains differ: word on 1, fuzzy on 1." in result_of(rows).notes
 
 
 def test_a_reference_that_is_not_there_is_undefined_and_a_word_is_no_number():
@@ -117,7 +114,7 @@ def test_the_planted_fall_is_found_with_its_interval_and_no_other():
     assert (shown["high"] == 0.5).all()
     means = {kind: found.estimate(f"recall_{kind}", model="fern-1b").value for kind in ("vanilla", "related")}
     assert means["vanilla"] > means["related"]
-    assert "Vanilla haystack 0.93, related haystack 0.90." in found.sentence
+    assert "Vanilla haystack 0.92, related haystack 0.88." in found.sentence
 
 
 def test_cells_have_wilson_s_interval():
@@ -377,5 +374,39 @@ def test_infinitebench_as_recorded_predictions(external_data):
     }  # fmt: skip
     substring = {m: round(100 * (found.estimate("contains", model=m).value or np.nan), 2) for m in values}
     assert {m: v for m, v in substring.items() if v != values[m]} == {
-        "yarn-mistral": 59.15, "claude2": 99.32, "chatglm3": 81.53,
+        "yarn-mistral": 58.31, "claude2": 99.15,
     }  # fmt: skip
+
+
+# -- replies that only look right -----------------------------------------------------------------
+
+LIT = {"green_from": 0.9, "yellow_from": 0.7}
+
+
+def test_a_number_within_a_longer_one_is_not_found():
+    found = result_of(replies(["There are 15 keys."] * 40, "5"), **LIT)
+    assert found.light == "red"
+    assert found.estimate("recall", model=UNNAMED).value == 0
+    assert result_of(replies(["It weighs 5kg."] * 40, "5"), **LIT).light == "green"
+
+
+def test_scorers_that_differ_on_many_replies_are_in_the_sentence():
+    found = result_of(replies(["Of 98 keys, 4217."] * 40), **LIT)
+    assert "Of 40 scored replies other scorers than contains differ: first_number on 40." in found.sentence
+    few = result_of(replies(["Of 98 keys, 4217."] + ["4217"] * 39), **LIT)
+    assert "differ" not in few.sentence
+    assert "Of 40 scored replies other scorers than contains differ: first_number on 1." in few.notes
+
+
+def test_an_expected_answer_that_the_question_holds_is_in_the_sentence():
+    rows = replies(["The blue one."] * 40, "blue", question=[f"Is door {i} blue or red?" for i in range(40)])
+    said = "The question holds the expected answer of 40 replies, so that one which repeats it counts as right."
+    assert said in result_of(rows, **LIT).sentence
+
+
+@pytest.mark.parametrize("reply", ["I do not know where San Francisco is.", "It is not San Francisco."])
+def test_refusals_and_denials_that_hold_the_expected_answer_make_the_light_grey(reply):
+    found = result_of(replies([reply] * 40, "San Francisco"), **LIT)
+    assert found.light == "grey"
+    assert "40 of 40 replies that hold the expected answer decline to answer or deny it" in found.sentence
+    assert result_of(replies(["It is not Oslo but San Francisco."] * 40, "San Francisco"), **LIT).light == "green"

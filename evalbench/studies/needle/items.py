@@ -10,6 +10,7 @@ import pandas as pd
 from evalbench import core, kit
 from evalbench.metrics import needle as metrics
 from evalbench.studies.needle import haystack, inputs
+from evalbench.text.refusals import is_refusal
 
 KEYS = ("id", "model")
 JUDGE = "judge"
@@ -17,7 +18,6 @@ SCORERS = ("contains", "first_number", "word", "fuzzy")
 COLUMNS = {name: name for name in SCORERS} | {JUDGE: "judged"}
 """The column of each scorer."""
 NO_NUMBER = "the expected answer is not one number"
-NOTHING_SAID = "INCORRECT"
 
 
 def items_of(
@@ -58,6 +58,15 @@ def items_of(
         if scorer == JUDGE:
             unscored = unscored.mask(lost != "", lost)
     items["recall"] = items[COLUMNS[scorer]]
+    asked = rows["question"].fillna("") if "question" in rows else [""] * len(rows)
+    items["in_question"] = [
+        float(any(metrics.word([q], [[text]])[0] == 1 for text in wanted)) if q and wanted else np.nan
+        for q, wanted in zip(asked, expected, strict=True)
+    ]
+    items["declined"] = [
+        float(is_refusal(reply) or any(metrics.denied(reply, text) for text in wanted)) if right else np.nan
+        for reply, wanted, right in zip(texts, expected, (items["recall"] > 0) & (scorer != JUDGE), strict=True)
+    ]
     unscored_now = (unscored != "").to_numpy()
     items.loc[unscored_now, "recall"] = np.nan
     for kind in haystack.KINDS:

@@ -12,6 +12,8 @@ from evalbench import core, kit
 from evalbench.studies.needle.items import COLUMNS, JUDGE, NO_NUMBER, SCORERS
 
 _LISTED = 8
+A_FEW = 0.05
+"""A larger share of replies is said in the sentence."""
 
 
 def notes(items: pd.DataFrame, replies: pd.DataFrame, fallen: pd.DataFrame, scorer: str) -> list[str]:
@@ -30,10 +32,17 @@ def notes(items: pd.DataFrame, replies: pd.DataFrame, fallen: pd.DataFrame, scor
     if scorer != JUDGE:
         differ = [(name, int((items[name].notna() & own.notna() & (items[name] != own)).sum())) for name in others]
         said = [f"{name} on {n}" for name, n in differ if n]
+        n = int(own.notna().sum())
+        short = f"of {core.counted(n, 'scored reply', 'scored replies')} other scorers than {scorer} differ: {', '.join(said)}"
         if said:
-            out.append(
-                f"Of {core.counted(int(own.notna().sum()), 'scored reply', 'scored replies')} other scorers than {scorer} differ: {', '.join(said)}."
-            )
+            many = max(count for _, count in differ) > A_FEW * n
+            out.append(core.Note("disagreement", short) if many else f"O{short[1:]}.")
+    if repeated := int(items["in_question"].sum()):
+        short = (
+            f"the question holds the expected answer of {core.counted(repeated, 'reply', 'replies')}, so that one which "
+            "repeats it counts as right"
+        )
+        out.append(core.Note("instrument", short) if repeated > A_FEW * len(items) else f"T{short[1:]}.")
     if without := int((items["undefined"] == NO_NUMBER).sum()):
         out.append(
             f"Replies whose expected answer is not one number, so that first_number has no value: {without} of {len(items)}."
@@ -66,7 +75,7 @@ def described(options: Mapping[str, Any]) -> tuple[str, ...]:
     lines = [
         f"Recall = share of replies that hold the expected answer, by the scorer {options['scorer']}; of several expected texts "
         "the share that is found. A reply without text is unscored, an empty one is wrong.",
-        "contains: the expected text appears anywhere. word: as whole words, so that 4217 is not in 14217. first_number: the "
+        "contains: the expected text appears anywhere, numbers whole. word: as whole words, so that 4217 is not in 14217. first_number: the "
         f"first run of digits is the expected number. fuzzy: a passage at least {options['fuzzy_from']:g} similar (numbers whole, "
         "as word). All four: case, white space and the script of digits do not count.",
         "word and first_number are the scorers of InfiniteBench (Zhang et al. 2024) for key–value pairs and for numbers.",

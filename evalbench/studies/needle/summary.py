@@ -106,7 +106,11 @@ def summarise(
         own,
         "model",
         over=core.counted(len(items), "reply", "replies"),
-        held_back=f"The judge is {judge}, which compares words" if scorer == JUDGE and holds_back(str(judge)) else "",
+        held_back=(
+            f"The judge is {judge}, which compares words"
+            if scorer == JUDGE and holds_back(str(judge))
+            else _declined(items, max_unscored)
+        ),
         max_unscored=max_unscored,
         remark=_beside(items, kinds),
         units="needle",
@@ -118,6 +122,19 @@ def summarise(
     if decided.startswith("recall_"):
         said = re.sub(r" have no value( \([^)]*\))?\.", r" are not about it\1.", said, count=1)
     return replace(found, verdict=replace(found.verdict, sentence=f"{said[:1].upper()}{said[1:]}"))
+
+
+def _declined(items: pd.DataFrame, max_unscored: float) -> dict[str, str]:
+    """Of each model that often does: replies that count as right though they decline to answer or deny what is expected."""
+    out = {}
+    for model, own in items.groupby("model"):
+        right = own["declined"].dropna() if "declined" in own else own["recall"].head(0)
+        if right.sum() > max_unscored * len(right):
+            out[str(model)] = (
+                f"{int(right.sum())} of {core.counted(len(right), 'reply', 'replies')} that hold the expected answer decline "
+                "to answer or deny it"
+            )
+    return out
 
 
 def _beside(items: pd.DataFrame, kinds: list[str]) -> str:
