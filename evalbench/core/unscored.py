@@ -26,6 +26,7 @@ Unscored = Literal[
     "refused",
     "unparsed",
     "not-recorded",
+    "empty-source",
     "budget",
 ]
 REASONS: tuple[str, ...] = tuple(reason for reason in get_args(Unscored) if reason)
@@ -38,7 +39,7 @@ was named that can give the verdict).  In a reply:
 Of an endpoint, after its retries: ``rate-limited`` (429), ``server-error`` (5xx, 408, 409), ``timeout``,
 ``connection``, ``bad-response`` (a 200 that is not a chat completion, and whatever cannot be read); ``rejected``
 (another 4xx), ``content-filter``, ``refused`` (the model's own refusal field), ``unparsed`` (nothing of the expected form
-could be read).  Of a file of verdicts: ``not-recorded``.  Of a run: ``budget`` (its
+could be read).  Of a file of verdicts: ``not-recorded``.  Of a supplied source: ``empty-source`` (it has no text to read).  Of a run: ``budget`` (its
 limit of calls or cost was reached before; nothing was asked).  A wrong key or an unknown model is not a reason: it raises.
 """
 

@@ -177,3 +177,52 @@ def test_published_right_claims_are_neither_contradicted_nor_fabricated_by_the_b
     assert set(found["support_label"]) == {"ENTAILMENT", "NEUTRAL"}
     assert found.groupby("n")["verification_label"].unique().map(list).to_dict() == {1: ["VERIFIED"], 2: ["NO QUOTE"]}
     assert (found["support_label"] == "ENTAILMENT").mean() > 0.75
+
+
+# -- marks, sources and answers that lead nowhere ----------------------------------------------------
+
+
+def bridges(n=40, mark=1, url="https://lexica.example/B{}", text="It fell in {}."):
+    rows = [
+        {
+            **row(
+                f"It fell in {1900 + i} [{mark}].", [{"n": 1, "claim": f"It fell in {1900 + i}", "url": url.format(i)}]
+            ),
+            "id": f"q{i:02}",
+            "gold_answer": str(1900 + i),
+        }
+        for i in range(n)
+    ]
+    sources = [{"url": f"https://lexica.example/B{i}", "text": text.format(1900 + i)} for i in range(n)]
+    return judged(*rows, sources=sources)
+
+
+def test_marks_that_point_to_no_entry_are_in_the_sentence_and_hold_the_light_back():
+    sound, dangling = bridges(), bridges(mark=2)
+    assert sound.light == "green"
+    assert (dangling.light, dangling.verdict.would_be) == ("grey", "green")
+    assert "40 of 40 answers have marks without an entry." in dangling.sentence
+
+
+def test_a_supplied_source_without_text_is_unscored_not_half_right():
+    empty = bridges(text="  ")
+    assert empty.light == "grey"
+    assert empty.items["final"].isna().all()
+    assert set(empty.items["unscored"]) == {"empty-source"}
+    assert empty.tables["citations"][["support", "verification"]].isna().all(axis=None)
+    assert "40 of 40 could not be scored (40 empty source)" in empty.sentence
+
+
+@pytest.mark.parametrize("url", ["https://lexica.example/b{}", "https://lexica.example/ B{}"])
+def test_addresses_that_differ_in_case_or_blanks_alone_are_pointed_out(url):
+    other = bridges(url=url)
+    assert other.light == "grey"
+    assert (
+        "40 of 40 answers cite an address that differs from a supplied one in case or blanks alone." in other.sentence
+    )
+    assert "B0 was, which differs in case or blanks" in other.tables["citations"]["support_reason"].iloc[0]
+
+
+def test_answers_that_are_a_missing_value_in_words_are_counted_in_the_sentence():
+    rows = [{**row("nan", []), "id": f"q{i}"} for i in range(20)]
+    assert "20 of 20 answers are the word nan, None or null." in judged(*rows).sentence

@@ -179,7 +179,11 @@ def evaluate(
             "answers": found.answers[TEXTS],
             **sources.pages_table(pages),
         },
-        notes=(*data.notes, *method.notes(items, found.citations, model=model, check_urls=check_urls), *said),
+        notes=(
+            *data.notes,
+            *method.notes(items, found.citations, found.answers["answer"], **kit.taken(method.notes, parameters)),
+            *said,
+        ),
         method=method.described(parameters),
         replies=replies,
         heard=[heard],

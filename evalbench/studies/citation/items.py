@@ -96,7 +96,7 @@ def _citations(
             "located_end": -1 if place is None else place.end,
             "read_start": found.start,
             "read_characters": len(found.passage),
-            "unscored": says.unscored or claim.unscored,
+            "unscored": source.unscored or says.unscored or claim.unscored,
         }
         rows.append(row)
     types = {name: kind for kind, names in _TYPES.items() for name in names.split()}
@@ -110,7 +110,9 @@ def _entails(premise: str, hypothesis: str, answer: inputs.Answer) -> kit.judgin
 def _verified(
     citation: inputs.Citation, source: sources.Source, found: sources.Found, says: Judgement
 ) -> tuple[str, str]:
-    """Label and reason; an empty label where the judge gave no verdict."""
+    """Label and reason; an empty label where the judge gave no verdict, or had no text to read."""
+    if source.unscored:
+        return "", source.origin
     if source.text is None:
         return "UNCERTAIN", source.origin
     if source.text == "":
@@ -224,6 +226,7 @@ def items_of(evidence: sources.Evidence, found: Judged, options: Mapping[str, An
         "n_citations": cites,
         "n_statements": texts,
         "n_dangling": [len(a.dangling) for a in answers],
+        "n_unmatched": [sum(bool(evidence.sources[a.id, a.model, c.n].near) for c in a.citations) for a in answers],
         "n_unmarked": [sum(c.n not in a.marked for c in a.citations) for a in answers],
         **by_answer[list(counts)].sum().reindex(keys, fill_value=0),
     }

@@ -11,10 +11,13 @@ from evalbench import kit
 from evalbench.judge.entail import holds_back
 from evalbench.studies.citation import sources
 from evalbench.studies.citation.items import CONSISTENCY, FINAL_WEIGHTS, NO_QUOTE, WEIGHTS
+from evalbench.text.null_words import null_word_notes
 from evalbench.text.quotations import SHORTEST
 
 
-def notes(items: pd.DataFrame, citations: pd.DataFrame, *, model: str, check_urls: bool) -> list[str]:
+def notes(
+    items: pd.DataFrame, citations: pd.DataFrame, texts: pd.Series, *, model: str, check_urls: bool, max_unscored: float
+) -> list[str]:
     """What a reader should know of this run's answers and citations."""
     uncited = int(((items["n_citations"] == 0) & (items["unscored"] == "")).sum())
     unknown = int(citations["support"].isna().sum())
@@ -40,7 +43,8 @@ def notes(items: pd.DataFrame, citations: pd.DataFrame, *, model: str, check_url
         (check_urls, "Pages were fetched from the live web: another day may give other figures (table pages)."),
     )
     collected = [f"Answers of {model} were collected with the prompt cited_answer."] if model else []
-    return [*collected, *kit.answers.remarks(items), *(text for holds, text in said if holds)]
+    words = null_word_notes(texts, max_unscored)
+    return [*collected, *words, *kit.answers.remarks(items), *(text for holds, text in said if holds)]
 
 
 def described(options: Mapping[str, Any]) -> tuple[str, ...]:

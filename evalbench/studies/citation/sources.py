@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -25,12 +26,16 @@ class Source:
 
     - ``text``: None: it is not at hand, so nothing is known. Empty: there is no such source.
     - ``origin``: ``supplied``, ``web``, or why there is no text.
+    - ``unscored``: Why it cannot be judged although it was supplied; else empty.
+    - ``near``: The supplied address that differs from the cited one in case or blanks alone; else empty.
     """
 
     text: str | None
     title: str = ""
     kind: str = ""
     origin: str = ""
+    unscored: str = ""
+    near: str = ""
 
     @property
     def premise(self) -> str:
@@ -47,8 +52,12 @@ class Shelf:
     def __init__(self, sources: pd.DataFrame | None) -> None:
         self._named: dict[tuple[str, str], Source] = {}  # by question, "" for none, and name
         self._all: dict[str, dict[str, Source]] = {}  # by name, each text once
+        self._alike: dict[str, str] = {}  # the address as it is written, by what is left of it without case and blanks
         for row in sources.to_dict("records") if sources is not None else ():
             source = Source(row["text"], row.get("title", ""), row.get("kind", ""), "supplied")
+            if not row["text"].strip():
+                source = replace(source, text=None, origin="the supplied source has no text", unscored="empty-source")
+            self._alike.setdefault(_bare(row["url"]), row["url"])
             title = source.title.casefold().strip()
             for name in filter(None, (f"url {address_key(row['url'])}", title and f"title {title}")):
                 self._named.setdefault((str(row.get("id") or ""), name), source)
@@ -67,7 +76,16 @@ class Shelf:
         several = list(self._all.get(name, {}).values())
         if own or not several:
             return own
-        return replace(several[0], text="\n\n".join(source.text or "" for source in several))
+        texts = [source.text for source in several if source.text]
+        return replace(several[0], text="\n\n".join(texts), origin="supplied", unscored="") if texts else several[0]
+
+    def near(self, url: str) -> str:
+        """The supplied address that is this one but for case and blanks."""
+        return self._alike.get(_bare(url), "") if url.strip() else ""
+
+
+def _bare(url: str) -> str:
+    return re.sub(r"\s|%20", "", address_key(url)).casefold()
 
 
 def check(data: readers.Dataset) -> None:
@@ -167,7 +185,7 @@ def evidence_of(
     - ``quote_threshold``: Least similarity of what is found.
     """
     cited = {(a.id, a.model, c.n): c for a in answers for c in a.citations}
-    sources = {key: shelf.find(key[0], c) or _elsewhere(c, pages, sources_complete) for key, c in cited.items()}
+    sources = {key: shelf.find(key[0], c) or _elsewhere(c, pages, shelf, sources_complete) for key, c in cited.items()}
     found = {key: find_passage(c, sources[key], quote_threshold) for key, c in cited.items()}
     return Evidence(tuple(sorted(answers, key=lambda a: (a.id, a.model))), sources, found)
 
@@ -187,7 +205,7 @@ def pages_table(pages: Mapping[str, Page]) -> dict[str, pd.DataFrame]:
     return {"pages": pd.DataFrame(shown, columns=columns)} if pages else {}
 
 
-def _elsewhere(citation: inputs.Citation, pages: Mapping[str, Page], sources_complete: bool) -> Source:
+def _elsewhere(citation: inputs.Citation, pages: Mapping[str, Page], shelf: Shelf, sources_complete: bool) -> Source:
     page = pages.get(citation.url)
     if page is not None:
         if page.outcome == "ok" and not page.text.strip():
@@ -196,6 +214,8 @@ def _elsewhere(citation: inputs.Citation, pages: Mapping[str, Page], sources_com
             return Source(page.text, citation.title, origin="web")
         missing = page.verification == "LIKELY_FABRICATED"
         return Source("" if missing else None, origin=f"{page.outcome}: {page.detail}")
+    if near := shelf.near(citation.url):
+        return Source(None, origin=f"not supplied, but {near} was, which differs in case or blanks alone", near=near)
     if sources_complete:
         return Source("", origin="none of the supplied sources")
     if not citation.url and not citation.title:

@@ -86,6 +86,8 @@ def summarise(
 
     On the judge ``baseline/lexical`` the light stays grey; ``correction_fit``: see :func:`evalbench.kit.verdicts.worst_group`.
     """
+    of_judge = kit.verdicts.held_back_by(judge)
+    nowhere = {str(model): leading_nowhere(rows, max_unscored)[1] for model, rows in items.groupby("model")}
     return kit.worst_group(
         with_sums(items, threshold=threshold),
         measures(threshold),
@@ -93,13 +95,44 @@ def summarise(
         what="Mean final score",
         over=core.counted(items["id"].nunique(), "answer"),
         share="passed",
-        held_back=kit.verdicts.held_back_by(judge),
+        held_back={model: "; ".join(filter(None, [of_judge, why])) for model, why in nowhere.items()},
         max_unscored=max_unscored,
+        notes=leading_nowhere(items, 0.0)[0] if any(nowhere.values()) else (),
         remark=_without_gold(items),
         fit=correction_fit,
         seed=seed,
         n_resamples=n_resamples,
     )
+
+
+def leading_nowhere(items: pd.DataFrame, max_unscored: float) -> tuple[list[core.Note], str]:
+    """Marks without an entry, and addresses that no supplied source has but for case and blanks.
+
+    Returns: A note on each that more than ``max_unscored`` of the scored answers have, and why their light is grey.
+    """
+    notes, scored = [], items[items["unscored"] == ""]
+    of = core.counted(len(scored), "answer")
+    for column, (kind, what, text) in _NOWHERE.items():
+        n = int((scored[column] > 0).sum()) if column in scored else 0
+        if n > max_unscored * len(scored):
+            short = f"{n} of {of} {what}"
+            notes.append(core.Note(kind, short, f"{short}: {text}"))
+    most = core.percent(max_unscored, [max_unscored])
+    return notes, f"more than {most} of the answers name what is not there" if notes else ""
+
+
+_NOWHERE: Mapping[str, tuple[core.notes.Kind, str, str]] = {
+    "n_dangling": (
+        "dangling",
+        "have marks without an entry",
+        "these marks name a source that does not exist, and no score counts them (table answers).",
+    ),
+    "n_unmatched": (
+        "unmatched",
+        "cite an address that differs from a supplied one in case or blanks alone",
+        "their sources count as not supplied (table citations, column support_reason).",
+    ),
+}
 
 
 def _without_gold(items: pd.DataFrame) -> str:
