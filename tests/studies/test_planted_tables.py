@@ -48,7 +48,6 @@ KNOWN: dict[tuple[str, str], str] = {
     ("cot_levels", "two_units"): "is green",
     ("cot_levels", "all_equal"): "an interval without width",
     # needle
-    ("needle", "nothing_right"): "is green; the sentence does not name the cause",
     ("needle", "two_units"): "is green",
     # text_metrics
     ("text_metrics", "two_units"): "is green",
