@@ -46,6 +46,7 @@ class GlobalDrift:
       where there is none.
     - ``outside``: Chosen features of the new sample beyond the range that was seen.
     - ``why``: Why there is no prediction; empty where there is one.
+    - ``lacks_rows``: Whether that is for want of rows.
     """
 
     n_samples: int
@@ -58,6 +59,7 @@ class GlobalDrift:
     high: float = math.nan
     outside: tuple[str, ...] = ()
     why: str = ""
+    lacks_rows: bool = False
 
 
 def of_rows(vectors: npt.ArrayLike, base: npt.ArrayLike) -> Floats:
@@ -194,7 +196,7 @@ def predicted(
             if n < LEAST_SAMPLES
             else f"fewer than {size} new rows"
         )
-        return GlobalDrift(n, size, needed, why=why)
+        return GlobalDrift(n, size, needed, why=why, lacks_rows=True)
     x = np.stack([features(part) for part in parts])
     y = np.asarray(quality, dtype=float)
     at = np.stack([features(part) for part in new]).mean(axis=0)

@@ -49,7 +49,7 @@ def test_the_control_stays_green() -> None:
 def test_a_drop_at_its_boundaries(drop: float, light: str) -> None:
     key = settings_of({"key_bands": KEY}).key
     assert of_drop([drop], [0.9], DROP, key)[0] == light
-    assert of_drop([drop], [0.9], DROP, None)[0] == {"green": "yellow"}.get(light, light)
+    assert of_drop([drop], [0.9], DROP, None)[0] == light
     assert of_drop([drop], [0.6], DROP, key)[0] == "red"
 
 
@@ -99,10 +99,23 @@ def test_labels_of_minus_one_and_one_are_those_of_nought_and_one() -> None:
         assert again.light == first.light
 
 
-def test_without_key_bands_a_small_drop_is_at_best_yellow_and_the_page_says_so() -> None:
+def test_without_key_bands_a_small_drop_is_green_and_the_page_says_that_the_level_was_not_judged() -> None:
     found = evaluated(tables("desk_log_control", 6), embed="", key_bands={}, tests=["key_metric"])
-    assert found.light == "yellow"
-    assert "Without key_bands the drop alone decides, and a small one is at best yellow" in found.sentence
+    assert found.light == "green"
+    assert found.sentence.endswith(
+        "Without key_bands the drop alone decides; the level of the key metric was not judged."
+    )
+    assert "level" not in evaluated(tables("desk_log_control", 6), embed="", tests=["key_metric"]).sentence
+
+
+def test_global_drift_that_lacks_rows_is_left_out_and_holds_nothing_back() -> None:
+    frames = tables("desk_log_control", 4)
+    few = evaluated(frames, key_bands={}, tests=["key_metric", "local_drift", "global_drift"])
+    lights = few.tables["lights"].iloc[0]
+    assert (lights["global_drift"], few.estimate("predicted_drop").light) == ("unlit", "unlit")
+    assert few.light == "green"
+    assert "global drift: not judged, " in few.sentence
+    assert "900 labelled rows" in few.sentence
 
 
 def test_without_labels_of_oot_the_other_tests_decide() -> None:

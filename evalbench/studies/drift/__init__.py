@@ -156,7 +156,7 @@ def evaluate(
     tests : sequence of str
         Which tests run and decide: ``key_metric``, ``statistics``, ``separability``, ``local_drift``, ``global_drift``.
     key_bands : mapping of str to float, optional
-        Thresholds of the key metric in OOT, such as ``{"green_from": 0.7, "yellow_from": 0.6}``; without them a small drop is at best yellow.
+        Thresholds of the key metric in OOT, such as ``{"green_from": 0.7, "yellow_from": 0.6}``; without them the drop alone decides.
     light_on : {"estimate", "ci"}
         What the lights of drops are of: the figure, or what its whole interval shows.
     lights : mapping of str to mapping, optional

@@ -163,9 +163,11 @@ def local(items: pd.DataFrame, weights: core.Floats, settings: figures.Settings)
 def forecast(items: pd.DataFrame, settings: figures.Settings) -> core.global_drift.GlobalDrift:
     """The regression of test 5 from the distances of the rows."""
     if "part" not in items:
-        return core.global_drift.GlobalDrift(
-            0, settings.size, 2 * settings.size * 30, why=figures.without_vectors(items)
-        )
+        labels = int(items.loc[items["side"] == "oos", "key"].notna().sum())
+        few = 1 < labels < 2 * core.global_drift.LEAST_SIZE
+        needed = 2 * settings.size * core.global_drift.LEAST_SAMPLES
+        why = f"{labels} labelled rows of OOS, {needed} are needed" if few else figures.without_vectors(items)
+        return core.global_drift.GlobalDrift(0, settings.size, needed, why=why, lacks_rows=few)
     table = items[list(DISTANCES)].to_numpy(dtype=float)
     part = items["part"].to_numpy(dtype=str)
     known = np.isfinite(table).all(axis=1) & (items["unscored"] == "").to_numpy()
@@ -233,5 +235,8 @@ def global_(items: pd.DataFrame, settings: figures.Settings) -> tuple[figures.Te
             1,
         )
         drawn = lights.of_drop(100 * (found.observed - at), at, settings.drop_bands, settings.key)
+    if found.lacks_rows:
+        test = figures.Test("global_drift", "unlit", [drop], why=found.why)
+        return replace(test, estimates=[drop, quality]), found
     test = _finished("global_drift", drop, light, drawn, why, settings)
     return replace(test, estimates=[*test.estimates, quality]), found

@@ -90,7 +90,7 @@ def of_drop(
     - ``drop`` ((r,) array of float): In percentage points.
     - ``value`` ((r,) array of float): The key metric of OOT, measured or forecast, which ``key`` judges.
     - ``bands``: Of the drop.
-    - ``key``: Without them a small drop is at best yellow.
+    - ``key``: Without them the drop alone decides: the level is not judged.
 
     Examples
     --------
@@ -98,10 +98,12 @@ def of_drop(
     >>> of_drop([10, 10, 15, 25, 26, 5], [0.8, 0.6, 0.8, 0.8, 0.8, 0.4], DROP, key).tolist()
     ['green', 'yellow', 'yellow', 'yellow', 'red', 'red']
     >>> of_drop([10.0, float("nan")], [0.8, 0.8], DROP, None).tolist()
-    ['yellow', 'grey']
+    ['green', 'grey']
     """
     by_drop = bands.lights(drop)
-    own = np.full(by_drop.shape, "yellow", dtype="<U6") if key is None else key.lights(value)
+    if key is None:
+        return by_drop
+    own = key.lights(value)
     out = np.full(by_drop.shape, "yellow", dtype="<U6")
     out[(by_drop == "green") & (own == "green")] = "green"
     out[(by_drop == "red") | (own == "red")] = "red"

@@ -14,9 +14,14 @@ def described(options: Mapping[str, Any]) -> tuple[str, ...]:
     tests = options["tests"]
     on = "the figure" if options["light_on"] == "estimate" else "its whole interval"
     drop = lights.bands_for("drop", options["preset"], options["lights"])
+    of_level = (
+        "red also where the thresholds of the key metric (key_bands) are red for OOT, green only where they are green; else yellow"
+        if options["key_bands"]
+        else "without key_bands the drop alone decides and the level of the key metric is not judged"
+    )
     lines = [
-        f"Lights of drops (tests 1, 4, 5), percentage points: {drop}; red also where the thresholds of the key metric (key_bands) are red "
-        f"for OOT, green only where they are green; else yellow. They are of {on}. Fewer than {lights.LEAST_ROWS} rows on a side: grey."
+        f"Lights of drops (tests 1, 4, 5), percentage points: {drop}; {of_level}. They are of {on}. "
+        f"Fewer than {lights.LEAST_ROWS} rows on a side: grey."
     ]
     if "key_metric" in tests:
         lines.append(
@@ -60,8 +65,8 @@ def described(options: Mapping[str, Any]) -> tuple[str, ...]:
         lines.append(
             f"Test 5: half of the labelled requests of OOS are the base, the other half is cut into sub-samples of {options['size']}; features of "
             f"their distances to the base (1 − cosine) with Pearson's p < {core.global_drift.ALPHA:g} and |r| > {core.global_drift.LEAST_R:g} against the key metric enter a linear "
-            f"regression, applied to OOT cut in the same size. Grey with fewer than {core.global_drift.LEAST_SAMPLES} sub-samples, without such a feature, and "
-            "where OOT lies outside the range that was seen."
+            f"regression, applied to OOT cut in the same size. Left out with fewer than {core.global_drift.LEAST_SAMPLES} sub-samples; grey without such a "
+            "feature, and where OOT lies outside the range that was seen."
         )
     lines.append(
         "Stability of the light: resamples of rows, tests 3 and 5 drawn apart. handbook (docs/methods.md), «Стабильность: OOS vs OOT» and the four "

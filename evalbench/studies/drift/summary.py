@@ -250,17 +250,15 @@ def _of_statistics(test: figures.Test) -> str:
 
 
 def _without_bands(tests: Sequence[figures.Test], settings: figures.Settings) -> str:
-    """What is said where no thresholds of the key metric are given, and a small drop can be no better than yellow."""
-    judged = [t for t in tests if t.name in ("key_metric", "local_drift", "global_drift") and t.light == "yellow"]
-    small = [t for t in judged if settings.drop_bands.light(t.estimates[0].value) == "green"]
-    if settings.key_bands or not small:
+    """Without thresholds of the key metric, that nobody judged its level."""
+    lit = [t for t in tests if t.name in figures.RESTING and t.light in ("green", "yellow")]
+    if settings.key_bands or not lit:
         return ""
-    names = " and ".join(TITLES[t.name] for t in small)
-    return f" Without key_bands the drop alone decides, and a small one is at best yellow ({names})."
+    return " Without key_bands the drop alone decides; the level of the key metric was not judged."
 
 
 def _rule(found: Found, settings: figures.Settings) -> str:
-    key = f", key metric of OOT {settings.key}" if settings.key else ", no thresholds of the key metric: at best yellow"
+    key = f", key metric of OOT {settings.key}" if settings.key else ", its level not judged"
     of_drop = f"drop in pp {settings.drop_bands}{key}"
     rules = {
         "key_metric": of_drop,
