@@ -173,7 +173,8 @@ def _rouge_faults(names: Iterable[str], options: Options) -> list[str]:
         elif value != known[0] and not of:
             faults.append(f"{option}={value!r} has no effect: none of the metrics takes it")
     if options["stem"] is True and _rouge(names) and not stemmer_name(options["language"]):
-        faults.append(f"stem: no stemmer exists for language {options['language']!r}")
+        which = f"language {options['language']!r}" if options["language"] else "texts without a language"
+        faults.append(f"stem: no stemmer exists for {which}; name the language of the texts, such as -p language=en")
     return faults
 
 

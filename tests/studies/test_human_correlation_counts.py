@@ -107,7 +107,7 @@ def test_without_annotators_the_correlations_are_the_headline():
     assert (first.metric, first.group["scorer"]) == ("spearman_summary", "bad")
     assert not [e for e in result.summary.estimates if e.metric == "trusted_mean"]
     assert all(e.n == 40 for e in result.summary.estimates if "scorer" in e.group)
-    assert {e.light for e in result.summary.estimates} == {"grey", "unlit"}
+    assert {e.light for e in result.summary.estimates} == {"grey"}
     good = result.estimate("spearman_summary", scorer="good", criterion="quality")
     assert (
         f"{good.value:.2f} [{good.ci_low:.2f}, {good.ci_high:.2f}] with quality (good, the best of 2)"

@@ -255,3 +255,43 @@ def test_without_annotators_the_sections_about_them_are_empty_and_no_picture_spe
         said = alt + " ".join(t.get_text() for t in figure.findobj(lambda a: hasattr(a, "get_text")))
         for word in ("ceiling", "annotator", "ashed"):
             assert word not in said, (name, word)
+
+
+# -- what the first lines say ----------------------------------------------------------------------------------------
+
+
+def test_pairs_that_people_judged_are_the_headline():
+    result = judged(*compared())
+    assert result.sentence.startswith("m prefers what people prefer in 0.60 [")
+    assert "of 5 pairs (tau 0.20; its ties count as wrong)" in result.sentence
+    assert "there is one human score for each output" not in result.sentence
+    assert "each pair has one verdict of people" in result.sentence
+    first, second = result.summary.estimates[:2]
+    assert (first.metric, first.value, second.metric, second.value) == (
+        "pair_accuracy", pytest.approx(0.6), "pair_tau", pytest.approx(0.2)
+    )  # fmt: skip
+    table = row(result, "m")
+    assert (first.ci_low, second.ci_high) == (pytest.approx(table["ci_low"]), pytest.approx(2 * table["ci_high"] - 1))
+    assert study.summarise(result.items, n_resamples=60) == result.summary
+
+
+def test_a_metric_that_goes_against_people_names_the_option():
+    marks = np.arange(40)
+    frame = pd.DataFrame({"doc_id": [f"d{k}" for k in marks], "perplexity": -marks, "quality": marks % 7 + marks / 2})
+    result = evaluate(frame, metrics=["perplexity"], criteria=["quality"])
+    assert "The metric perplexity goes against people" in result.sentence
+    assert """-p 'lower_is_better=["perplexity"]'""" in result.sentence
+    said = evaluate(frame, metrics=["perplexity"], criteria=["quality"], lower_is_better=["perplexity"])
+    assert "goes against" not in said.sentence
+
+
+def test_stems_without_a_language_name_the_option():
+    frame = pd.DataFrame({"doc_id": ["1", "2", "3"], "output": list("abc"), "reference": list("abd"), "h": [1, 2, 3]})
+    with pytest.raises(BadInput, match="name the language of the texts, such as -p language=en"):
+        evaluate(frame, metrics=["rouge1"], criteria=["h"], stem=True)
+
+
+def test_documents_that_differ_by_case_and_blanks_alone_are_named():
+    frame, ratings = panel()
+    with pytest.raises(BadInput, match='8 differ by case or blanks alone from known ones \\("D0" and "d0"'):
+        evaluate(frame, ratings.assign(doc_id=ratings["doc_id"].str.upper()), metrics=["good"])

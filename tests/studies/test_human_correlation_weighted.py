@@ -111,8 +111,29 @@ def test_at_system_level_systems_are_drawn_too():
 def test_one_annotator_has_no_agreement(result):
     alone = result.items.drop(columns=["rating_a1", "rating_a2"])
     found = study.weighted(alone, trusted=["quality"])(alone, np.ones((1, DOCUMENTS)))
-    for metric in ("ceiling", "kappa", "alpha_ordinal"):
-        assert np.isnan(found[metric, (("criterion", "quality"),)]).all()
+    assert {metric for metric, _ in found} == {"trusted_mean", "spearman_summary"}
+
+
+@pytest.mark.parametrize("lower_is_better", [(), ("m",)])
+def test_accuracy_of_pairs_is_that_of_the_drawn_documents(lower_is_better):
+    draw = np.random.default_rng(3)
+    keys = [(f"d{d:02}", s) for d in range(DOCUMENTS) for s in "abc"]
+    items = pd.DataFrame(keys, columns=["doc_id", "system"]).assign(m=draw.integers(0, 4, len(keys)))
+    pairs = pd.DataFrame(
+        [(f"d{d:02}", *draw.permutation(["a", "b", "c"])[:2]) for d in range(DOCUMENTS) for _ in range(2)],
+        columns=["doc_id", "better", "worse"],
+    )
+    options = {"lower_is_better": list(lower_is_better)}
+    made = study.evaluate(
+        load({"items": items, "pairs": pairs}, study.SCHEMA), metrics=["m"], n_resamples=20, **options
+    )
+    counts = np.concatenate(list(resample_counts(DOCUMENTS, rng(1, "drawn"), 3)))
+    found = study.weighted(made.items, **options)(made.items, counts)
+    for r, row in enumerate(counts):
+        expected = by_key(study.summarise(drawn_items(made.items, row), **options, n_resamples=1))
+        for metric in ("pair_accuracy", "pair_tau"):
+            key = metric, (("criterion", "preference"), ("scorer", "m"))
+            assert found[key][r] == pytest.approx(expected[key], abs=1e-9)
 
 
 # -- compared ---------------------------------------------------------------------------------------

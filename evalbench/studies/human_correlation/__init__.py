@@ -159,7 +159,7 @@ def evaluate(
         + " × metrics" * bool(names)
         + " × criteria" * (not names or not set(names) <= {*own_criterion}),
         tables={
-            **tables.tables_of(panel, terms.trusted, readings.pairs, yellow_from),
+            **tables.tables_of(panel, terms.trusted, yellow_from),
             "texts": readings.frame,
             **kit.scoring.calls_of(found, heard=heard),
         },

@@ -185,11 +185,16 @@ def items_of(readings: inputs.Readings, scores: kit.scoring.Scored, own: Mapping
     by_annotator.columns = [f"rating_{name}" for name in by_annotator.columns]
     frame = readings.frame[panels.KEYS]
     parts = []
+    beaten = None if readings.pairs is None else readings.pairs.groupby(["criterion", "doc_id", "better"])["worse"]
+    preferred = {} if beaten is None else {key: json.dumps([*worse]) for key, worse in beaten}
     for criterion in readings.criteria:
         marks = by_annotator.xs(criterion, level="criterion") if len(by_annotator) else by_annotator
         human = frame.merge(marks, left_on=panels.KEYS, right_index=True, how="left")
         mean = human[list(by_annotator.columns)].mean(axis=1).to_numpy()
         human = human.assign(criterion=criterion, human=mean)
+        if beaten is not None:
+            keys = zip([criterion] * len(frame), frame["doc_id"], frame["system"], strict=True)
+            human[panels.PREFERRED] = [preferred.get(key, "[]") for key in keys]
         without = np.where(np.isnan(mean), "no-reference", "")
         if not scores.unscored:
             parts.append(human.assign(scorer=panels.NO_METRIC, score=np.nan, unscored="", undefined=without))
@@ -200,5 +205,6 @@ def items_of(readings: inputs.Readings, scores: kit.scoring.Scored, own: Mapping
             why = np.where(unscored == "", why, "")
             parts.append(human.assign(scorer=scorer, score=values, unscored=unscored, undefined=why))
     columns = [*panels.KEYS, "scorer", "criterion", "score", "human", *by_annotator.columns, "unscored", "undefined"]
+    columns += [panels.PREFERRED] if beaten is not None else []
     order = ["doc_id", "scorer", "criterion", "system"]
     return pd.concat(parts)[columns].sort_values(order, kind="stable", ignore_index=True)

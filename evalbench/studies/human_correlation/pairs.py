@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,11 @@ from evalbench.studies.human_correlation import inputs, panels
 _COUNTS = 5
 
 
-def pairs_table(panel: panels.Panel, given: pd.DataFrame | None) -> pd.DataFrame:
+def pairs_table(panel: panels.Panel) -> pd.DataFrame:
     """How often each metric prefers the output that people prefer.
 
-    - ``given``: Pairs as people judged them: doc_id, better, worse (systems), criterion. On other criteria: every two
-      outputs of a document, the better by the mean of the annotators; those with equal means are ``undecided``.
+    Pairs are those that people judged.  On other criteria: every two outputs of a document, the better by the mean of
+    the annotators; those with equal means are ``undecided``.
 
     Returns: One row per metric, criterion and level. ``level``: *document*, two outputs of one document, with an
     interval over documents (Wilson's where all agree); *system*, two systems by their means over documents (Kocmi et
@@ -31,20 +32,98 @@ def pairs_table(panel: panels.Panel, given: pd.DataFrame | None) -> pd.DataFrame
     Ma et al. (2019), Results of the WMT19 metrics shared task, section 5 (daRR); Kocmi et al. (2021), To ship or not to
     ship, WMT, for pairwise accuracy of systems.
     """
-    x = panel.x * panel.signs
-    by_document = _of_documents(x, panel.y, panel.document_codes)
-    if given is not None:
-        judged = [panel.criteria.index(c) for c in sorted(given["criterion"].unique())]
-        by_document[:, :, judged] = _of_given(panel, x, given)[:, :, judged]
-    rows = _rows(panel, by_document, "document")
+    rows = _rows(panel, counts_of(panel), "document")
     # The two sides of a row are called systems and are none: one pair of their means says nothing of any system.
-    sides_only = given is not None and set(panel.system) == set(inputs.SIDES)
+    sides_only = panel.pairs is not None and set(panel.system) == set(inputs.SIDES)
     if panel.system_means is not None and not sides_only:
         means_x, means_y = panel.system_means
         together = np.zeros(len(means_x), dtype=int)
         rows += _rows(panel, _of_documents(means_x * panel.signs, means_y, together), "system")
-    frame = pd.DataFrame(rows)
+    frame = pd.DataFrame(rows).drop(columns="method", errors="ignore")
     return frame.astype(dict.fromkeys(("accuracy", "ci_low", "ci_high", "tau", "tau_without_ties"), float))
+
+
+def counts_of(panel: panels.Panel) -> panels.Array:
+    """What is counted of the pairs of each document, (documents, p, q, 5)."""
+    x = panel.x * panel.signs
+    found = _of_documents(x, panel.y, panel.document_codes)
+    columns = judged(panel)
+    if columns and panel.pairs is not None:
+        found[:, :, columns] = _of_given(panel, x, panel.pairs)[:, :, columns]
+    return found
+
+
+def judged(panel: panels.Panel) -> list[int]:
+    """The places of the criteria of which people compared outputs."""
+    return [] if panel.pairs is None else [panel.criteria.index(c) for c in sorted(panel.pairs["criterion"].unique())]
+
+
+def estimates(panel: panels.Panel) -> list[core.Estimate]:
+    """Accuracy and tau of the pairs that people judged, of every metric; tau counts a metric's tie as wrong."""
+    columns = judged(panel)
+    if not columns:
+        return []
+    counts, found = counts_of(panel), []
+    for (i, j), row in zip(panel.cells, _rows(panel, counts, "document"), strict=True):
+        own = counts[:, i, j]
+        decided = own[:, :3].sum(axis=1) > 0
+        lost = ~decided & (own[:, 3] > 0)
+        ends = [None if np.isnan(row[name]) else row[name] for name in ("ci_low", "ci_high")]
+        for metric, (title, unit, scale) in FIGURES.items() if j in columns else ():
+            low, high = (None if end is None else scale * end + 1 - scale for end in ends)
+            value = None if row["accuracy"] is None else scale * row["accuracy"] + 1 - scale
+            found.append(
+                core.Estimate(
+                    metric=metric, title=title, unit=unit, value=value, ci_low=low, ci_high=high, note=row["note"],
+                    group={"scorer": row["scorer"], "criterion": row["criterion"]}, n_of="documents", method=row["method"],
+                    n=int(decided.sum()), n_unscored=int(lost.sum()), n_undefined=int((~decided & ~lost).sum()),
+                )
+            )  # fmt: skip
+    return found
+
+
+FIGURES: Mapping[str, tuple[str, str, int]] = {
+    "pair_accuracy": ("share of pairs in which it prefers what people prefer", "0–1", 1),
+    "pair_tau": ("tau of these pairs, a tie counts as wrong", "−1–1", 2),
+}
+"""Metric → title, unit, and the factor from the accuracy: tau is 2 × accuracy − 1."""
+
+
+def drawn(panel: panels.Panel, counts: panels.Array) -> dict[tuple[str, str, str], panels.Array]:
+    """The same figures of resamples, ``counts`` (r, documents): (metric, scorer, criterion) → (r,) array."""
+    columns = judged(panel)
+    if not columns:
+        return {}
+    sums = np.einsum("rd,dpqk->rpqk", counts, counts_of(panel)[..., :3])
+    with np.errstate(all="ignore"):
+        accuracy = sums[..., 0] / sums.sum(axis=-1)
+    return {
+        (metric, panel.scorers[i], panel.criteria[j]): scale * accuracy[:, i, j] + 1 - scale
+        for i, j in panel.cells
+        if j in columns
+        for metric, (_, _, scale) in FIGURES.items()
+    }
+
+
+def in_words(panel: panels.Panel, found: Sequence[core.Estimate]) -> str:
+    """The best metric by the pairs that people judged, criterion by criterion; empty where they judged none."""
+    said = []
+    known = [e for e in found if e.metric == "pair_accuracy" and e.value is not None]
+    for j in judged(panel):
+        own = [e for e in known if e.group["criterion"] == panel.criteria[j]]
+        if not own:
+            continue
+        best = max(own, key=lambda e: e.value or 0.0)
+        i = panel.scorers.index(best.group["scorer"])
+        n = int(counts_of(panel)[:, i, j, :3].sum())
+        tau = core.wording.signed(f"{2 * (best.value or 0.0) - 1:.2f}")
+        of = f", the best of {len(own)}," if len(own) > 1 else ""
+        by = f" on {panel.criteria[j]}" if len(judged(panel)) > 1 else ""
+        said.append(
+            f"{best.group['scorer']}{of} prefers what people prefer in {core.wording.estimate_text(best)} of "
+            f"{core.counted(n, 'pair')}{by} (tau {tau}; its ties count as wrong)"
+        )
+    return f"{'; '.join(said)}. " if said else ""
 
 
 def _of_documents(x: panels.Array, y: panels.Array, document: panels.Array) -> panels.Array:
@@ -125,6 +204,7 @@ def _rows(panel: panels.Panel, counts: panels.Array, level: str) -> list[dict[st
                 "tied": tied,
                 "unscored": unscored,
                 "undecided": undecided,
+                "method": found.method,
                 "note": "no interval: pairs of systems share systems" if pairs and level == "system" else found.note,
             }
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +23,8 @@ ALPHAS: tuple[core.agreement.Level, ...] = ("ordinal", "interval", "nominal")
 UNITS = {"summary": "documents", "dataset": "outputs", "system": "systems"}
 # With fewer systems an interval spans nearly everything, or nothing: it would be read as more than it is.
 FEWEST_SYSTEMS = 10
+PREFERRED = "preferred_to"
+"""The items' column, where people compared outputs: the systems over whose output this one was preferred, as JSON."""
 NO_METRIC = ""
 """The scorer of rows that carry human scores alone."""
 _REASONS = {"no-value": "the table has no value", "no-output": "there is no output"}
@@ -64,6 +67,7 @@ class Panel:
     - ``signs`` ((p,) array): −1 for a metric of which less is better, else 1.
     - ``level``, ``coefficient``: Of the headline.
     - ``cluster`` ((n,) array of str, optional): Where documents come in clusters.
+    - ``pairs``: doc_id, better, worse (systems), criterion, where people compared outputs.
     """
 
     scorers: tuple[str, ...]
@@ -82,6 +86,7 @@ class Panel:
     seed: int
     n_resamples: int
     cluster: Array | None = None
+    pairs: pd.DataFrame | None = None
 
     @cached_property
     def has_systems(self) -> bool:
@@ -364,8 +369,16 @@ def panel_of(
     signs = np.array([-1.0 if _less_is_better(name, lower_is_better) else 1.0 for name in scorers])
     return Panel(
         tuple(scorers), tuple(criteria), tuple(n.removeprefix("rating_") for n in columns), document, system, x, y,
-        ratings, unscored, compared, signs, level, coefficient, seed, n_resamples, cluster,
+        ratings, unscored, compared, signs, level, coefficient, seed, n_resamples, cluster, _pairs_of(items),
     )  # fmt: skip
+
+
+def _pairs_of(items: pd.DataFrame) -> pd.DataFrame | None:
+    if PREFERRED not in items:
+        return None
+    once = items.drop_duplicates([*KEYS, "criterion"])
+    each = once.assign(worse=once[PREFERRED].map(json.loads)).explode("worse").dropna(subset=["worse"])
+    return each.rename(columns={"system": "better"})[["doc_id", "better", "worse", "criterion"]]
 
 
 def _less_is_better(scorer: str, named: Sequence[str]) -> bool:

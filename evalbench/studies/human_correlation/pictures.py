@@ -63,8 +63,8 @@ def picture_criterion(result: core.Result, criterion: str = "") -> draw.Drawn | 
         xlabel=f"{summary.NAMES[result.parameters['coefficient']]}, {shown.level_of(result)} level",
         domain=(min([-0.1, *(e.ci_low for e in rows if e.ci_low is not None)]), 1.0),
     )
-    ceiling = result.estimate("ceiling", criterion=criterion)
-    if ceiling.value is None:
+    ceiling = result.estimate("ceiling", criterion=criterion) if shown.several_annotators(result) else None
+    if ceiling is None or ceiling.value is None:
         return figure, alt
     ax = figure.axes[0]
     if ceiling.ci_low is not None and ceiling.ci_high is not None:
@@ -83,6 +83,8 @@ def picture_agreement(result: core.Result) -> draw.Drawn | None:
 
     None where neither has a value, as with one annotator.
     """
+    if not shown.several_annotators(result):
+        return None
     names = {"alpha_ordinal": "alpha", "ceiling": "one against the others"}
     rows = {
         f"{criterion}: {name}": found

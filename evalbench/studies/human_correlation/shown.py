@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, kit
+from evalbench.studies.human_correlation import pairs as judged_pairs
 from evalbench.studies.human_correlation import panels, summary
 
 INTERVAL = ("value", "ci_low", "ci_high")
@@ -22,7 +23,8 @@ _PARTIALS = {
 
 def headline(result: core.Result) -> list[core.Estimate]:
     """The correlations of metrics with criteria at the headline's level; the best metric's is not the first."""
-    return [e for e in result.summary.estimates if {"scorer", "criterion"} == set(e.group)]
+    every = [e for e in result.summary.estimates if {"scorer", "criterion"} == set(e.group)]
+    return [e for e in every if e.metric not in judged_pairs.FIGURES]
 
 
 def level_of(result: core.Result) -> str:

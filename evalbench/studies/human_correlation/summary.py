@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from evalbench import core, errors, kit
+from evalbench.studies.human_correlation import pairs as judged_pairs
 from evalbench.studies.human_correlation import panels
 
 # Defaults of the options that evaluate and summarise share.
@@ -84,6 +86,8 @@ def trusted_of(panel: panels.Panel, named: Sequence[str], trust_from: float) -> 
     if named:
         return tuple(named), NAMED_BEFOREHAND
     if len(panel.annotators) < 2:
+        if panel.pairs is not None:
+            return (), "each pair has one verdict of people, so nothing shows how far they agree"
         return (), "there is one human score for each output, so nothing shows how far people agree"
     gates = {c: _agreed(alphas["alpha_ordinal"], trust_from, len(panel.x)) for c, alphas in panel.alphas.items()}
     good = tuple(c for c, gate in gates.items() if gate.allowed)
@@ -129,11 +133,34 @@ def summary_of(panel: panels.Panel, terms: panels.Terms) -> core.Summary:
         )
         for metric, (title, n_of) in AGREEMENT.items()
         for criterion, measures in panel.agreement.items()
+        if len(panel.annotators) > 1
     ]
     # What people agree on comes before the pairs; the page folds the agreement that comes after them.
     first, rest = people[: 2 * len(panel.criteria)], people[2 * len(panel.criteria) :]
     middle = (*first, *pairs) if headline else (*pairs, *first)
-    return core.Summary((*headline, *middle, *rest), _verdict(panel, terms, headline, pairs))
+    compared = judged_pairs.estimates(panel)
+    verdict = _verdict(panel, terms, headline, pairs)
+    said = judged_pairs.in_words(panel, compared) + verdict.sentence
+    notes = _turned_round(terms, headline or pairs)
+    verdict = replace(verdict, sentence=core.notes.with_notes(said, notes), notes=notes)
+    return core.Summary((*compared, *headline, *middle, *rest), verdict)
+
+
+def _turned_round(terms: panels.Terms, found: Sequence[core.Estimate]) -> tuple[core.notes.Note, ...]:
+    """Of metrics that go against people so far that the reverse would get a better light: the option that says so."""
+    names = sorted(
+        {
+            e.group["scorer"]
+            for e in found
+            if e.higher_is_better and e.value is not None and e.ci_high is not None and e.ci_high < 0
+            and terms.bands.light(-e.value) != "red"
+        }
+    )  # fmt: skip
+    if not names:
+        return ()
+    option = "-p " + shlex.quote("lower_is_better=" + json.dumps(names, ensure_ascii=False))
+    those = f"the metric {names[0]} goes" if len(names) == 1 else f"the metrics {', '.join(names)} go"
+    return (core.notes.Note("instrument", f"{those} against people; if less of it is better: {option}"),)
 
 
 def _pair(panel: panels.Panel, terms: panels.Terms, i: int, j: int) -> core.Estimate:

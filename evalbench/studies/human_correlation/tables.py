@@ -47,19 +47,16 @@ _PLAN = [
 ]  # fmt: skip
 
 
-def tables_of(
-    panel: panels.Panel, trusted: Sequence[str], pairs: pd.DataFrame | None, against: float
-) -> dict[str, pd.DataFrame]:
+def tables_of(panel: panels.Panel, trusted: Sequence[str], against: float) -> dict[str, pd.DataFrame]:
     """All tables of a panel; of one without a metric the agreement alone.
 
-    - ``pairs``: As people judged them, see :func:`pairs_table`.
     - ``against``: The correlation that labels are planned against.
     """
     core.progress.at("comparisons of metrics, agreement, how many labels are needed")
     of_metrics = {
         "correlations": correlation_frame,
         "comparisons": comparison_table,
-        "pairs": lambda panel: pairs_table(panel, pairs),
+        "pairs": pairs_table,
         "label_plan": lambda panel: label_plan(panel, against),
         "system_plan": system_plan,
     }

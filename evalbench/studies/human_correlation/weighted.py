@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.human_correlation import panels, summary
+from evalbench.studies.human_correlation import pairs, panels, summary
 
 Key = tuple[str, tuple[tuple[str, str], ...]]
 _CELLS_AT_ONCE = 1 << 22
@@ -24,6 +24,7 @@ def weighted(
     trust_from: float = summary.TRUST_FROM,
     level: str = panels.LEVEL,
     coefficient: str = panels.COEFFICIENT,
+    lower_is_better: Sequence[str] = (),
     seed: int = kit.SEED,
     n_resamples: int = kit.N_RESAMPLES,
 ) -> Callable[..., dict[Key, panels.Array]]:
@@ -32,7 +33,7 @@ def weighted(
     Level, coefficient and the criteria that each metric's mean goes over are settled once, on the run's own items.
 
     - ``items``: The run's own.
-    - ``trusted``, ``trust_from``, ``level``, ``coefficient``, ``seed``, ``n_resamples``: See :func:`evalbench.studies.human_correlation.evaluate`.
+    - ``trusted``, ``trust_from``, ``level``, ``coefficient``, ``lower_is_better``, ``seed``, ``n_resamples``: See :func:`evalbench.studies.human_correlation.evaluate`.
     """
     panel = panels.panel_of(items, level=level, coefficient=coefficient)
     resampled = replace(panel, seed=seed, n_resamples=n_resamples)  # for the interval of alpha
@@ -43,7 +44,7 @@ def weighted(
         columns = {c: j for j, c in enumerate(panel.criteria) if c in chosen}
         for i, scorer in enumerate(panel.scorers):
             over[scorer] = [c for c, j in columns.items() if panel.compared[i, j] and np.isfinite(values[i, j])]
-    return partial(drawn, level=panel.level, coefficient=coefficient, trusted=over)
+    return partial(drawn, level=panel.level, coefficient=coefficient, trusted=over, lower_is_better=lower_is_better)
 
 
 def drawn(
@@ -54,6 +55,7 @@ def drawn(
     level: str,
     coefficient: str,
     trusted: Mapping[str, Sequence[str]],
+    lower_is_better: Sequence[str] = (),
 ) -> dict[Key, panels.Array]:
     """Values of every estimate, ``(r,)`` each; NaN where undefined.
 
@@ -61,13 +63,17 @@ def drawn(
     - ``generator``: Draws the systems too, at system level; without it each system stays once.
     - ``trusted``: Metric → the criteria of its mean; empty where no criterion is trusted: then there are no means.
     """
-    panel = panels.panel_of(items, level=level, coefficient=coefficient)
+    panel = panels.panel_of(items, level=level, coefficient=coefficient, lower_is_better=lower_is_better)
     both = {"counts": counts}
     if generator is not None and level == "system":
         both["system_counts"] = np.concatenate(
             list(core.stats.resample_counts(panel.n_systems, generator, len(counts)))
         )
-    return {**_correlations(panel, both, trusted), **_agreement(panel, both)}
+    compared: dict[Key, panels.Array] = {
+        (metric, (("criterion", criterion), ("scorer", scorer))): values
+        for (metric, scorer, criterion), values in pairs.drawn(panel, counts).items()
+    }
+    return {**compared, **_correlations(panel, both, trusted), **_agreement(panel, both)}
 
 
 def _correlations(
@@ -90,6 +96,8 @@ def _correlations(
 
 
 def _agreement(panel: panels.Panel, both: Mapping[str, panels.Array]) -> dict[Key, panels.Array]:
+    if len(panel.annotators) < 2:
+        return {}
     counts = both["counts"]
     step = max(1, _CELLS_AT_ONCE // len(panel.document))
 
@@ -97,7 +105,7 @@ def _agreement(panel: panels.Panel, both: Mapping[str, panels.Array]) -> dict[Ke
         parts = (counts[k : k + step][:, panel.document_codes] for k in range(0, len(counts), step))
         return np.concatenate([statistic(weights) for weights in parts])
 
-    others = panel.one_against_others(**both) if len(panel.annotators) > 1 else []
+    others = panel.one_against_others(**both)
     ceilings = [np.diagonal(found.replicates, axis1=1, axis2=2) for found in others]
     ceiling = _mean_of_known(ceilings, (len(counts), len(panel.criteria)))
     found: dict[Key, panels.Array] = {}
