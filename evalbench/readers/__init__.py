@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from evalbench.readers import renames as renames
     from evalbench.readers import runs as runs
     from evalbench.readers import schema as schema
+    from evalbench.readers import strangers as strangers
     from evalbench.readers import strict_yaml as strict_yaml
     from evalbench.readers import tables as tables
     from evalbench.readers import tagged as tagged
