@@ -6,7 +6,7 @@ import pandas as pd
 from planted import ANY, NOT_GREEN, Frames, Planted, Tables, ids, lights, one_table
 from planted_asked import TOP, tops
 from planted_ner import BANDS, elsewhere, found, spans, strings, texts
-from planted_people import MATCHED, OTHER, WARM, marked, rated
+from planted_people import MATCHED, WARM, marked, rated
 from planted_rag import FAKE, GENERATED, RANKED, cited, explained, generated, searched
 from planted_texts import CLOSE, FOUND, answers, needles, problems, solution, turns
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import planted_asked
 import planted_drift
-import planted_more
 import planted_ner
 import planted_people
 import planted_rag
@@ -153,4 +152,4 @@ def test_other_lights_than_those_of_a_kind_have_a_reason() -> None:
 )  # fmt: skip
 def test_a_planted_table_is_seen_for_what_it_is(study: str, kind: str, table: Planted) -> None:
     wrong = faults(study, kind, table)
-    assert not wrong, f"{study}, {kind} ({KINDS.get(kind, "beside the kinds")}):\n" + "\n".join(wrong)
+    assert not wrong, f"{study}, {kind} ({KINDS.get(kind, 'beside the kinds')}):\n" + "\n".join(wrong)
