@@ -85,7 +85,6 @@ KNOWN: dict[tuple[str, str], str] = {
     ("rag_generation", "two_units"): "is green",
     ("rag_generation", "all_equal"): "an interval without width",
     # rag_retrieval
-    ("rag_retrieval", "one_absent"): "the sentence does not name the cause",
     ("rag_retrieval", "two_units"): "is green",
     ("rag_retrieval", "other_ids"): "the refusal does not name the cause",
     ("rag_retrieval", "all_equal"): "the sentence does not name the cause; an interval without width",
