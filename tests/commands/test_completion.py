@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from commands import evalbench
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
@@ -19,11 +20,8 @@ BIN = Path(sys.executable).parent
 def told(line: str, cwd: Path = ROOT, shell: str = "bash", **variables: str) -> list[str]:
     """What completes a line, without its kind."""
     variables = {"COMP_LINE": line, **variables}
-    done = subprocess.run(
-        [sys.executable, "-m", "evalbench.cli"], capture_output=True, text=True, cwd=cwd, check=True,
-        env={**os.environ, "_EVALBENCH_COMPLETE": f"{shell}_complete", **variables},
-    )  # fmt: skip
-    assert done.stderr == ""
+    done = evalbench(cwd=cwd, env={**os.environ, "_EVALBENCH_COMPLETE": f"{shell}_complete", **variables})
+    assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.strip().splitlines()
 
 
@@ -120,6 +118,7 @@ TYPED = "evalbench run matching_c\t-p seed=3 --data house_style_c\t-p n_resa\t10
 LINE = "evalbench run matching_calibration -p seed=3 --data house_style_curated@1.0.0 -p n_resamples=100 -p objective=spearman"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     ("shell", "setup"),
@@ -152,7 +151,8 @@ def test_every_choice_is_one_that_the_study_takes() -> None:
     from evalbench.commands.choices import choices_of
 
     for name in studies.names():
+        choices = choices_of(name)
         for option, parameter in studies.study(name).options().items():
-            words = choices_of(name).get(option)
+            words = choices.get(option)
             if words and isinstance(parameter.default, str) and parameter.default and option not in ("embed", "judge"):
                 assert parameter.default in words, (name, option)

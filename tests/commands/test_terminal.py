@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from commands import exit_code, started
 from tqdm import tqdm
 
 from evalbench.cli import main
@@ -95,9 +96,7 @@ def on_a_terminal(*words: str, cwd: Path) -> tuple[int, str]:
     import pty
 
     main, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "evalbench.cli", *words], stdin=theirs, stdout=theirs, stderr=theirs, cwd=cwd
-    )
+    process = started(words, cwd, (theirs, theirs, theirs))
     os.close(theirs)
     seen = b""
     while True:
@@ -109,7 +108,7 @@ def on_a_terminal(*words: str, cwd: Path) -> tuple[int, str]:
             break
         seen += part
     os.close(main)
-    return process.wait(), seen.decode("utf-8")
+    return exit_code(process), seen.decode("utf-8")
 
 
 WAYS = {

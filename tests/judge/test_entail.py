@@ -86,6 +86,7 @@ def test_only_the_baseline_holds_a_light_back() -> None:
     assert not any(holds_back(name) for name in ("openai/gpt-4o", "recorded:x.csv", "cross-encoder/nli"))
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_a_cross_encoder_gives_probabilities_in_our_order(tmp_path: Path) -> None:
     import torch

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from commands import evalbench
 
 from evalbench import BadInput, load
 from evalbench.runs.fork import can_fork
@@ -154,7 +155,7 @@ def test_equal_plans_have_equal_hashes_and_other_parameters_others(tmp_path):
     ],
 )
 def test_bad_usage_is_one_message_and_exit_2(words, said, tmp_path):
-    done = cli(*words, *(["--out", str(tmp_path / "r")] if words[0] == "run" else []))
+    done = evalbench(*words, *(["--out", str(tmp_path / "r")] if words[0] == "run" else []))
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr

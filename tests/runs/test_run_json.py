@@ -14,6 +14,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from chat import Chat, chat_endpoint
+from commands import evalbench
 from jsonschema import Draft202012Validator
 
 from evalbench.cli import group
@@ -23,7 +24,7 @@ SCHEMA = json.loads((ROOT / "docs" / "run.schema.json").read_text(encoding="utf-
 TABLE = "id,output,reference\n" + "".join(f"{i},word{i} here,word{i % 3} here\n" for i in range(9))
 
 
-def evalbench(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+def in_a_process(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "evalbench.cli", *words], capture_output=True, text=True, cwd=cwd, check=False
     )
@@ -49,7 +50,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_run_that_is_ok(table: Path) -> None:
     words = ("--data", "mine.csv", "-p", 'metrics=["f1_score"]', "-p", "n_resamples=100", "--out", "reports")
-    done = evalbench("run", "text_metrics", *words, "--fail-on", "red", "--json", cwd=table)
+    done = in_a_process("run", "text_metrics", *words, "--fail-on", "red", "--json", cwd=table)
     found = the_object(done.stdout)
     assert (done.returncode, found["exit_code"], found["status"]) == (0, 0, "ok")
     results = json.loads((Path(found["folder"]) / "results.json").read_text())
@@ -58,7 +59,7 @@ def test_a_run_that_is_ok(table: Path) -> None:
     ]
     assert Path(found["report"]).is_file()
     assert "\n".join(found["notes"]) in done.stderr
-    quiet = evalbench("run", "text_metrics", *words, "-q", cwd=table)
+    quiet = in_a_process("run", "text_metrics", *words, "-q", cwd=table)
     assert quiet.stdout.count("\n") == 1
     assert Path(quiet.stdout.strip()).name == "report.html"
     assert quiet.stderr == ""
@@ -101,7 +102,7 @@ def test_a_command_line_that_cannot_be_read_is_an_object_too(
 
 
 def test_a_run_that_fails_names_its_page(tmp_path: Path, bench: Path) -> None:
-    done = evalbench("run", "notebooks/tiny.ipynb", "-p", "data=words.csv", "-p", "fail=true", "--json", cwd=bench)
+    done = in_a_process("run", "notebooks/tiny.ipynb", "-p", "data=words.csv", "-p", "fail=true", "--json", cwd=bench)
     found = the_object(done.stdout)
     assert (done.returncode, found["status"], found["summary"]) == (1, "failed", [])
     assert "asked to fail" in found["error"]
@@ -149,13 +150,13 @@ replies = collect([Request(f"question {i}", item_id=str(i), purpose="answer", ma
 def test_a_dry_run_writes_nothing_and_a_budget_stops_the_run(asking: tuple[Path, Chat]) -> None:
     bench, server = asking
     words = ["run", "notebooks/tiny.ipynb", "-p", "data=words.csv", "--model", server.name]
-    done = evalbench(*words, "--dry-run", "--json", cwd=bench)
+    done = in_a_process(*words, "--dry-run", "--json", cwd=bench)
     found = the_object(done.stdout)
     assert (done.returncode, found["status"], found["folder"]) == (0, "dry-run", None)
     (row,) = found["plan"]["rows"]
     assert (row["calls"], row["tokens_out"], row["cost"]) == ([12, 12], [12, 240], None)
     assert (server.answered, (bench / "reports").exists()) == ([], False)
-    done = evalbench(*words, "--max-calls", "5", "--json", cwd=bench)
+    done = in_a_process(*words, "--max-calls", "5", "--json", cwd=bench)
     found = the_object(done.stdout)
     assert (done.returncode, found["budget"]["calls"], found["budget"]["not_asked"], len(server.answered)) == (
         0,
@@ -165,10 +166,10 @@ def test_a_dry_run_writes_nothing_and_a_budget_stops_the_run(asking: tuple[Path,
     )
     page = Path(found["report"]).read_text(encoding="utf-8")
     assert page.count("Stopped by its budget after 5 of at least 12 calls") == 1
-    done = evalbench(*words, "--max-calls", "10", cwd=bench)
+    done = in_a_process(*words, "--max-calls", "10", cwd=bench)
     assert "budget  Stopped by its budget after 10 of at least 12 calls" in done.stdout
     assert len(server.answered) == 10
-    done = evalbench(*words, "--max-cost", "1", cwd=bench)
+    done = in_a_process(*words, "--max-cost", "1", cwd=bench)
     assert (done.returncode, len(server.answered)) == (2, 10)
     assert "needs the price of http" in done.stderr
 
