@@ -84,7 +84,8 @@ def test_sessions_that_were_given_up_do_not_make_a_goal_green():
     assert found.light == "red"
     assert "Answers per resolved session 6.00" in found.sentence
     assert "30 of 40 were not resolved, or their end is not known." in found.sentence
-    none = result_of(turns(lengths, resolved=0))
+    assert result_of(turns(lengths, resolved=0)).sentence.startswith("Resolved sessions 0.00")
+    none = result_of(turns(lengths, resolved=0), resolved_floor=0)
     assert (none.light, "no session was resolved" in none.sentence) == ("grey", True)
     assert result_of(turns(lengths)).light == "green"
     assert "is not known, so a short one may have been given up" in result_of(turns(lengths)).sentence
@@ -329,7 +330,7 @@ def sessions(n: int, answers: int, resolved: int, model: str, start: int = 0) ->
 
 def test_few_resolved_sessions_give_no_light_and_the_reason_is_said() -> None:
     few = [*sessions(3, 1, 1, "a"), *sessions(37, 2, 0, "a", 3), *sessions(30, 1, 1, "b")]
-    result = dialogue.evaluate(load(pd.DataFrame(few), study="dialogue"), n_resamples=100)
+    result = dialogue.evaluate(load(pd.DataFrame(few), study="dialogue"), n_resamples=100, resolved_floor=0)
     said = "Only 3 sessions were resolved, fewer than 10"
     assert (result.light, result.verdict.would_be) == ("grey", "green")
     assert f"a: {said}, so the light stays grey; the figures alone would give green." in result.verdict.sentence
@@ -346,7 +347,7 @@ def test_few_resolved_sessions_give_no_light_and_the_reason_is_said() -> None:
 @pytest.mark.parametrize("n", [9, 10])
 def test_ten_resolved_sessions_are_enough(n: int) -> None:
     rows = [*sessions(n, 1, 1, "a"), *sessions(37, 2, 0, "a", n)]
-    result = dialogue.evaluate(load(pd.DataFrame(rows), study="dialogue"), n_resamples=100)
+    result = dialogue.evaluate(load(pd.DataFrame(rows), study="dialogue"), n_resamples=100, resolved_floor=0)
     assert result.light == ("green" if n == 10 else "grey")
 
 
@@ -355,3 +356,38 @@ def test_faults_keep_their_heading_beside_others() -> None:
     with pytest.raises(BadInput) as caught:
         load(pd.DataFrame(rows), study="dialogue")
     assert "2 times in column ts are not of the years 2 to 9998: session a" in caught.value.faults
+
+
+def two_models(of_a: Any, of_b: Any) -> pd.DataFrame:
+    """Forty sessions each of model a, of 2 answers, and of model b, of 5; with how they ended."""
+    own = {f"a{i}": 2 for i in range(40)}, {f"b{i}": 5 for i in range(40)}
+    return pd.concat([turns(own[0], model="a", resolved=of_a), turns(own[1], model="b", resolved=of_b)])
+
+
+def test_a_model_of_whose_sessions_no_end_is_known_is_not_compared():
+    found = result_of(two_models(1, None))
+    assert "How sessions ended is not known of b, not compared with other models." in found.sentence
+    assert not any("better" in note or "cannot be compared" in note for note in found.notes)
+    assert any("a is better than b" in note for note in result_of(two_models(None, None)).notes)
+
+
+def test_sessions_that_were_given_up_are_not_better_for_being_short():
+    notes = result_of(two_models(0, 1)).notes
+    assert any("resolved sessions: b is better than a" in note for note in notes)
+    assert any("answers per session: b is higher than a" in note or "a is lower than b" in note for note in notes)
+    assert not any("answers per session" in note and "better" in note for note in notes)
+
+
+def test_few_resolved_sessions_are_at_best_yellow_and_the_share_is_in_the_sentence():
+    frame = turns({f"s{i:02}": 2 for i in range(40)}, resolved={f"s{i:02}": int(i < 15) for i in range(40)})
+    found = result_of(frame)
+    assert found.light == "yellow"
+    assert "esolved sessions 0.38" in found.sentence
+    assert result_of(frame, resolved_floor=0).light == "green"
+
+
+def test_turns_that_all_have_one_number_are_in_the_order_of_the_rows():
+    frame = turns({"a": 2, "b": 3}).assign(turn=1, text=[f"said {i}" for i in range(10)])
+    found = result_of(frame)
+    assert found.items["answers"].tolist() == [2, 3]
+    assert "All turns have the number 1; their order is that of the rows." in found.notes

@@ -17,7 +17,15 @@ from evalbench.studies.contract import offered
 from evalbench.studies.dialogue import inputs, method
 from evalbench.studies.dialogue.items import items_of
 from evalbench.studies.dialogue.items import lengths as lengths
-from evalbench.studies.dialogue.summary import ORIENTATION, ORIENTATIONS, measures, rules_of, summarise, weeks_of
+from evalbench.studies.dialogue.summary import (
+    ORIENTATION,
+    ORIENTATIONS,
+    RESOLVED_FLOOR,
+    compared_of,
+    rules_of,
+    summarise,
+    weeks_of,
+)
 
 QUESTION = "How many answers of the model does a session take?"
 SCHEMA: Mapping[str, Table] = {
@@ -63,6 +71,7 @@ def evaluate(
     user_roles: Sequence[str] = (),
     time_zone: str = "UTC",
     lights: Mapping[str, Mapping[str, float]] = {},
+    resolved_floor: float = RESOLVED_FLOOR,
     max_unscored: float = kit.MAX_UNSCORED,
     seed: int = kit.SEED,
     n_resamples: int = kit.N_RESAMPLES,
@@ -82,6 +91,8 @@ def evaluate(
     lights : mapping of str to mapping, optional
         Thresholds instead of the document's, ``{"answers": {"green_to": 4, "yellow_to": 6}}``; in discussions ``green_from``
         and ``yellow_from``.  Also of ``answers_resolved`` and ``resolved``.  The worst light decides.
+    resolved_floor : float
+        Share of resolved sessions (0–1) below which sessions with a goal are at best yellow; 0, the document's rule: whatever it is.
     max_unscored, seed, n_resamples
         See :func:`evalbench.kit.verdicts.worst_group`.
 
@@ -100,6 +111,7 @@ def evaluate(
     checks = kit.Checks(options)
     checks.choice("orientation", orientation, ORIENTATIONS)
     checks.tried(lambda: inputs.check_zone(time_zone))
+    checks.share("resolved_floor")
     if orientation in ORIENTATIONS:
         checks.tried(lambda: rules_of(orientation, lights))
     checks.refuse("dialogue")
@@ -108,8 +120,9 @@ def evaluate(
     summary = summarise(items, **kit.taken(summarise, options))
     by_week = weeks_of(items, orientation, lights)
     paired = items["session_id"].duplicated(keep=False).mean() > 0.5
+    own, figures, unknown = compared_of(items, orientation, max_unscored)
     compared = kit.comparing.compare_groups(
-        items, measures(orientation)[:1], "model", units="session_id", rank_by="answers", paired=bool(paired), seed=seed,
+        own, figures, "model", units="session_id", rank_by=figures[0].metric, paired=bool(paired), seed=seed,
         n_resamples=n_resamples,
     )  # fmt: skip
     models = sorted(set(items["model"]))
@@ -123,7 +136,8 @@ def evaluate(
         tables={"turns": found.turns, "roles": found.roles},
         some={"weeks": by_week, "comparisons": compared},
         notes=(
-            *kit.comparing.in_words(compared, "model", "answers", len(models)),
+            *unknown,
+            *(said for f in figures for said in kit.comparing.in_words(compared, "model", f.metric, len(models))),
             *data.notes,
             *method.notes(found, items, by_week),
         ),

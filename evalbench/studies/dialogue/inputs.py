@@ -104,9 +104,14 @@ def check_zone(name: str) -> None:
         raise errors.BadInput(f"time_zone {name!r} is not a time zone; one is Europe/Moscow, another UTC") from error
 
 
+def one_number(turns: pd.DataFrame) -> bool:
+    """Whether all turns have the same number, which is not their place in the session."""
+    return "turn" in turns and turns["turn"].nunique() == 1 and bool(turns.duplicated(KEY).any())
+
+
 def check_repeats(turns: pd.DataFrame) -> None:
     """Refuse rows of one session, model, turn and role that differ; equal ones are one row that was written twice."""
-    if "turn" not in turns:
+    if "turn" not in turns or one_number(turns):
         return
     place = [*KEY, *(["model"] if "model" in turns else [])]
     distinct = turns[[name for name in turns if name in {*place, "text", "ts", "resolved"}]].drop_duplicates()
@@ -170,6 +175,9 @@ def prepared(table: pd.DataFrame, model_roles: Sequence[str], user_roles: Sequen
     known = [name for name in (*KEY, "ts", "resolved", "model", "text") if name in table]
     turns = table[known].reset_index(drop=True)
     counts: dict[str, int] = {}
+    if one_number(turns):
+        counts["one number"] = int(turns["turn"].iloc[0])
+        turns = turns.drop(columns="turn")
     if "text" in turns and not turns["text"].map(lambda text: bool(text)).any():
         turns = turns.drop(columns="text")
         counts["no text at all"] = 1

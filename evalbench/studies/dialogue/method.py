@@ -39,7 +39,10 @@ def notes(found: inputs.Turns, items: pd.DataFrame, by_week: pd.DataFrame) -> li
     if counts.get("no text at all"):
         out.append("The column text is empty throughout and was not read.")
     if how := counts.get("unnumbered", 0):
-        out.append(f"Turns have no numbers; their order is that of {'times' if how == 2 else 'the rows'}.")
+        lack = (
+            f"All turns have the number {counts['one number']}" if "one number" in counts else "Turns have no numbers"
+        )
+        out.append(f"{lack}; their order is that of {'times' if how == 2 else 'the rows'}.")
     dated = items["week"] != ""
     if dated.any() and not dated.all():
         out.append(f"Sessions without a time, which are in no week: {int((~dated).sum())} of {len(items)}.")

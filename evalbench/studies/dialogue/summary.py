@@ -21,6 +21,8 @@ ORIENTATION = "goal"
 SHORT, LONG = 3.0, 5.0
 LEAST = 10
 """Of fewer sessions, or resolved ones, the mean has no light."""
+RESOLVED_FLOOR = 0.5
+"""Where fewer sessions with a goal were resolved, the light is at best yellow."""
 _BETWEEN = core.verdict.Band("yellow", SHORT, LONG, high_closed=True)
 # As the document prints them: 3 and 5 themselves are yellow, whatever the sessions are for.
 DOCUMENT: Mapping[str, core.verdict.Bands] = {
@@ -89,6 +91,7 @@ def summarise(
     *,
     orientation: str = ORIENTATION,
     lights: Mapping[str, Mapping[str, float]] = {},
+    resolved_floor: float = RESOLVED_FLOOR,
     max_unscored: float = kit.MAX_UNSCORED,
     seed: int = kit.SEED,
     n_resamples: int = kit.N_RESAMPLES,
@@ -101,6 +104,8 @@ def summarise(
         own if known else own[:1],
         "model",
         over=core.counted(items["session_id"].nunique(), "session"),
+        headline="resolved" if known and orientation == "goal" else "",
+        floor=resolved_floor if known and orientation == "goal" else 0.0,
         remark=f"{outcome(items) if known else NO_OUTCOME[orientation]} {ASSUMED[orientation]}",
         held_back=_few_resolved,
         max_unscored=max_unscored,
@@ -112,6 +117,26 @@ def summarise(
     if decided == "answers_resolved":
         said = re.sub(r" have no value\.", " were not resolved, or their end is not known.", said, count=1)
     return replace(found, verdict=replace(found.verdict, sentence=f"{said[:1].upper()}{said[1:]}"))
+
+
+def compared_of(
+    items: pd.DataFrame, orientation: str, max_unscored: float
+) -> tuple[pd.DataFrame, tuple[core.Measure, ...], list[core.Note]]:
+    """What models are compared on: their items, the figures, and who is left out.
+
+    Where it is known how sessions with a goal ended, short ones may have been given up: then the length of all has no
+    better side, and the resolved ones and their share are compared too, without models of whose sessions it is not known.
+    """
+    answers, resolved, of_resolved, _ = measures(orientation)
+    unknown = items[items["unscored"] == ""].groupby("model")["resolved"].agg(lambda ends: ends.isna().mean())
+    dark = [str(model) for model, share in unknown.items() if share > max_unscored]
+    if orientation != ORIENTATION or len(dark) == len(unknown):
+        return items, (answers,), []
+    said = [
+        core.Note("absent", f"how sessions ended is not known of {' and '.join(dark)}, not compared with other models")
+    ]
+    own = items[~items["model"].isin(dark)]
+    return own, (of_resolved, resolved, replace(answers, higher_is_better=None)), said if dark else []
 
 
 def _few_resolved(e: core.Estimate) -> str:
