@@ -74,7 +74,7 @@ def summarise(
         title=f"AUROC of {SCORES[figures.FIRST]}",
     )
     lit = [e for e in found if e.metric == joint.METRIC]
-    crowd = [e.group["model"] for e in lit if kit.verdicts.crowded(e, max_unscored)]
+    crowd = [e.group["model"] for e in lit if kit.evidence.unscored_share(e, max_unscored)]
     # Where missing evidence makes the whole light grey, the stability is that of the figures alone.
     held = (
         () if core.verdict.worst(["grey" if e.group["model"] in crowd else e.light for e in lit]) == "grey" else crowd

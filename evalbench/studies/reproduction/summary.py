@@ -148,7 +148,7 @@ def summarise(
             if measure.bands is not None:
                 lit.append((len(found), measure, rows))
             found.append(e)
-            shown.append(kit.verdicts.held(e, why, kit.verdicts.crowded(e, max_unscored)))
+            shown.append(kit.verdicts.held(e, why, kit.evidence.unscored_share(e, max_unscored)))
     light, alone = (core.verdict.worst([side[i].light for i, _, _ in lit]) for side in (shown, found))
     basis = found if light == "grey" else shown
     alone = core.verdict.worst([basis[i].light for i, _, _ in lit])
@@ -163,7 +163,7 @@ def summarise(
             _few(about),
             kit.verdicts.left_out(items),
             _not_compared(items),
-            _grey(lost, light, alone, [e for e in about if kit.verdicts.crowded(e, max_unscored)], max_unscored),
+            _grey(lost, light, alone, [e for e in about if kit.evidence.unscored_share(e, max_unscored)], max_unscored),
         )
     )
     drawn = [

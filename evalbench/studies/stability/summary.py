@@ -166,7 +166,7 @@ def summarise(
     own = measures(metric=metric, score_range=score_range)
     found = found_of(items, own, bands, light_on, seed=seed, n_resamples=n_resamples)
     alone = [each[0] for each in found.estimates]
-    shown = [kit.verdicts.held(e, "", kit.verdicts.crowded(e, max_unscored)) for e in alone]
+    shown = [kit.verdicts.held(e, "", kit.evidence.unscored_share(e, max_unscored)) for e in alone]
     tests = _tests(items, found, shown)
     light = core.verdict.worst([e.light for e in shown])
     basis = alone if light == "grey" else shown
@@ -334,7 +334,7 @@ def drops_table(
     p = [lighting.holm_rows(lighting.p_values(found.drops, cut), found.drops.family)[0] for cut in bands.cuts]
     records = []
     for i, (drop, relative, before, after, changed, worse) in enumerate(found.estimates):
-        light = kit.verdicts.held(drop, "", kit.verdicts.crowded(drop, max_unscored)).light
+        light = kit.verdicts.held(drop, "", kit.evidence.unscored_share(drop, max_unscored)).light
         counts = found.rows[i]["changed"].sum(), found.rows[i]["worse"].sum()
         records.append(
             {
