@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -61,6 +62,27 @@ def marked_answer(text: str, markers: tuple[str, ...] = MARKERS) -> Marked | Non
         if found is not None:
             return found
     return None
+
+
+def bare_marked(text: str, markers: tuple[str, ...] = MARKERS) -> str:
+    """A text that is a number and nothing else, behind a marker; any other as it is.
+
+    Examples
+    --------
+    >>> bare_marked("20"), bare_marked("20 jars")
+    ('#### 20', '20 jars')
+    """
+    numbers = find_numbers(text, spaced=True)
+    alone = len(numbers) == 1 and not (text[: numbers[0].start] + text[numbers[0].end :]).strip(_BARE + ".")
+    first = next((marker for marker in markers if marker != BOX), "")
+    return f"{first} {text.strip()}" if alone and first else text
+
+
+def another_marker(texts: Iterable[str], markers: Sequence[str]) -> str:
+    """What to do where texts have their answers behind another marker than these, a clause; empty where they do not."""
+    other = next((m for m in MARKERS if all(marked_answer(text, (m,)) for text in texts)), "")
+    added = json.dumps([*markers, other], ensure_ascii=False)
+    return f", but behind {other}; add it to the list (-p 'answer_markers={added}')" if other else ""
 
 
 def last_number(text: str, markers: tuple[str, ...] = MARKERS) -> Number | None:

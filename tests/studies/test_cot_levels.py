@@ -298,3 +298,8 @@ def test_a_marker_that_the_references_have_is_named_when_it_is_not_in_the_list()
 def test_a_time_is_no_number():
     result = cot_levels.evaluate(frames([PROBLEM | {"reference": "<<3+4=7>>7\n#### 7", "response": "A: 7:30"}]))
     assert result.items[["answer_strict", "answer_flexible"]].to_numpy().tolist() == [[0, 0]]
+
+
+def test_a_reference_that_is_a_number_alone_is_the_answer():
+    rows = [ANSWER_ALONE | {"reference": "5", "response": "Two and 3 make <<2+3=5>>5.\n#### 5"}]
+    assert cot_levels.evaluate(frames(rows), n_resamples=20).items["answer"].tolist() == [1]

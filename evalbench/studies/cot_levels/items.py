@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ import pandas as pd
 
 from evalbench import errors, kit
 from evalbench.metrics import coherence, reasoning
-from evalbench.text.final_answers import MARKERS
+from evalbench.text.final_answers import another_marker, bare_marked
 from evalbench.text.solutions import parse_solution
 
 KEYS = ("id", "model")
@@ -35,6 +34,7 @@ def items_of(
     ceiling = functools.cache(lambda question, reference: levels(reference, reference, question).coherence)
     rows = rows.sort_values([*KEYS], kind="stable", ignore_index=True)
     check_references(rows, reading["markers"])
+    rows["reference"] = [bare_marked(text, reading["markers"]) for text in rows["reference"]]
     records, steps, faults = [], [], []
     row: Any
     for row in rows.itertuples(index=False):
@@ -70,12 +70,9 @@ def items_of(
 
 def check_references(rows: pd.DataFrame, markers: Sequence[str]) -> None:
     """Refuse references without an answer: all of them, with the marker that they have instead."""
-    lacking = {text for text in rows["reference"].unique() if text and parse_solution(text, markers).strict is None}
+    given = [bare_marked(text, tuple(markers)) for text in rows["reference"].unique() if text]
+    lacking = {text for text in given if parse_solution(text, tuple(markers)).strict is None}
     names = rows.loc[rows["reference"].isin(lacking), "id"].unique()
     if len(names):
-        head = f"{len(names)} references have no number behind a marker ({', '.join(markers)}):"
-        others = [m for m in MARKERS if all(parse_solution(text, (m,)).strict is not None for text in lacking)]
-        if others:
-            added = json.dumps([*markers, others[0]], ensure_ascii=False)
-            head = f"{head[:-1]}, but behind {others[0]}; add it to the list (-p 'answer_markers={added}'):"
-        raise errors.BadInput.listing(head, [f"id {name}" for name in names])
+        head = f"{len(names)} references have no number behind a marker ({', '.join(markers)})"
+        raise errors.BadInput.listing(f"{head}{another_marker(lacking, markers)}:", [f"id {name}" for name in names])

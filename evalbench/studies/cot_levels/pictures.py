@@ -60,16 +60,10 @@ def reasons(result: core.Result, rows: int = 20) -> pd.DataFrame:
 @kit.trials.each_trial
 def worst(result: core.Result, rows: int = 10) -> pd.DataFrame:
     """The responses with the lowest final score, beside their problems."""
-    show: kit.cases.Show = {
-        "id": "id",
-        "model": "model",
-        "final": "final",
-        "the problem": _problem,
-        "the response and its levels": _response,
-    }
-    return kit.cases.worst_cases(
-        result.items, "final", keys=items.KEYS, n=rows, texts=result.tables["solutions"], show=show
-    )
+    show = {"id": "id", "model": "model", "final": "final"}
+    own = {"the problem": _problem, "the response and its levels": _response}
+    texts = result.tables["solutions"]
+    return kit.cases.worst_cases(result.items, "final", keys=items.KEYS, n=rows, texts=texts, show={**show, **own})
 
 
 def _problem(case: dict[str, Any]) -> draw.Html:
