@@ -240,7 +240,9 @@ def compare(
     for one in pairs.found:
         by = f"{judged_by(one)}, " if judged_by(one) else ""
         click.echo(f"{ARROWS[outcome(one)]} {outcome(one)}  {by}{one.side.name} against {one.reference.name}")
-        click.echo("\n".join([*(f"  {line}" for line in sentences(one)), *(f"  note: {note}" for note in one.notes)]))
+        said = sentences(one)
+        notes = [note for note in one.notes if note not in said]
+        click.echo("\n".join([*(f"  {line}" for line in said), *(f"  note: {note}" for note in notes)]))
     for pair in pairs.refused:
         click.echo(f"– not compared  {pair.side.name} against {pair.reference.name}: {pair.reason}")
     click.echo("\n".join([*experiment_lines(pairs.experiment), *answers_lines(pairs), f"page  {page}"]))

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from evalbench.compare.runs import Differences, Row
-from evalbench.core.compared import ANOTHER_JUDGE, Comparison
+from evalbench.core.compared import ANOTHER_JUDGE, ANOTHER_MEASURE, Comparison
 from evalbench.core.comparison import adjusted_together
 from evalbench.core.wording import counted
 
@@ -102,7 +102,8 @@ def _gated(differences: Differences, group: Mapping[str, str], c: Comparison) ->
 
 def _state(c: Comparison) -> tuple[str, str]:
     """The state of a figure, and what its words do not say yet."""
-    if c.outcome in ("undefined", ANOTHER_JUDGE) or c.difference is None or c.ci_low is None or c.ci_high is None:
+    void = c.outcome in ("undefined", ANOTHER_JUDGE, ANOTHER_MEASURE)
+    if void or c.difference is None or c.ci_low is None or c.ci_high is None:
         return INCONCLUSIVE, ""
     if c.outcome in ("same", "equivalent", "better"):
         return NONE, ""

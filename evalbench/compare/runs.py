@@ -21,6 +21,7 @@ import numpy as np
 from evalbench.compare import N_SUMMARIES
 from evalbench.compare.changes import Changes, changes
 from evalbench.compare.judges import Judging, with_judges
+from evalbench.compare.measuring import with_measures
 from evalbench.compare.resampled import compare_summaries
 from evalbench.compare.sides import Group, Side, stopped_early, surroundings, unequal
 from evalbench.compare.slices import Value, by_value, with_grouping
@@ -53,10 +54,12 @@ class Hooks(NamedTuple):
     content_unit: str = ""
     judged_measures: Callable[..., Sequence[Measure]] | None = None
     rests_on_judge: Callable[..., bool] | None = None
+    measured_by: Mapping[str, Sequence[str]] = {}
 
     @classmethod
     def of(cls, s: Study) -> Hooks:
-        return cls(*(getattr(s, name if hasattr(s, name) else name.upper()) for name in cls._fields))
+        of: dict[str, Any] = {name: getattr(s, name, None) for name in cls._fields}
+        return cls(**{**of, "unit": s.UNIT, "content_unit": s.CONTENT_UNIT, "measured_by": s.measured_by()})
 
     def summed(self, side: Side) -> Side:
         """The side with every column that the figures sum."""
@@ -133,7 +136,8 @@ def compare(
     reference, *others = map(hooks.summed, (reference, *others))
     more = (hooks, paired, metric, margins or {}, seed, (n_resamples, n_summaries))
     found = (_differences(reference, side, *more) for side in others)
-    return one_family([with_judges(d, hooks, seed=seed, n_resamples=n_resamples) for d in found])
+    judged = [with_judges(d, hooks, seed=seed, n_resamples=n_resamples) for d in found]
+    return one_family([with_measures(d, hooks.measured_by) for d in judged])
 
 
 def _comparable(reference: Side, others: Sequence[Side], *, paired: bool, content_unit: str) -> None:
@@ -250,9 +254,10 @@ def _differences(
         raise BadInput.listing(f"{side.run_id} and {reference.run_id} have no figure that can be compared:", notes)
     notes += [note for note in map(stopped_early, (reference, side)) if note]
     differing = unequal(reference.results["parameters"], side.results["parameters"])
-    if differing:
+    unknown = [name for name, _, _ in differing if not hooks.measured_by]
+    if unknown:
         notes.append(
-            f"The runs differ in parameters ({', '.join(name for name, _, _ in differing)}): where one of them shapes the "
+            f"The runs differ in parameters ({', '.join(unknown)}): where one of them shapes the "
             "scoring, a difference is one of measuring, not of what was judged."
         )
     listed = [pair for pair in pairs if len(pair[0]) == len(reference.by)] or pairs

@@ -15,9 +15,13 @@ DUST = 1e-12
 """A difference of sums that is nearer to 0 than this is 0 but for floating point."""
 ANOTHER_JUDGE: Final = "another judge"
 """The outcome of a figure that rests on a judge, where the two sides had different ones: no verdict on what was judged."""
+ANOTHER_MEASURE: Final = "another measure"
+"""The outcome of a figure that an option moves in which the two sides differ and that measures: a threshold, a weight."""
 Outcome = Literal[
-    "same", "equivalent", "better", "worse", "higher", "lower", "no difference shown", "undefined", "another judge"
-]
+    "same", "equivalent", "better", "worse", "higher", "lower", "no difference shown", "undefined", "another judge",
+    "another measure",
+]  # fmt: skip
+_VOID = {ANOTHER_JUDGE: "the judge is another one", ANOTHER_MEASURE: "it was measured otherwise"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,8 +125,8 @@ def in_words(comparison: Comparison, names: tuple[str, str] = ("A", "B")) -> str
         units += f" in {counted(c.n_clusters, 'cluster')}"
     if c.outcome == "undefined":
         return f"{c.title}: {a} and {b} cannot be compared: {c.note or 'no resample has a value'}."
-    if c.outcome == ANOTHER_JUDGE and c.ci_low is None:
-        return f"{c.title}: no verdict on {a} against {b}, since the judge is another one."
+    if c.outcome in _VOID and c.ci_low is None:
+        return f"{c.title}: no verdict on {a} against {b}, since {_VOID[c.outcome]}."
     if c.outcome == "same":
         return f"{c.title}: {a} and {b} are the same on each of {units}, difference 0."
     assert c.difference is not None
@@ -133,8 +137,8 @@ def in_words(comparison: Comparison, names: tuple[str, str] = ("A", "B")) -> str
     among = f" over {counted(c.n_tests, 'test')}" if c.n_tests > 1 else ""
     difference = " ".join(difference_parts(c.difference, c.ci_low, c.ci_high))
     figures = f"{difference}, p {p_equals(c.p)}, Holm {p_equals(c.p_holm)}{among}, {units}"
-    if c.outcome == ANOTHER_JUDGE:
-        return f"{c.title}: no verdict on {a} against {b}, since the judge is another one: {figures}."
+    if c.outcome in _VOID:
+        return f"{c.title}: no verdict on {a} against {b}, since {_VOID[c.outcome]}: {figures}."
     if c.outcome == "equivalent":
         return f"{c.title}: {a} and {b} are equivalent within ±{c.margin:.3g}: {figures}."
     if c.outcome == "no difference shown":

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from evalbench.core.arrays import Floats
 from evalbench.core.clusters import said
-from evalbench.core.compared import ALPHA, ANOTHER_JUDGE, Comparison, Outcome, in_words
+from evalbench.core.compared import ALPHA, ANOTHER_JUDGE, ANOTHER_MEASURE, Comparison, Outcome, in_words
 from evalbench.core.measures import Columns, Drawn, Measure, intervals
 from evalbench.core.planning import equivalent, least_p, smallest_difference
 from evalbench.core.seeds import rng
@@ -275,7 +275,11 @@ def adjusted_together(
     out = []
     for c, p, pair in zip(comparisons, p_values.tolist(), names, strict=True):
         outcome = c.outcome
-        if c.p is not None and c.difference is not None and outcome not in ("same", "equivalent", ANOTHER_JUDGE):
+        if (
+            c.p is not None
+            and c.difference is not None
+            and outcome not in ("same", "equivalent", ANOTHER_JUDGE, ANOTHER_MEASURE)
+        ):
             outcome = _direction(c.higher_is_better, c.difference, p, alpha)
         changed = replace(c, p_holm=None if c.p is None else p, outcome=outcome, n_tests=n_tests)
         out.append(replace(changed, words=in_words(changed, pair)))

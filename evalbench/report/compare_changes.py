@@ -10,7 +10,7 @@ from urllib.parse import quote
 from evalbench.compare.changes import FLICKERS
 from evalbench.compare.runs import Differences
 from evalbench.compare.texts import Said, said
-from evalbench.core.compared import ANOTHER_JUDGE
+from evalbench.core.compared import ANOTHER_JUDGE, ANOTHER_MEASURE
 from evalbench.core.wording import count, counted
 from evalbench.draw.differences import side_by_side
 from evalbench.draw.html import Html, attribute, case_anchor, escape, language_attributes
@@ -31,12 +31,8 @@ _TITLES = {
     FLICKERS: "Neither always right nor always wrong on a side: not counted as changed",
     "value on one side": "A value on one side only",
 }
-_MOVED = {
-    "better": "Judged better, by another judge",
-    "worse": "Judged worse, by another judge",
-    "higher": "Judged higher, by another judge",
-    "lower": "Judged lower, by another judge",
-}
+_MOVED = {ANOTHER_JUDGE: "Judged", ANOTHER_MEASURE: "Measured"}
+_DIRECTIONS = ("better", "worse", "higher", "lower")
 _ORDER = ("better", "worse", "higher", "lower", "same", FLICKERS, "value on one side", "no value")
 
 
@@ -47,8 +43,8 @@ def summary_line(d: Differences) -> str:
             f"{d.side.name} against {d.reference.name}: units are not paired, or no column of the items scores a single unit, "
             "so changes of units are not known."
         )
-    judged = "judged " if _by_another_judge(d) else ""
-    words = {v: f"{judged}{v}" if v in _MOVED else v for v in _ORDER}
+    by = f"{_MOVED[_by_another(d)].lower()} " if _by_another(d) else ""
+    words = {v: f"{by}{v}" if v in _DIRECTIONS else v for v in _ORDER}
     known = ", ".join(f"{count(d.changes.counts[v])} {words[v]}" for v in _ORDER if v in d.changes.counts)
     return f"{d.changes.title} of single units, {d.side.name} against {d.reference.name}: {known}."
 
@@ -67,7 +63,8 @@ def changes_html(
     if d.changes is None:
         return Html("".join(out))
     unit = _unit(d)
-    titles = {**_TITLES, **_MOVED} if _by_another_judge(d) else _TITLES
+    another = _by_another(d)
+    titles = {**_TITLES, **({v: f"{_MOVED[another]} {v}, by {another}" for v in _DIRECTIONS} if another else {})}
     for verdict, title in titles.items():
         rows = d.changes.table[d.changes.table["verdict"] == verdict]
         if len(rows):
@@ -77,10 +74,10 @@ def changes_html(
     return Html("".join(out))
 
 
-def _by_another_judge(d: Differences) -> bool:
-    """Whether the figure whose units are listed rests on another judge: its units did not change by themselves."""
+def _by_another(d: Differences) -> str:
+    """The outcome of the figure whose units are listed where they did not change by themselves; else empty."""
     rows = [row.comparison for row in d.rows if d.changes is not None and row.comparison.title == d.changes.title]
-    return any(c.outcome == ANOTHER_JUDGE for c in rows)
+    return next((c.outcome for c in rows if c.outcome in _MOVED), "")
 
 
 def _unit(d: Differences) -> str:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from evalbench.compare.matrix import Pairs
 from evalbench.compare.runs import Differences
+from evalbench.core.notes import first_rank
 from evalbench.core.wording import count, counted, p_equals
 from evalbench.draw.html import Html, escape
 from evalbench.draw.verdict import data_label, notes_html, synthetic_label
@@ -134,7 +135,8 @@ def _notes_of(d: Differences) -> list[str]:
         if row.comparison.n_left_out
     ]
     said = [f"{said_group(r.group)}{r.comparison.title}: {r.comparison.note}." for r in rows if r.comparison.note]
-    return [*d.notes, *left_out, *said]
+    below = [note for note in d.notes if note not in first_rank(d.notes)]
+    return [*below, *left_out, *said]
 
 
 def _method(found: Sequence[Differences]) -> list[str]:

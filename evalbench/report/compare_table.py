@@ -15,7 +15,7 @@ from evalbench.draw.verdict import BETTER, identifier, interval_bar
 
 ARROWS = {
     "better": "↑", "worse": "↓", "higher": "↑", "lower": "↓", "same": "=", "equivalent": "≈", "no difference shown": "?",
-    "undefined": "–", "mixed": "⇅", "another judge": "◌",
+    "undefined": "–", "mixed": "⇅", "another judge": "◌", "another measure": "◌",
 }  # fmt: skip
 COLOUR = {"better": "green", "worse": "red"}
 

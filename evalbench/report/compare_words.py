@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evalbench.compare.runs import Differences, Row
+from evalbench.core.notes import first_rank
 from evalbench.core.wording import counted
 
 _SHOWN = ("better", "worse", "higher", "lower")
@@ -65,7 +66,11 @@ def sentences(differences: Differences, metric: str = "") -> list[str]:
     whole = [row for row in rows if not row.group and metric in ("", row.comparison.metric)]
     groups = [row for row in rows if row.group and row.comparison.metric == first]
     judges = differences.judging.sentences if differences.judging and differences.judging.voids else ()
-    return [*judges, *(f"{said_group(row.group)}{row.comparison.words}" for row in [*whole, *groups])]
+    return [
+        *judges,
+        *first_rank(differences.notes),
+        *(f"{said_group(row.group)}{row.comparison.words}" for row in [*whole, *groups]),
+    ]
 
 
 def said_group(group: Mapping[str, str]) -> str:

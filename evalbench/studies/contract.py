@@ -12,13 +12,14 @@ import inspect
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from rapidfuzz.distance import OSA
 
 from evalbench.errors import BadInput
+from evalbench.kit import measuring
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,6 +85,12 @@ class Study:
     CONTENT_UNIT : str
         The column that names the unit by what it is, such as a hash of the question: runs whose ``Result.id`` it is are
         paired also where they read different data.
+    MEASURED_BY : mapping of str to sequence of str
+        Options that measure → the figures that they move, such as ``{"threshold": ("passed",)}``; ``*`` stands for any letters, and an
+        option that moves none, such as one of lights, has ``()``.  Two runs that differ in one have no verdict on its figures.
+    JUDGED_OPTIONS : tuple of str
+        Options that are part of what is judged, such as a prompt.  Every option is in one of both, or in those of
+        :mod:`evalbench.kit.measuring`, which several studies have.
     """
 
     name: str
@@ -104,13 +111,26 @@ class Study:
     plan: Callable[..., pd.DataFrame] | None = None
     UNIT: str = ""
     CONTENT_UNIT: str = ""
+    MEASURED_BY: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    JUDGED_OPTIONS: tuple[str, ...] = ()
 
     def options(self) -> Mapping[str, inspect.Parameter]:
         """The options of ``evaluate`` in their order."""
         return dict(list(inspect.signature(self.evaluate).parameters.items())[1:])
 
+    def measured_by(self) -> Mapping[str, Sequence[str]]:
+        """Options that measure, with the figures that they move, also those that several studies have."""
+        return measuring.of_study(self.options(), self.MEASURED_BY, self.JUDGED_OPTIONS)[0]
 
-VALUES = {"QUESTION": str, "SCHEMA": dict, "UNIT": str, "CONTENT_UNIT": str}
+
+VALUES = {
+    "QUESTION": str,
+    "SCHEMA": dict,
+    "UNIT": str,
+    "CONTENT_UNIT": str,
+    "MEASURED_BY": dict,
+    "JUDGED_OPTIONS": tuple,
+}
 FUNCTIONS = (
     "evaluate", "summarise", "measures", "judged_measures", "rests_on_judge", "with_sums", "weighted", "adapt", "check", "needs", "plan",
 )  # fmt: skip

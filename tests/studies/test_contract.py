@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -9,8 +11,12 @@ import pytest
 
 from evalbench import studies
 from evalbench.errors import BadInput
+from evalbench.kit import measuring
 from evalbench.studies.contract import study_of
 
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+ABSENT = {"auc*", "bertscore*", "err*", "*_handbook*", "rougeLsum*"}
+"""Figures that samples lack, since they need an option, or a model that is not on every machine."""
 SOUND = '''
 """Whether it rains."""
 from evalbench.kit import answers                   # a module is no hook, however it is called
@@ -50,6 +56,22 @@ def test_every_study_keeps_it(name: str) -> None:
     assert own.pictures
     assert {"seed", "n_resamples"} <= set(own.options())
     assert "contract" not in studies.names()
+
+
+@pytest.mark.parametrize("name", studies.names())
+def test_every_option_measures_or_is_judged(name: str) -> None:
+    own = studies.study(name)
+    measures, judged = measuring.of_study(own.options(), own.MEASURED_BY, own.JUDGED_OPTIONS)
+    assert [option for option in own.options() if option not in measures and option not in judged] == []
+    assert set(measures) & set(judged) == set()
+    assert {*own.MEASURED_BY, *own.JUDGED_OPTIONS} - set(own.options()) == set()
+
+
+@pytest.mark.parametrize("name", [name for name in studies.names() if (GOLDEN / f"{name}.json").is_file()])
+def test_an_option_moves_figures_that_the_study_has(name: str) -> None:
+    stated = {row["metric"] for row in json.loads((GOLDEN / f"{name}.json").read_text("utf-8"))["summary"]}
+    of = {figure for figures in studies.study(name).measured_by().values() for figure in figures}
+    assert {figure for figure in of if not any(measuring.moves((figure,), metric) for metric in stated)} <= ABSENT
 
 
 def test_hooks_that_are_not_there_are_none() -> None:

@@ -31,6 +31,20 @@ from evalbench.studies.cascade.truth import TRUTH_BY
 from evalbench.studies.contract import offered
 
 QUESTION = "Is model A better than model B, worse, or the same, at the least cost?"
+MEASURED_BY = {
+    **dict.fromkeys(
+        ("answerer", "run_stages", "truth_by", "task", "criteria", "criteria_file", "graph", "naive"), ("*",)
+    ),
+    **dict.fromkeys(
+        ("least_words", "most_words", "pattern", "json_answers", "forbidden", "same_from", "duplicates_from"), ("*",)
+    ),
+    **dict.fromkeys(
+        ("geval_samples", "n_orders", "n_questions", "min_agreement", "agreement_as_truth", "promise"), ("*",)
+    ),
+    **dict.fromkeys(("promise_delta", "annotators", "basis_quality", "stop_early", "stop_batch"), ("*",)),
+    **dict.fromkeys(("strong", "margin"), ()),
+}
+JUDGED_OPTIONS = ("origin",)
 NAIVE = ("decide", "filter")
 
 

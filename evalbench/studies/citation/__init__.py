@@ -26,6 +26,14 @@ from evalbench.studies.citation.sources import check as check
 from evalbench.studies.contract import offered
 
 QUESTION = "Are the sources that the model cites real, do they support what it says, and is the answer right?"
+MEASURED_BY = {
+    **dict.fromkeys(("check_urls", "allow_hosts", "sources_complete"), ("*",)),
+    "quote_threshold": ("final", "passed", "interpretability", "verification", "fabricated_citations"),
+    "credibility_file": ("source_credibility",),
+    **dict.fromkeys(("support_on", "weights"), ("final", "passed", "interpretability", "support")),
+    "final_weights": ("final", "passed"),
+    "threshold": ("passed",),
+}
 
 DEFAULT_WEIGHTS: Mapping[str, float] = dict.fromkeys(WEIGHTS, 0.5)
 DEFAULT_FINAL_WEIGHTS: Mapping[str, float] = dict.fromkeys(FINAL_WEIGHTS, 0.5)

@@ -25,6 +25,12 @@ from evalbench.studies.contract import offered
 from evalbench.text.normalise import tokenizer
 
 QUESTION = "Can right answers be told from wrong ones by the model's own confidence?"
+MEASURED_BY = {
+    **dict.fromkeys(("samples_per_item", "sample_temperature", "correct_from", "p_by"), ("*",)),
+    "clusters": ("*cluster_entropy",),
+    "coverage": ("threshold", "covered", "error_at_coverage"),
+    "confident_from": ("overconfidence",),
+}
 SCHEMA: Mapping[str, Table] = {
     "items": Table(
         (

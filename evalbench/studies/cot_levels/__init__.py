@@ -23,6 +23,13 @@ from evalbench.studies.cot_levels.items import check_references, items_of
 from evalbench.text.final_answers import MARKERS
 
 QUESTION = "Does the model's chain of thought hold: is the answer right, and do the steps lead to it?"
+MEASURED_BY = {
+    **dict.fromkeys(("answer_extractor",), ("final", "passed", "answer")),
+    **dict.fromkeys(("answer_markers", "article_as_one", "relative_tolerance"), ("*",)),
+    "common_constants": ("final", "passed", "coherence", "sourced_steps", "reference_coherence"),
+    "weights": ("final", "passed"),
+    "threshold": ("passed",),
+}
 DEFAULT_WEIGHTS: Mapping[str, float] = dict(zip(reasoning.LEVELS, reasoning.WEIGHTS, strict=True))
 SCHEMA: Mapping[str, readers.Table] = {"items": readers.gsm8k.WORD_PROBLEMS}
 

@@ -28,6 +28,7 @@ from evalbench.studies.dialogue.summary import (
 )
 
 QUESTION = "How many answers of the model does a session take?"
+MEASURED_BY = {**dict.fromkeys(("orientation", "model_roles", "user_roles"), ("*",)), "time_zone": ()}
 SCHEMA: Mapping[str, Table] = {
     "turns": Table(
         (

@@ -25,6 +25,20 @@ from evalbench.studies.drift.lights import LIGHTS_ON, NEW_TOKENS, PRESETS, PSI_L
 from evalbench.studies.drift.summary import LIGHT_ON, NEW_TOKENS_AS, PRESET, PSI_LIGHT_ON, settings_of, summarise
 
 QUESTION = "Have requests and responses changed since the validation, and the quality with them?"
+_BINNED = ("stop_words_*", "frequencies_*", "counts_*", "predictions_*")
+_EXPECTED, _PREDICTED = ("expected_*", "reliability"), ("predicted_*",)
+MEASURED_BY = {
+    **dict.fromkeys(("tests", "key_bands", "preset", "reliable_from", "period"), ()),
+    **dict.fromkeys(("anchors_then", "anchors_now", "anchors_margin"), ()),
+    "new_tokens": ("new_tokens_*",),
+    "languages": ("stop_words_*",),
+    **dict.fromkeys(("n_bins", "epsilon", "psi_light_on"), _BINNED),
+    "n_permutations": (*_BINNED, "new_tokens_*", "gini*"),
+    "embed": ("gini*", "predictions_*", *_EXPECTED, *_PREDICTED),
+    **dict.fromkeys(("n_neighbours", "formula"), _EXPECTED),
+    "size": _PREDICTED,
+}
+JUDGED_OPTIONS = ("oos_from", "oos_to", "oot_from", "oot_to")
 NO_TRIALS = "an interaction happened once; of repeated answers give the one that was served"
 SAMPLED = 10_000
 """Rows that are read of a table of more than :data:`evalbench.readers.large.LARGE_ROWS`; the texts of all are counted."""

@@ -29,6 +29,25 @@ from evalbench.studies.explainability.summary import as_bytes, final_results, ju
 QUESTION = (
     "Can the model explain its answers: by a chain of thought that holds, and by sources that are real and say so?"
 )
+MEASURED_BY = {
+    **dict.fromkeys(("check_urls", "cot_weights", "citation_weights", "citation_final_weights"), ("*",)),
+    **dict.fromkeys(("weight_cot", "weight_citation"), ("XAI_overall_score",)),
+    **dict.fromkeys(("cot_threshold", "citation_threshold"), ("passed",)),
+    "threshold": (),
+}
+JUDGED_OPTIONS = (
+    *(
+        "cot_run",
+        "citation_run",
+        "cot_model",
+        "citation_model",
+        "answered_by",
+        "cot_answered_by",
+        "citation_answered_by",
+    ),
+    *("cot_prompt", "citation_prompt", "cot_sample_method", "cot_n_samples", "cot_random_state"),
+    *("citation_sample_method", "citation_n_samples", "citation_random_state"),
+)
 
 SCHEMA: Mapping[str, readers.Table] = {
     "items": readers.Table(

@@ -28,6 +28,13 @@ from evalbench.studies.human_correlation import inputs, items, method, panels, s
 from evalbench.studies.human_correlation.shapes import adapt as adapt
 
 QUESTION = "Can an automatic metric stand in for annotators?"
+_HEADLINE = ("trusted_mean", "ceiling")
+MEASURED_BY = {
+    **dict.fromkeys(("criteria", "max_ci_width"), ()),
+    **dict.fromkeys(("own_criterion", "trusted", "trust_from", "level", "coefficient"), _HEADLINE),
+    "lower_is_better": ("*",),
+}
+JUDGED_OPTIONS = ("judges", "judge_criteria", "judge")
 
 
 def needs(data: readers.Dataset, *, metrics: Sequence[str] | str, criteria: Sequence[str]) -> None:

@@ -21,6 +21,7 @@ from evalbench.studies.imported.items import items_of, reasons_of, texts_of
 from evalbench.studies.imported.theirs import theirs_of
 
 QUESTION = "What do the scores of another tool show, with intervals and honest counts?"
+MEASURED_BY = dict.fromkeys(("directions", "scales"), ("*",))
 CONTENT_UNIT = inputs.UNIT
 _DIRECTION = ": assumed: direction of "  # said with the direction itself in a note of the study
 

@@ -22,6 +22,13 @@ from evalbench.studies.judge_audit.items import items_of
 from evalbench.studies.judge_audit.summary import EPSILON, summarise
 
 QUESTION = "May this judge be believed, for what may it be used, and for what not?"
+MEASURED_BY = {
+    **dict.fromkeys(("humans", "null_model", "epsilon"), ("*",)),
+    "probes": (),
+    "repeats": ("repeat_equal",),
+    "null_texts": ("null_answer",),
+}
+JUDGED_OPTIONS = ("judge", "judge_prompt", "judge_max_tokens", "judge_temperature", "judged_at", "criteria_file")
 DRAWINGS = (figures.DRAWN, "random", "elsewhere", "probability")
 
 

@@ -27,6 +27,13 @@ from evalbench.studies.matching.pairs import match as match
 from evalbench.studies.matching.pairs import score_pairs as score_pairs
 
 QUESTION = "How good are the violations that a checker found, against the ground truth?"
+MEASURED_BY = dict.fromkeys(
+    (
+        *("overlap_threshold", "rule_threshold", "score_threshold", "ha_thresholds", "std_weights", "ha_weights"),
+        *("weights_file", "assignment", "filter"),
+    ),
+    ("*",),
+)
 
 _SHARED = (
     Column("start", "int", required=False, empty_ok=True, low=0, help="first character, counted in code points from 0"),

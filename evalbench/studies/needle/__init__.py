@@ -22,6 +22,12 @@ from evalbench.studies.needle.grid import cells, falls_of
 from evalbench.studies.needle.items import JUDGE, SCORERS, items_of
 
 QUESTION = "Does the model find a fact in a long context, wherever it is?"
+MEASURED_BY = {
+    **dict.fromkeys(("lengths", "depths", "kinds", "needles_per_context", "tokenizer"), ("*",)),
+    "scorer": ("recall*",),
+    "fuzzy_from": ("recall*", "fuzzy"),
+    "least_fall": (),
+}
 UNIT = "needle"
 SCHEMA: Mapping[str, Table] = {
     "items": Table(

@@ -19,6 +19,7 @@ from evalbench.studies.ner_conflicts import inputs, summary
 from evalbench.studies.ner_conflicts.items import items_of
 
 QUESTION = "Where are predicted entities in conflict with their text, so that their places cannot be told?"
+MEASURED_BY = dict.fromkeys(("whole_words", "case_sensitive", "count_nested"), ("*",))
 SCHEMA: Mapping[str, Table] = {
     "predictions": Table(
         (

@@ -20,6 +20,7 @@ from evalbench.studies.ner_variants.items import items_of, wording
 from evalbench.studies.ner_variants.summary import compared, measures, method, notes, summarise
 
 QUESTION = "Does a model find entities better asked for one class at a time, or told more of each class?"
+JUDGED_OPTIONS = ("requests", "descriptions", "reply_format")
 SCHEMA: Mapping[str, Table] = {
     "replies": Table(
         (

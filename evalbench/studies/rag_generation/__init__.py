@@ -25,6 +25,11 @@ from evalbench.studies.rag_generation.items import confusion_of, items_of, table
 QUESTION = (
     "Is an answer from retrieved contexts faithful to them, right, and to the point, and was the right thing retrieved?"
 )
+MEASURED_BY = {
+    "split": ("*",),
+    "n_questions": ("answer_relevance", "noncommittal"),
+    "embed": ("answer_relevance", "answer_correctness"),
+}
 
 _TASKS = ("claims", "support", "relevance", "questions")
 _LABELS = (

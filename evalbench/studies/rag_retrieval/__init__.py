@@ -32,6 +32,12 @@ from evalbench.studies.rag_retrieval.tables import (
 )
 
 QUESTION = "How well does a search find the passages that answer?"
+MEASURED_BY = {
+    **dict.fromkeys(("relevant_from", "ties", "tie_orders", "no_relevant", "absent"), ("*",)),
+    **dict.fromkeys(("k", "ks"), ()),
+    "max_grade": ("err*", "*_handbook*"),
+    "min_per_query": ("auc*",),
+}
 
 
 def evaluate(

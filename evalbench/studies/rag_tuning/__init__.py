@@ -26,6 +26,14 @@ from evalbench.studies.rag_tuning import checking, inputs, method, rag, sections
 from evalbench.studies.rag_tuning.asking import RECORDED, Asker, asked_hash, at_hand
 
 QUESTION = "How should the RAG be tuned: how many chunks, of what size, by which embedding, with one query or several?"
+MEASURED_BY = {
+    **dict.fromkeys(("target_metric", "question_model", "n_chunks", "n_search", "min_mark"), ("*",)),
+    **dict.fromkeys(("answer_judge", "patience", "most_k"), ()),
+}
+JUDGED_OPTIONS = (
+    *("k", "chunker", "chunk_size", "overlap", "chunk_sizes", "overlaps", "embed", "search", "graph_from"),
+    *("n_rewrites", "fusion"),
+)
 ITEMS = (
     "id", "part", "setting", "k", "quality", *sections.RETRIEVAL, "found_1", "found_n", "place", "reciprocal", "unscored", "undefined",
 )  # fmt: skip

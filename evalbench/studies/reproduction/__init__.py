@@ -24,6 +24,7 @@ from evalbench.studies.reproduction import inputs, method, summary
 from evalbench.studies.reproduction.items import graded, items_of, trials_of
 
 QUESTION = "Does a model give the same answer to the same question again?"
+MEASURED_BY = {**dict.fromkeys(("n_generations", "task"), ("*",)), "embed": ("semantic_diversity",)}
 SCHEMA: Mapping[str, Table] = {
     "items": Table(
         (

@@ -24,6 +24,17 @@ from evalbench.studies.text_metrics import summary
 from evalbench.studies.text_metrics.items import answered, frame_of, items_of
 
 QUESTION = "How close are the outputs to their references, by metrics that need no human?"
+_F1 = ("f1_score*", "jaccard_similarity", "knowledge_f1_score", "normalized_exact_match")
+MEASURED_BY = {
+    "normalise": _F1,
+    "references": ("rouge1*", "rouge2*", "rougeL*"),
+    "stem": ("rouge*",),
+    "sentence_split": ("rougeLsum*",),
+    "meteor_synonyms": ("meteor*",),
+    "bleu_tokenize": ("sacrebleu*",),
+    "embed": ("request_similarity", "sentence_transformers_similarity"),
+    **dict.fromkeys(("bert_model", "bert_layers"), ("bertscore*",)),
+}
 
 SCHEMA: Mapping[str, Table] = {
     "items": Table(
