@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
-from evalbench.judge.rag import CLAIMS, SUPPORT
+from evalbench.judge.rag import CLAIMS, SUPPORT, support_fields
 from evalbench.judge.rows import Judgement, Judgements
 from evalbench.judge.verdicts import InProcess, Recording, judge
 
@@ -152,12 +152,12 @@ def check_facts(items: Sequence[Mapping[str, Any]], *, by: By, **options: Any) -
     of = {i["id"]: _facts(i) or claims.get(f"{i['id']}/reference", ()) for i in items}
     whole = [i for i in items if f"{i['id']}/answer" not in lost and (_facts(i) or f"{i['id']}/reference" not in lost)]
     asked_of = [
-        {"id": f"{i['id']}/fact/{n}", "passages": [i["answer"]], "statement": fact}
+        {"id": f"{i['id']}/fact/{n}", **support_fields([i["answer"]], fact, str(i.get("question", "")), facts=True)}
         for i in whole
         for n, fact in enumerate(of[i["id"]], start=1)
     ]
     asked_of += [
-        {"id": f"{i['id']}/claim/{n}", "passages": list(of[i["id"]]), "statement": claim}
+        {"id": f"{i['id']}/claim/{n}", **support_fields(of[i["id"]], claim, str(i.get("question", "")), facts=True)}
         for i in whole
         if of[i["id"]]
         for n, claim in enumerate(claims[f"{i['id']}/answer"], start=1)

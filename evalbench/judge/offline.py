@@ -18,11 +18,14 @@ from evalbench.judge.recorded import Recording, read_recorded
 from evalbench.judge.rows import Judgement, Judgements, labelled
 from evalbench.judge.tasks import Task, parts_of
 from evalbench.models import llm
+from evalbench.text.fragments import is_fragment
+from evalbench.text.refusals import claims_nothing
 
 InProcess = Callable[[dict[str, Any]], object]
 RECORDED = "recorded:"
 NOT_RECORDED: Unscored = "not-recorded"
 _CORRECT_FROM, _PARTIAL_FROM = 0.5, 0.35
+_NOTHING = "it claims nothing: a question, or words that the answer is not known"
 
 
 def _local(
@@ -182,9 +185,9 @@ def _likelihoods(by: str, row: Sequence[float]) -> str:
 
 
 def _equivalent(items: list[dict[str, Any]], task: Task) -> list[Judgement]:
-    from evalbench.judge.lexical.equivalence import equivalence
+    from evalbench.judge.lexical.fragments import same_answer
 
-    same = equivalence([i["question"] for i in items], [i["gold"] for i in items], [i["answer"] for i in items])
+    same = same_answer([i["question"] for i in items], [i["gold"] for i in items], [i["answer"] for i in items])
     return [
         labelled(
             task,
@@ -197,13 +200,34 @@ def _equivalent(items: list[dict[str, Any]], task: Task) -> list[Judgement]:
     ]
 
 
+def _carried(asked: Sequence[tuple[str, str, str]], by: str) -> Any:
+    """P(entailment, neutral, contradiction) of each question, passage and statement; fragments with their question."""
+    whole = [not q or not (is_fragment(p) or is_fragment(s)) for q, p, s in asked]
+    if by != BASELINE:
+        premises = [f"{q} {p}" if q and is_fragment(p) else p for q, p, _ in asked]
+        return entailer(by).probabilities(premises, [f"{q} {s}" if q and is_fragment(s) else s for q, _, s in asked])
+    from evalbench.judge.lexical.fragments import in_view
+
+    found = np.zeros((len(asked), len(LABELS)))
+    plain = [(p, s) for (_, p, s), one in zip(asked, whole, strict=True) if one]
+    short = [each for each, one in zip(asked, whole, strict=True) if not one]
+    if plain:
+        found[whole] = entailer(by).probabilities([p for p, _ in plain], [s for _, s in plain])
+    if short:
+        likely = in_view(*zip(*short, strict=True))
+        found[np.logical_not(whole)] = np.stack([likely, 1 - likely, np.zeros(len(short))], axis=1)
+    return found
+
+
 def _supported(items: list[dict[str, Any]], by: str, task: Task) -> list[Judgement]:
-    """Which passages entail each statement, passage by passage."""
-    pairs = [(passage, item["statement"]) for item in items for passage in item["passages"]]
-    found = entailer(by).probabilities([p for p, _ in pairs], [s for _, s in pairs])
+    """Which passages entail each statement, passage by passage; words decide whether it claims anything."""
+    found = _carried([(item["question"], p, item["statement"]) for item in items for p in item["passages"]], by)
     ends = np.cumsum([len(item["passages"]) for item in items])[:-1]
     verdicts = []
     for item, rows in zip(items, np.split(found, ends), strict=True):
+        if claims_nothing(item["statement"], item["question"]):
+            verdicts.append(labelled(task, item["id"], "NO_CLAIM", reason=_NOTHING, parts={"passages": []}))
+            continue
         likeliest = rows.argmax(axis=1)
         carrying = (np.flatnonzero(likeliest == 0) + 1).tolist()
         denied = bool((likeliest == LABELS.index("CONTRADICTION")).any())
@@ -216,8 +240,7 @@ def _supported(items: list[dict[str, Any]], by: str, task: Task) -> list[Judgeme
 
 def _relevant(items: list[dict[str, Any]], by: str, task: Task) -> list[Judgement]:
     """A passage is relevant if it entails a fact; never partially, which only a reader can see."""
-    pairs = [(item["passage"], fact) for item in items for fact in item["facts"]]
-    found = entailer(by).probabilities([p for p, _ in pairs], [f for _, f in pairs])
+    found = _carried([(item["question"], item["passage"], fact) for item in items for fact in item["facts"]], by)
     ends = np.cumsum([len(item["facts"]) for item in items])[:-1]
     verdicts = []
     for item, rows in zip(items, np.split(found, ends), strict=True):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from evalbench.judge.tasks import Task
+from evalbench.text.fragments import is_fragment
+from evalbench.text.refusals import claims_nothing
 
 
 @dataclass(frozen=True)
@@ -39,10 +42,31 @@ SUPPORT = Task(
     "support",
     ("passages", "statement"),
     {"SUPPORTED": 1.0, "NOT_SUPPORTED": 0.0, "CONTRADICTED": 0.0, "NO_CLAIM": math.nan},
+    optional=("question",),
     lists=("passages",),
     parts={"passages": (list[int], "the numbers of the passages that support it; empty where none does")},
 )
-"""Whether one of several passages supports a statement, and which."""
+"""Whether one of several passages supports a statement, and which; ``question``: what a fragment among them answers."""
+
+
+def support_fields(passages: Sequence[str], statement: str, question: str, *, facts: bool = False) -> dict[str, Any]:
+    """The fields of :data:`SUPPORT`, with the question where a text says nothing without it.
+
+    - ``facts``: Whether the passages are facts, which may be fragments too.
+
+    Examples
+    --------
+    >>> support_fields(["Rome"], "It is Rome.", "What is the capital?", facts=True)["question"]
+    'What is the capital?'
+    >>> "question" in support_fields(["Rome is old. It is large."], "The capital is called Rome.", "What is the capital?")
+    False
+    """
+    fields = {"passages": list(passages), "statement": statement}
+    needed = (
+        is_fragment(statement) or claims_nothing(statement, question) or (facts and any(map(is_fragment, passages)))
+    )
+    return {**fields, "question": question} if needed and question.strip() else fields
+
 
 RELEVANCE = Task(
     "relevance",

@@ -262,3 +262,51 @@ def test_without_thresholds_the_words_for_a_judge_that_compares_words_are_those_
     assert "there is no light, since no thresholds are set" in plain.method[0]
     assert "there is no light" not in lit.method[0]
     assert "grey" not in plain.sentence
+
+
+# -- short ground truths, refusals, and answers that say nothing ------------------------------------
+
+
+def capitals(n_right=45):
+    """Sixty answers beside a ground truth of one word: the right ones, nan, refusals, echoes, wrong ones."""
+    places = [("Rome", "Italy"), ("Paris", "France"), ("Madrid", "Spain"), ("Vienna", "Austria"), ("Oslo", "Norway")]
+    rows = []
+    for i in range(60):
+        (city, land), (other, _) = places[i % 5], places[(i + 1) % 5]
+        question = f"What is the capital of {land}?"
+        rest = {45: "nan", 46: "I don't know.", 47: "The text does not say.", 48: question}
+        answer = f"The capital of {land} is {city if i < n_right else other}."
+        rows.append(
+            {
+                "id": f"q{i:02}",
+                "question": question,
+                "answer": rest.get(i, answer),
+                "contexts": [f"{city} is the capital of {land} and lies on a river.", "Boats leave at noon."],
+                "ground_truth": city,
+            }
+        )
+    return rag_generation.evaluate(load(pd.DataFrame(rows), study="rag_generation"), n_resamples=50)
+
+
+def figure(result, metric):
+    return next(e.value for e in result.summary.estimates if e.metric == metric)
+
+
+def test_right_answers_beside_a_ground_truth_of_one_word_are_right():
+    result = capitals()
+    assert figure(result, "answer_correctness") == 0.75
+    assert figure(result, "claim_recall") == 0.75
+    assert figure(result, "context_recall") == 1
+    wrong = result.items.set_index("id").loc["q55"]
+    assert (wrong["faithfulness"], wrong["answer_correctness"]) == (0, 0)
+
+
+def test_refusals_missing_values_and_echoes_claim_nothing_and_have_a_row_of_their_own():
+    result = capitals()
+    own = result.items.set_index("id").loc[["q45", "q46", "q47", "q48"]]
+    assert own["faithfulness"].isna().all()
+    assert set(own["undefined"]) == {"no claim"}
+    assert own["answer_correctness"].eq(0).all()
+    assert own["noncommittal"].tolist() == [1, 1, 1, 0]
+    assert figure(result, "noncommittal") == 3 / 60
+    assert any(note.startswith("1 of 60 answers is the word nan, None or null") for note in result.notes)

@@ -37,6 +37,11 @@ ALIGNED = 0.7
 LEFT_BY_CONFLICT = 0.3
 _HAN = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
 _CYRILLIC = regex.compile(r"\p{Cyrillic}")
+_SCRIPTS = [
+    regex.compile(rf"\p{{{name}}}")
+    for name in ("Latin", "Cyrillic", "Han", "Arabic", "Greek", "Hebrew", "Devanagari", "Thai", "Hangul")
+]
+_GERMAN = regex.compile(r"\b(?:der|die|das|und|ist|nicht|ein|eine|im|den|dem|des|von|mit|wird|zu)\b", regex.IGNORECASE)
 
 _ANTONYMS = (
     "increase decrease", "increased decreased", "increases decreases", "rise fall", "rose fell", "more less",
@@ -83,6 +88,11 @@ class SentenceSupport(NamedTuple):
     denied: float
     conflict: str
     says: float
+
+    @property
+    def says_otherwise(self) -> bool:
+        """Whether the sentence gives a number or a name that the passage lacks, denies, or is otherwise in conflict."""
+        return bool(self.conflict or self.new_number or self.denied or self.new_names > 0)
 
     @property
     def score(self) -> float:
@@ -170,7 +180,27 @@ def _specifics(claim: str, passage_text: str, passage: _Passage) -> _Specifics:
         return _Specifics(None, 0.0)
     named = match_matrix(names, passage.vocabulary).max(axis=1) if names else np.zeros(0)
     held = float(named.sum() + len(numbers & values(passage_text))) / (len(names) + len(numbers))
-    return _Specifics(held, float((named == 0).mean()) if names else 0.0)
+    missed = float((named == 0).mean()) if names else 0.0
+    # In German every noun has a capital, so that a noun in other words is not a name yet.
+    return _Specifics(held, 0.0 if missed < 1 and len(_GERMAN.findall(claim)) > 1 else missed)
+
+
+def _script(text: str) -> int:
+    """The place of the script that most letters of a text are of; -1 without letters."""
+    counts = [len(script.findall(text)) for script in _SCRIPTS]
+    return int(np.argmax(counts)) if any(counts) else -1
+
+
+def in_another_script(claim: str, passage: str) -> bool:
+    """Whether a passage has no letter of the script of a claim.
+
+    Examples
+    --------
+    >>> in_another_script("Мост упал в 1908.", "The bridge fell in 1908."), in_another_script("1908", "упал в 1908")
+    (True, False)
+    """
+    own = _script(claim)
+    return own >= 0 and bool(passage.strip()) and not _SCRIPTS[own].search(passage)
 
 
 @functools.cache
@@ -260,9 +290,9 @@ def _mean_score(one: Sequence[SentenceSupport]) -> float:
 def entailment(premises: Sequence[str], claims: Sequence[str]) -> Floats:
     """Probabilities of entailment, neutrality and contradiction; that of contradiction is always 0.
 
-    Entailment is logistic in the support score.  A sentence that says nearly the same with another number, the opposite
-    word or a denial speaks against it, but shows no contradiction: such sentences are about as frequent where the passage
-    entails the claim as where it does not (``conflict_seen`` on the card).
+    Entailment is logistic in the support score.  A number or a name that the passage lacks, the opposite word, a denial or
+    another script speaks against it, but shows no contradiction: sentences in conflict are about as frequent where the
+    passage entails the claim as where it does not (``conflict_seen`` on the card).
 
     Returns
     -------
@@ -272,5 +302,9 @@ def entailment(premises: Sequence[str], claims: Sequence[str]) -> Floats:
     found = supports(premises, claims)
     fitted = card()["entailment"]
     entailed = 1.0 / (1.0 + np.exp(-(fitted["slope"] * support_scores(found) + fitted["intercept"])))
-    entailed *= np.where([any(s.conflict for s in one) for one in found], LEFT_BY_CONFLICT, 1.0)
+    otherwise = [
+        any(s.says_otherwise for s in one) or in_another_script(claim, premise)
+        for one, claim, premise in zip(found, claims, premises, strict=True)
+    ]
+    entailed *= np.where(otherwise, LEFT_BY_CONFLICT, 1.0)
     return np.stack([entailed, 1.0 - entailed, np.zeros(len(entailed))], axis=1)

@@ -43,6 +43,7 @@ def _item(case: judged.Case, metrics: Sequence[str]) -> dict[str, Any]:
         "model": answer.model,
         "group": answer.group,
         **first,
+        "noncommittal": math.nan if case.noncommittal is None else float(case.noncommittal),
         **values,
         **_confusion(case, metrics),
         **{f"{name}_{kind}": told for name, both in why.items() for kind, told in zip(_KINDS, both, strict=True)},
@@ -68,8 +69,7 @@ def _answer_relevance(case: judged.Case) -> tuple[dict[str, Any], Why]:
     why = (case.answer.unscored or case.relevance_unscored, "")
     silent = not case.questions and not why[0]
     value = 0.0 if silent else rag.answer_relevance(case.cosines)
-    flagged = math.nan if case.noncommittal is None else float(case.noncommittal)
-    return {"answer_relevance": value, "noncommittal": flagged}, why
+    return {"answer_relevance": value}, why
 
 
 def _context_recall(case: judged.Case) -> tuple[dict[str, Any], Why]:

@@ -13,6 +13,7 @@ from evalbench.judge import rag
 from evalbench.judge.verdicts import Judgement
 from evalbench.metrics.rag import Paired, paired
 from evalbench.studies.rag_generation import inputs
+from evalbench.text.refusals import is_noncommittal
 from evalbench.text.sentences import sentences
 
 OUT_OF_RANGE = "it names a {what} that was not shown"
@@ -114,6 +115,9 @@ def cases_of(
     if "answer_relevance" in wanted:
         core.progress.at("questions from answers")
         _questions(told, docket, n_questions)
+    else:
+        for case in told:
+            case.noncommittal = not (case.answer.text or "").strip() or is_noncommittal(case.answer.text or "")
     return cases
 
 
@@ -143,7 +147,9 @@ def _supported(
     """A judgement per statement of each case; none where there is nothing to support it."""
     questions = [
         kit.judging.Question(
-            {"passages": list(passages), "statement": statement.text}, case.answer.lang, unit=case.answer.id
+            rag.support_fields(passages, statement.text, case.answer.question, facts=what == "fact"),
+            case.answer.lang,
+            unit=case.answer.id,
         )
         for case, statements, passages in asked
         if passages

@@ -8,6 +8,7 @@ from typing import Any
 from evalbench import kit
 from evalbench.judge.entail import holds_back
 from evalbench.studies.rag_generation import inputs, judged
+from evalbench.text.null_words import null_word_notes
 from evalbench.text.sentences import splitter
 
 
@@ -46,8 +47,10 @@ def notes(cases: Sequence[judged.Case], items: Any, options: Mapping[str, Any]) 
     cutters = sorted({f"{splitter(case.answer.lang)} ({case.answer.lang})" for case in cases})
     before = "The verdicts came with the data set (table verdicts): no judge was asked in this run."
     given = [before] if options["judge"] == inputs.OWN_TABLE else []
+    written = null_word_notes([case.answer.text for case in cases], options["max_unscored"])
     return [
         *given,
+        *written,
         *kit.answers.remarks(items),
         *(text for holds, text in said if holds),
         f"Sentences were cut by {', '.join(cutters)}.",
@@ -77,6 +80,10 @@ def described(options: Mapping[str, Any]) -> tuple[str, ...]:
         "faithfulness": (
             "Faithfulness = statements that the contexts support / all statements. What an answer leaves out does not "
             "lower it. An answer that states nothing has no value."
+        ),
+        "noncommittal": (
+            "Non-committal answers: those that say that the answer is not known, decline, or are nothing but nan or None, "
+            "by words."
         ),
         "answer_relevance": (
             f"Answer relevance = mean cosine ({options['embed']}) of the question with {n} questions that the judge "
@@ -108,8 +115,14 @@ def described(options: Mapping[str, Any]) -> tuple[str, ...]:
             "in the answer nor in the contexts."
         ),
     }
-    computed = {"", *options["metrics"], *(["invented"] if "answer_correctness" in options["metrics"] else [])}
-    order = ("", *inputs.METRICS, "invented")
+    by_words = [] if "answer_relevance" in options["metrics"] else ["noncommittal"]
+    computed = {
+        "",
+        *options["metrics"],
+        *by_words,
+        *(["invented"] if "answer_correctness" in options["metrics"] else []),
+    }
+    order = ("", *inputs.METRICS, "noncommittal", "invented")
     sources = (
         "Formulas: ragnotes (docs/methods.md); Es et al. 2024, RAGAS; Ru et al. 2024, RAGChecker. Means are over answers, "
         "intervals resample questions."

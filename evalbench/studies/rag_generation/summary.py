@@ -15,7 +15,7 @@ from evalbench.studies.rag_generation import inputs
 # Figure → the metrics whose questions it rests on.
 PARENTS: Mapping[str, tuple[str, ...]] = {
     **{name: (name,) for name in inputs.METRICS},
-    "noncommittal": ("answer_relevance",),
+    "noncommittal": (),
     "context_relevant_share": ("context_precision",),
     "claim_precision": ("answer_correctness",),
     "claim_recall": ("answer_correctness",),
@@ -100,7 +100,7 @@ def summarise(
     Without ``metrics``, all.  On the judge ``baseline/lexical`` a light is at best grey; ``correction_fit``: see
     :func:`evalbench.kit.verdicts.worst_group`.
     """
-    known = measures(metrics)
+    known = [m for m in measures(metrics) if m.metric != "noncommittal" or m.metric in items]
     rules = lights or {}
     by_words = f"The judge is {judge}, which compares words." if holds_back(judge) else ""
     options: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
@@ -133,8 +133,10 @@ def with_reasons(items: pd.DataFrame, figure: str) -> pd.DataFrame:
     """The items with the reasons of one figure as ``unscored`` and ``undefined``."""
     columns: dict[str, Any] = {}
     for kind in ("unscored", "undefined"):
-        told = [items[f"{name}_{kind}"] for name in PARENTS[figure]]
-        columns[kind] = [next(filter(None, reasons), "") for reasons in zip(*told, strict=True)]
+        parents = PARENTS[figure] or [name for name in ("answer_relevance",) if f"{name}_{kind}" in items]
+        told = [items[f"{name}_{kind}"] for name in parents]
+        missing = items["unscored"].where(items["unscored"] == kit.answers.NO_OUTPUT, "") if kind == "unscored" else ""
+        columns[kind] = [next(filter(None, reasons), "") for reasons in zip(*told, strict=True)] if told else missing
     return items.assign(**columns)
 
 
