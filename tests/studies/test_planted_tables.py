@@ -78,8 +78,6 @@ KNOWN: dict[tuple[str, str], str] = {
     ("confidence", "all_equal"): "an interval without width",
     # citation
     ("citation", "two_units"): "is green",
-    ("citation", "off_by_one"): "is green; the sentence does not name the cause",
-    ("citation", "other_ids"): "is red; the sentence does not name the cause",
     ("citation", "all_equal"): "an interval without width",
     # explainability
     ("explainability", "one_absent"): "is green",
@@ -134,8 +132,6 @@ KNOWN: dict[tuple[str, str], str] = {
     ("matching", "another_rule_named"): "is green; the sentence does not name the cause",
     # text_metrics
     ("text_metrics", "the_word_nan_on_both_sides"): "the sentence does not name the cause",
-    # citation
-    ("citation", "empty_sources"): "is red; the sentence does not name the cause",
     # explainability
     ("explainability", "two_models"): "the sentence does not name the cause",
     # stability_top
