@@ -82,7 +82,7 @@ KNOWN: dict[tuple[str, str], str] = {
     # explainability
     ("explainability", "one_absent"): "is green",
     ("explainability", "two_units"): "is green",
-    ("explainability", "off_by_one"): "is green; the sentence does not name the cause",
+    ("explainability", "off_by_one"): "is green",
     ("explainability", "other_ids"): "the sentence does not name the cause",
     ("explainability", "all_equal"): "an interval without width",
     # rag_generation
@@ -98,9 +98,6 @@ KNOWN: dict[tuple[str, str], str] = {
     ("rag_tuning", "off_by_one"): "is green",
     ("rag_tuning", "other_ids"): "the refusal does not name the cause",
     ("rag_tuning", "all_equal"): "an interval without width",
-    # human_correlation
-    ("human_correlation", "nothing_right"): "the sentence does not name the cause",
-    ("human_correlation", "other_ids"): "the refusal does not name the cause",
     # judge_audit
     ("judge_audit", "other_ids"): "the sentence does not name the cause",
     # imported
@@ -116,8 +113,6 @@ KNOWN: dict[tuple[str, str], str] = {
     # matching_calibration
     ("matching_calibration", "other_ids"): "the refusal does not name the cause",
     ("matching_calibration", "all_equal"): "the refusal does not name the cause",
-    # drift
-    ("drift", "all_right"): "is yellow",
     # cascade
     ("cascade", "other_ids"): "the sentence does not name the cause",
     ("cascade", "all_equal"): "an interval without width",
