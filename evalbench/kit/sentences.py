@@ -44,14 +44,18 @@ class Words:
     lead: str
 
     def sentence(self, panel: Panel, corrections: Fixed | None, notes: Sequence[Note], remark: str) -> str:
-        """What decides, what it rests on, the headline figure, and what limits them."""
+        """The headline figure, what decides, what it rests on, and what limits them."""
         metric = panel.reported(self.lead)
         own, measure = panel.own(metric), panel.measures[metric]
+        beside = self._beside(panel, metric).lstrip()
+        first, beside = (beside, "") if self.headline != metric else ("", beside)
+        figures = self._figures(panel, metric)
         parts = (
-            f"{self._figures(panel, metric)}.{self._few(own, measure)}",
+            f"{first} {figures[:1].upper()}{figures[1:]}" if first else figures,
+            f".{self._few(own, measure)}",
             left_out(self.items),
             without_value(self.items, measure, sum(one.alone.n_undefined for one in own)),
-            self._beside(panel, metric),
+            f" {beside}" if beside else "",
             *(f" {note.short[:1].upper()}{note.short[1:]}." for note in notes),
             why_grey(panel, own, self.by) if panel.lit else "",
             corrections.sentence(panel.naive(metric), panel.decided) if corrections else "",

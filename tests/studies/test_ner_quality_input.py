@@ -173,13 +173,11 @@ def test_overlapping_and_doubled_gold_is_counted_and_told():
 
 
 def test_classes_unknown_to_gold_are_wrong_and_named():
-    gold = spans(*[(f"t{i}", 0, 3, "X") for i in range(4)], *[(f"u{i}", 0, 3, "Y") for i in range(4)])
-    said = gold.assign(entity_class=["Q", "Q", "Q", "X", *"YYYY"])
+    gold = spans(*[(f"t{i}", 0, 3, "X") for i in range(20)], *[(f"u{i}", 0, 3, "Y") for i in range(20)])
+    said = gold.assign(entity_class=["Q"] * 15 + ["X"] * 5 + ["Y"] * 20)
     result = result_of(gold, said)
-    assert "always wrong: Q (3)" in " ".join(result.notes)
+    assert "always wrong: Q (15)" in " ".join(result.notes)
     assert result.light == "red"
-    many = result_of(gold, gold.assign(entity_class="X").head(4), lights={})
-    assert many.light == "green"
     strange = pd.concat([gold] + [gold.assign(entity_class=f"Q{i}") for i in range(30)])
     assert "classes unknown to gold" in set(result_of(gold, strange).tables["confusions"]["predicted_class"])
 
@@ -233,7 +231,7 @@ def test_hostile_classes_and_texts_reach_the_page_as_text():
     said = spans(("a", 0, 8, 'confused ["A", "B"]'), ("b", 0, 7, evil))
     result = result_of(gold, said, texts)
     assert "<script>" not in page("ner_quality", result)
-    assert result.light == "red"
+    assert result.light == "grey"
 
 
 def test_the_sample_has_what_its_card_says():

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from evalbench import core, kit, readers
 from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
-from evalbench.studies.ner_quality import forms, inputs, method, summary
-from evalbench.studies.ner_quality.items import items_of
+from evalbench.studies.ner_quality import forms, inputs, method, scores, summary
+from evalbench.studies.ner_quality.items import items_of, shifted
 from evalbench.studies.ner_quality.tables import figures
 
 QUESTION = "Which named entities does a model find, and which classes does it take for others?"
@@ -62,6 +62,8 @@ def evaluate(
     *,
     green_to: float | None = None,
     yellow_to: float | None = None,
+    f1_floor: float = summary.F1_FLOOR,
+    absent: str = summary.UNKNOWN,
     lights: Mapping[str, Mapping[str, float]] = {},
     seed: int = kit.SEED,
     n_resamples: int = kit.N_RESAMPLES,
@@ -75,6 +77,10 @@ def evaluate(
     green_to, yellow_to : float or None
         Largest share (0–1) of a class that may be taken for one other: green at or below; yellow at or below, red above.
         Both, or neither: then the method document's, green below 0.25, yellow below 0.5.
+    f1_floor : float
+        Below this strict F1 the light is at best yellow; 0: whatever it is, as in the method document.
+    absent : {"unknown", "nothing"}
+        A text in which a model has no row: ``unknown`` holds a light back where others have more, ``nothing`` was found.
     lights : mapping of str to mapping
         Thresholds of further figures, ``{"strict_f1": {"green_from": 0.9, "yellow_from": 0.7}}``.  The worst light decides.
 
@@ -91,6 +97,8 @@ def evaluate(
     """
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
+    checks.share("f1_floor")
+    checks.choices(absent=summary.ABSENT)
     checks.tried(lambda: summary.rules_of(**kit.taken(summary.rules_of, options)))
     checks.refuse("ner_quality")
     data, trials = kit.trials.spread(data, SCHEMA)
@@ -103,10 +111,10 @@ def evaluate(
     resampling: dict[str, int] = {"seed": seed, "n_resamples": n_resamples}
     compared = kit.comparing.compare_groups(
         summary.resampled_rows(items),
-        [m for m in summary.measures() if m.metric.endswith("f1")],
+        [m for m in scores.measures() if m.metric.endswith("f1")],
         "model",
         units="_unit",
-        rank_by=summary.STRICT,
+        rank_by=scores.STRICT,
         seed=seed,
         n_resamples=n_resamples,
     )
@@ -123,10 +131,15 @@ def evaluate(
             "texts": known.texts,
         },
         some={"comparisons": compared},
-        notes=(*kit.comparing.in_words(compared, "model", summary.STRICT, len(models)), *data.notes, *known.notes),
+        notes=(
+            *kit.comparing.in_words(compared, "model", scores.STRICT, len(models)),
+            *data.notes,
+            *shifted(tables["spans"]),
+            *known.notes,
+        ),
         method=method.described(options, len(known.texts)),
     )
-    return trials.reported(result, of_trials, summary.measures())
+    return trials.reported(result, of_trials, scores.measures())
 
 
 globals().update(offered(__name__))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,7 +81,7 @@ def prepare(data: readers.Dataset) -> Known:
     notes = [
         *_remarks(truth, "True spans"),
         *_remarks(predicted, "Predicted spans", model[second]),
-        *_strangers(counts),
+        *_strangers(counts, true),
     ]
     notes += _without(predicted, model[second], models, len(known))
     return Known(known, tuple(models), classes, len(true), truth, predicted, model[second], tuple(notes))
@@ -129,12 +130,17 @@ def _remarks(e: Entities, what: str, model: core.arrays.Indices | None = None) -
     return [f"{words}: {n}." for words, n in counts.items() if n > 0]
 
 
-def _strangers(counts: pd.Series) -> list[str]:
+def _strangers(counts: pd.Series, true: Sequence[str]) -> list[str]:
     if not len(counts):
         return []
+    like = {name.casefold(): name for name in true}
+    twins = [f"{like[name.casefold()]} and {name}" for name in sorted(counts.index) if name.casefold() in like]
+    short = f"{'; '.join(twins[:3])} differ by case alone and are taken for different classes"
+    alike = [core.notes.Note("unmatched", short)] if twins else []
     named = ", ".join(f"{name} ({n})" for name, n in sorted(counts.items(), key=lambda i: (-i[1], i[0]))[:5])
     return [
-        f"Predicted classes that gold does not have, so that they are always wrong: {named}{', …' if len(counts) > 5 else ''}."
+        *alike,
+        f"Predicted classes that gold does not have, so that they are always wrong: {named}{', …' if len(counts) > 5 else ''}.",
     ]
 
 

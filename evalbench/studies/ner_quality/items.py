@@ -12,12 +12,12 @@ from evalbench import core
 from evalbench.metrics.entities import COUNTS, MODES, Entities, Matched, counts_of, matched
 from evalbench.studies.ner_quality import inputs
 
-OWN = ("true", "predicted", "strict", "partial", "type")
+OWN = ("true", "missed", "predicted", "strict", "partial", "type")
 MISSED, SPURIOUS = "(missed)", "(spurious)"
 
 
 def own_column(what: str, name: str) -> str:
-    """The items' column of one class: how many are true, predicted, or hit in a mode."""
+    """The items' column of one class: how many are true, missed, predicted, or hit in a mode."""
     return f"{what} {json.dumps(name, ensure_ascii=False)}"
 
 
@@ -74,6 +74,27 @@ def items_of(known: inputs.Known) -> Found:
     return Found(items, {name: _with_model(pd.concat(parts, ignore_index=True)) for name, parts in tables.items()})
 
 
+def shifted(spans: pd.DataFrame) -> list[core.notes.Note]:
+    """Of each model whose spans are mostly beside the true ones of their class by one and the same distance, that distance."""
+    out = []
+    for model, own in spans[spans["predicted_class"] == spans["entity_class"]].groupby("model", sort=True):
+        by = pd.DataFrame({side: own[f"predicted_{side}"] - own[side] for side in ("start", "end")}).astype(int)
+        counts = by.value_counts()
+        (start, end), n = (counts.index[0], int(counts.iloc[0])) if len(counts) else ((0, 0), 0)
+        if (start or end) and n > 1 and n > len(own) / 2:
+            moved = " and ".join(f"{side}s by {by:+d}" for side, by in (("start", start), ("end", end)) if by)
+            base = {
+                (1, 1): ": do they count from 1?",
+                (1, 0): ": do they count from 1, the end included?",
+                (0, -1): ": is the end included?",
+            }
+            short = (
+                f"{n} of {len(own)} spans of {model} are off by the same distance, {moved}{base.get((start, end), '')}"
+            )
+            out.append(core.notes.Note("shifted", short.rstrip("?")))
+    return out
+
+
 def _with_model(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[["model", *(c for c in frame if c != "model")]]
 
@@ -99,9 +120,11 @@ def _columns(known: inputs.Known, predicted: Entities, found: Matched, pairs: An
     def by_class(texts: core.Ints, kinds: core.Ints) -> core.Ints:
         return np.bincount(texts * size + kinds, minlength=n * size).reshape(n, size).astype(np.int32)
 
+    paired = rows.truth[found.taken["overlap"]]
     exact, own = (by_class(text[t], kind[t]) for t in (found.correct["own"], found.taken["own"]))
     tables = {
         "true": by_class(truth.text, truth.kind),
+        "missed": by_class(truth.text, truth.kind) - by_class(truth.text[paired], truth.kind[paired]),
         "predicted": by_class(predicted.text, predicted.kind),
         "strict": by_class(text[found.correct["strict"]], kind[found.correct["strict"]]),
         "partial": (exact + own) / 2,

@@ -12,6 +12,7 @@ from evalbench.studies.ner_quality import summary
 def described(options: Mapping[str, Any], n_texts: int) -> tuple[str, ...]:
     """The formulas in force."""
     bands, _ = summary.rules_of(options["green_to"], options["yellow_to"])
+    floor = f"Below a strict F1 of {options['f1_floor']:g} the light is at best yellow." if options["f1_floor"] else ""
     units = "Intervals resample texts."
     if n_texts > summary.MOST_UNITS:
         units = (
@@ -29,6 +30,7 @@ def described(options: Mapping[str, Any], n_texts: int) -> tuple[str, ...]:
         "Confusions pair by the largest number of shared characters, then the same class, then the same boundaries. Share = entities of "
         "class 1 paired with one of class 2, divided by all true entities of class 1. A class's light rests on its largest share among other classes, "
         f"missed ones left out: {bands}. The test is red with one red class, yellow with two yellow ones, else green: so the largest share "
-        "decides where it is red, else the second largest.",
+        "decides where it is red, else the second largest. Of a single class, and of one of which no entity is found, there is no "
+        f"confusion; a class that is found in fewer than {core.stats.FEW_UNITS} texts decides nothing. {floor}",
         f"handbook (docs/methods.md), «распределения ошибок предсказаний NER-модели в разрезе классов»; SemEval-2013 Task 9, section 5. {units}",
     )

@@ -8,7 +8,7 @@ import pandas as pd
 
 from evalbench import core, draw, kit, readers
 from evalbench.metrics.entities import COUNTS, MODES
-from evalbench.studies.ner_quality import summary
+from evalbench.studies.ner_quality import scores
 from evalbench.studies.ner_quality.items import MISSED, SPURIOUS
 
 KEYS = ("text_id", "model")
@@ -18,7 +18,7 @@ LONGEST = 1200
 
 def picture_strict(result: core.Result) -> draw.Drawn:
     """Strict F1 of every model."""
-    rows = [e for e in result.summary.estimates if e.metric == summary.STRICT]
+    rows = [e for e in result.summary.estimates if e.metric == scores.STRICT]
     return draw.pictures.estimate_bars(
         [e.group["model"] for e in rows],
         rows,
@@ -145,7 +145,7 @@ def confused(result: core.Result, rows: int = 20) -> pd.DataFrame:
     found = found.head(rows)
     largest = ~found.assign(missed=found["predicted_class"] == MISSED).duplicated(["model", "true_class", "missed"])
     kept = [
-        lights.get((m, f"{summary.OWN}{summary.class_id(c)}"), "") if first and p != MISSED else ""
+        lights.get((m, f"{scores.OWN}{scores.class_id(c)}"), "") if first and p != MISSED else ""
         for m, c, p, first in zip(found["model"], found["true_class"], found["predicted_class"], largest, strict=True)
     ]
     named = found.rename(columns={"true_class": "true class", "predicted_class": "taken for", "n": "entities"})

@@ -6,7 +6,7 @@ import pandas as pd
 
 from evalbench import core
 from evalbench.metrics.entities import COUNTS, MODES
-from evalbench.studies.ner_quality import summary
+from evalbench.studies.ner_quality import scores, summary
 from evalbench.studies.ner_quality.items import classes_of, own_column
 
 FIGURES = ("precision", "recall", "f1")
@@ -16,8 +16,8 @@ def figures(items: pd.DataFrame, counts: pd.DataFrame, *, seed: int, n_resamples
     """Tables ``modes`` (model, over, mode) and ``classes`` (model, class, mode) with values and ends of intervals."""
     names = classes_of(items)
     over_all = [_micro(mode, figure) for mode in MODES for figure in FIGURES]
-    means = [summary.macro_of(names, mode, figure) for mode in MODES for figure in FIGURES] if names else []
-    own = [summary.class_measure(name, mode, figure) for name in names for mode in MODES for figure in FIGURES]
+    means = [scores.macro_of(names, mode, figure) for mode in MODES for figure in FIGURES] if names else []
+    own = [scores.class_measure(name, mode, figure) for name in names for mode in MODES for figure in FIGURES]
     found = summary.estimates_of(items, [*over_all, *means, *own], seed=seed, n_resamples=n_resamples)
     models = sorted(items["model"].unique())
     width = len(over_all) + len(means) + len(own)
