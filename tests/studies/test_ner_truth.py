@@ -24,7 +24,7 @@ def test_all_right_is_green_and_the_sentence_begins_with_f1():
     result = judged(entities())
     assert result.light == "green"
     assert result.sentence.startswith(
-        "Strict F1 1.00 [1.00, 1.00] (model not named). Largest confusion of a class 0.00"
+        "Strict F1 1.000 [0.912, 1.000] (model not named). Largest confusion of a class 0.00"
     )
     assert "Missed" not in result.sentence
     assert "touch" not in result.sentence

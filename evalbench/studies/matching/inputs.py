@@ -150,7 +150,9 @@ def _documents(data: readers.Dataset) -> tuple[pd.DataFrame, list[str]]:
     known = set(documents["sample_id"])
     for table in ("truth", "predictions"):
         samples = pd.Index(data[table]["sample_id"].unique())
-        faults += [f"{table}: sample {s} has no text in documents" for s in samples[~samples.isin(known)]]
+        strangers = samples[~samples.isin(known)]
+        faults += [f"{table}: {why}" for why in [readers.strangers.written_otherwise(strangers, known)] if why]
+        faults += [f"{table}: sample {s} has no text in documents" for s in strangers]
     return documents.sort_values("sample_id", ignore_index=True), faults
 
 

@@ -35,7 +35,7 @@ def judged_pairs(pairs: pd.DataFrame, verdicts: pd.DataFrame, consensus: str = M
     """
     found = verdicts.groupby(list(PAIR), sort=True)["is_match"].agg(["mean", list]).reset_index()
     judged = found.merge(pairs, on=list(PAIR), how="left", indicator=True)
-    _refuse_strangers(judged[judged["_merge"] == "left_only"])
+    _refuse_strangers(judged[judged["_merge"] == "left_only"], pairs)
     judged["human"] = _together(judged["mean"].to_numpy(dtype=float), consensus)
     judged["verdicts"] = [json.dumps(sorted(v for v in values if v == v)) for values in judged["list"]]
     judged["pair_id"] = judged[list(PAIR)].agg("|".join, axis=1)
@@ -56,7 +56,7 @@ def needs(data: readers.Dataset, *, consensus: str, n_folds: int) -> None:
         ids = data[table].rename(columns={"violation_id": columns[-1]})[list(columns)].drop_duplicates()
         there = found[list(columns)].merge(ids, on=list(columns), how="left", indicator=True)["_merge"] == "both"
         known &= there.to_numpy()
-    _refuse_strangers(found[~known])
+    _refuse_strangers(found[~known], data["truth"])
     _together(found["is_match"].to_numpy(dtype=float), consensus)
     checks = kit.Checks()
     checks.that(*enough_texts(n_folds, found[UNIT].nunique()))
@@ -68,11 +68,12 @@ def enough_texts(n_folds: int, n_texts: int) -> tuple[bool, str]:
     return n_folds <= n_texts, f"n_folds must be at most {n_texts}, the number of texts with verdicts; got {n_folds}"
 
 
-def _refuse_strangers(strangers: pd.DataFrame) -> None:
+def _refuse_strangers(strangers: pd.DataFrame, known: pd.DataFrame) -> None:
     if len(strangers):
+        why = readers.strangers.written_otherwise(strangers["sample_id"].unique(), known["sample_id"].unique())
         raise errors.BadInput.listing(
             f"pair_verdicts: {len(strangers)} verdicts on pairs that do not exist (a true and a predicted violation of one sample):",
-            [", ".join(f"{c} {row[c]}" for c in PAIR) for row in strangers.to_dict("records")],
+            [*filter(None, [why]), *(", ".join(f"{c} {row[c]}" for c in PAIR) for row in strangers.to_dict("records"))],
         )
 
 
@@ -83,8 +84,14 @@ def _together(mean: core.arrays.Floats, consensus: str) -> core.arrays.Floats:
         human = np.where((human == 0.5) | np.isnan(human), np.nan, (human > 0.5).astype(float))
     known = human[~np.isnan(human)]
     if not len(known) or known.min() == known.max():
+        ties = int((np.asarray(mean) == 0.5).sum()) if consensus == MAJORITY else 0
+        split = (
+            f" the annotators disagree on {ties}, which are ties without a verdict (consensus=mean counts half);"
+            if ties
+            else ""
+        )
         raise errors.BadInput(
-            f"pair_verdicts: nothing to learn from {len(human)} judged pairs: the humans must call some of them a match and some not"
+            f"pair_verdicts: nothing to learn from {len(human)} judged pairs:{split} the humans must call some of them a match and some not"
         )
     return human
 

@@ -58,7 +58,8 @@ def prepare(data: readers.Dataset) -> Predictions:
         )
     text = pd.Index(texts["text_id"]).get_indexer(rows["text_id"])
     strangers = rows["text_id"][text < 0].unique()
-    faults = [f"no text has the text_id {name} of the predictions" for name in strangers]
+    faults = [why for why in [readers.strangers.written_otherwise(strangers, texts["text_id"])] if why]
+    faults += [f"no text has the text_id {name} of the predictions" for name in strangers]
     for column in ("entity", "entity_class"):
         blank = rows[column].str.strip() == ""
         if blank.any():

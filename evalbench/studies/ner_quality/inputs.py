@@ -50,7 +50,9 @@ def prepare(data: readers.Dataset) -> Known:
     codes = []
     for name, rows in (("gold", gold), ("predictions", predictions)):
         text = index.get_indexer(rows["text_id"])
-        faults += [f"{name}: no text has the text_id {i}" for i in rows["text_id"][text < 0].unique()]
+        strangers = rows["text_id"][text < 0].unique()
+        faults += [f"{name}: {why}" for why in [readers.strangers.written_otherwise(strangers, index)] if why]
+        faults += [f"{name}: no text has the text_id {i}" for i in strangers]
         faults += _misplaced(name, rows, text, lengths)
         codes.append(text)
     if faults:

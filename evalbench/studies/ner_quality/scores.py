@@ -30,7 +30,7 @@ def measures() -> tuple[core.Measure, ...]:
 
 def _f1(mode: str, metric: str) -> core.Measure:
     columns = (mode, "n_true", "n_predicted")
-    return core.Measure(metric, columns, _harmonic, title=f"{mode} F1", undefined=_NOTHING)
+    return core.Measure(metric, columns, _harmonic, title=f"{mode} F1", interval="counts", undefined=_NOTHING)
 
 
 def _share(mode: str, figure: str) -> core.Measure:
@@ -75,7 +75,12 @@ def macro_of(classes: Sequence[str], mode: str, figure: str = "f1") -> core.Meas
     flat = tuple(column for own in columns for column in own)
     name = {"f1": "F1"}.get(figure, figure)
     return core.Measure(
-        f"macro_{mode}_{figure}", flat, value, title=f"{mode} {name}, mean over classes", undefined=_NOTHING
+        f"macro_{mode}_{figure}",
+        flat,
+        value,
+        title=f"{mode} {name}, mean over classes",
+        interval="counts",
+        undefined=_NOTHING,
     )
 
 
@@ -90,7 +95,7 @@ def class_measure(name: str, mode: str, figure: str) -> core.Measure:
     columns = _columns(name, mode, figure)
     metric, title = f"{mode}_{figure}_of_{class_id(name)}", f"{mode} {'F1' if figure == 'f1' else figure} of {name}"
     if figure == "f1":
-        return core.Measure(metric, columns, _harmonic, title=title, undefined=_NOTHING)
+        return core.Measure(metric, columns, _harmonic, title=title, interval="counts", undefined=_NOTHING)
     return core.Measure(
         metric, columns, core.ratio, title=title, interval="counts", undefined=f"no {figure}: nothing to divide by"
     )

@@ -83,7 +83,9 @@ def prepare(data: readers.Dataset) -> Known:
     replies = replies.assign(
         model=replies.get("model", kit.collecting.UNNAMED), entity_class=replies.get("entity_class", "")
     )
-    faults += [f"replies: no text has the id {i}" for i in sorted(set(replies["id"]) - set(known))]
+    strangers = sorted(set(replies["id"]) - set(known))
+    faults += [f"replies: {why}" for why in [readers.strangers.written_otherwise(strangers, known)] if why]
+    faults += [f"replies: no text has the id {i}" for i in strangers]
     one = replies["requests"] == "one"
     strange = sorted(set(replies.loc[one, "entity_class"]) - names)
     faults += [f"replies: a request for one class names {kind!r}, which is not among the classes" for kind in strange]
