@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.special import expit
 
 from evalbench.core.arrays import Bools, Floats, Ints
@@ -23,6 +23,7 @@ N_PERMUTATIONS = 199
 STRENGTH = 1.0
 _COMMON = 0.05
 _STEPS, _CLOSE = 2000, 1e-5
+_ROUGH_STEPS, _ROUGHLY = 60, 3e-4
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,8 @@ def logistic(kernel: npt.ArrayLike, current: npt.ArrayLike, strength: float = ST
     References
     ----------
     Böhning & Lindsay (1988), Annals of the Institute of Statistical Mathematics 40, 641–663 (the bound);
-    Hastie, Tibshirani & Friedman (2009), The Elements of Statistical Learning, section 12.3 (the kernel form).
+    Hastie, Tibshirani & Friedman (2009), The Elements of Statistical Learning, section 12.3 (the kernel form);
+    Walker & Ni (2011), SIAM Journal on Numerical Analysis 49, 1715–1735 (the mixing of steps).
 
     Examples
     --------
@@ -140,24 +142,64 @@ def logistic(kernel: npt.ArrayLike, current: npt.ArrayLike, strength: float = ST
     >>> bool(weights[0, 0] < 0 < weights[1, 0]), abs(float(weights.sum())) < 1e-6
     (True, True)
     """
-    inner, side = np.asarray(kernel, dtype=float), np.asarray(current, dtype=float)
+    return _fitted(_inverse(np.asarray(kernel, dtype=float), strength), np.asarray(current, dtype=float), strength)
+
+
+def _inverse(kernel: Floats, strength: float) -> Floats:
+    """(K + (4 / C) I)⁻¹, which all labellings share."""
+    n = len(kernel)
+    factor, _ = dpotrf(kernel + 4 / strength * np.eye(n), lower=True, overwrite_a=True)
+    lower, _ = dpotri(factor, lower=True, overwrite_c=True)
+    return np.asarray(np.tril(lower) + np.tril(lower, -1).T)
+
+
+def _without(inverse: Floats, held: Bools) -> Floats:
+    """The inverse of a matrix without the rows and columns held out, from that of the whole matrix."""
+    across = inverse[np.ix_(~held, held)]
+    return inverse[np.ix_(~held, ~held)] - across @ np.linalg.solve(inverse[np.ix_(held, held)], across.T)
+
+
+def _fitted(inverse: Floats, side: Floats, strength: float) -> tuple[Floats, Floats]:
+    """The weights and intercepts of :func:`logistic`: steps in single precision first, then to the end in double."""
     softness = 4 / strength
-    factor = cho_factor(inner + softness * np.eye(len(inner)), overwrite_a=True, check_finite=False)
-    inverse = cho_solve(factor, np.eye(len(inner)), check_finite=False)
     level = inverse.sum(axis=0) / inverse.sum()
     towards = inverse - np.outer(inverse.sum(axis=1), level)
-    weights, intercept = np.zeros_like(side), np.zeros(side.shape[1])
-    going, fitted = np.arange(side.shape[1]), np.zeros_like(side)
-    for step in range(_STEPS):
-        working = fitted + 4 * (side[:, going] - expit(fitted))
-        found = towards @ working
-        before, fitted = fitted, working - softness * found
-        near = (np.abs(fitted - before).max(axis=0) < _CLOSE) | (step == _STEPS - 1)
-        weights[:, going[near]], intercept[going[near]] = found[:, near], level @ working[:, near]
-        going, fitted = going[~near], fitted[:, ~near]
-        if not len(going):
-            break
-    return weights, intercept
+    single = [one.astype(np.float32) for one in (towards, side, np.zeros_like(side))]
+    _, rough = _settled(*single, softness, _ROUGHLY, _ROUGH_STEPS)
+    working, fitted = _settled(towards, side, rough.astype(float), softness, _CLOSE, _STEPS)
+    return (working - fitted) / softness, level @ working
+
+
+def _settled(
+    towards: Any, side: Any, fitted: Any, softness: float, close: float, n_steps: int
+) -> tuple[Floats, Floats]:
+    """The steps from a start until they move no further, each followed by one along the secant of the last two.
+
+    Returns what was regressed on in the last step of each labelling, and what was fitted then.
+    """
+    ends = np.zeros_like(side), np.zeros_like(side)
+    going = np.arange(side.shape[1])
+    last: tuple[Any, Any] | None = None
+    for step in range(n_steps):
+        working = fitted + 4 * (side - expit(fitted))
+        stepped = working - softness * (towards @ working)
+        moved = stepped - fitted
+        near = (np.abs(moved).max(axis=0) < close) | (step == n_steps - 1)
+        if near.any():
+            for end, now in zip(ends, (working, stepped), strict=True):
+                end[:, going[near]] = now[:, near]
+            going, side, stepped, moved = going[~near], side[:, ~near], stepped[:, ~near], moved[:, ~near]
+            last = last and (last[0][:, ~near], last[1][:, ~near])
+            if not len(going):
+                break
+        fitted = stepped
+        if last is not None:  # Anderson's mixing of depth 1
+            turned = moved - last[1]
+            size = np.einsum("ij,ij->j", turned, turned)
+            share = np.einsum("ij,ij->j", turned, moved) / np.where(size > 0, size, 1)
+            fitted = stepped - share * (stepped - last[0])
+        last = stepped, moved
+    return ends
 
 
 def grouped_folds(current: npt.ArrayLike, groups: npt.ArrayLike, n_folds: int, generator: np.random.Generator) -> Ints:
@@ -298,14 +340,14 @@ def _gini(scores: Floats, side: Bools, folds: Ints) -> float:
 
 def _out_of_fold(kernel: Floats, labels: Bools, folds: Ints, strength: float) -> Floats:
     """The probability of being current of each row under each labelling; NaN where the other folds have one side only."""
-    scores = np.full(labels.shape, np.nan)
+    scores, inverse = np.full(labels.shape, np.nan), _inverse(kernel, strength)
     for fold in np.unique(folds):
         held = folds == fold
         seen = labels[~held]
         both = seen.any(axis=0) & ~seen.all(axis=0)
         if not both.any():
             continue
-        weights, intercept = logistic(kernel[np.ix_(~held, ~held)], seen[:, both], strength)
+        weights, intercept = _fitted(_without(inverse, held), seen[:, both].astype(float), strength)
         scores[np.ix_(held, both)] = expit(kernel[np.ix_(held, ~held)] @ weights + intercept)
     return scores
 

@@ -142,3 +142,13 @@ def test_the_null_holds_and_the_gini_is_near_0() -> None:
     assert abs(np.mean(ginis)) < 0.03
     assert 0.02 <= np.mean(np.array(ps) <= 0.05) <= 0.08
     assert covered >= 170
+
+
+def test_folds_share_one_factorisation_and_are_fitted_as_each_by_itself() -> None:
+    rows, side = cloud(3, 90, 12, 1.0)
+    found = separability(gram(rows), side, n_permutations=0, n_resamples=2)
+    for fold in range(5):
+        held = found.folds == fold
+        weights, intercept = logistic(gram(rows[~held]), side[~held, None])
+        alone = 1 / (1 + np.exp(-(rows[held] @ rows[~held].T @ weights + intercept)[:, 0]))
+        np.testing.assert_allclose(found.scores[held], alone, atol=1e-5)
