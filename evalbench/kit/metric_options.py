@@ -9,17 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
 
+import regex
+
+from evalbench.core.notes import Note
+from evalbench.core.wording import counted
 from evalbench.errors import BadInput
+from evalbench.kit.defaults import MAX_UNSCORED
 from evalbench.metrics.registry import MODULE, Card, card, options_of
 from evalbench.metrics.rouge import SentenceSplit, Several
 from evalbench.metrics.translation import NO_WORDNET, meteor_stages, wordnet_folder, wordnet_version
 from evalbench.text.normalise import tokenizer
 from evalbench.text.sentences import splitter
 from evalbench.text.stems import stemmer_name
+from evalbench.text.words import UNSPACED
 
 Options = Mapping[str, Any]
 # A metric's argument → the option of a study, where the two have different names.
 _OPTION = {"tokenize": "bleu_tokenize", "num_layers": "bert_layers", "several": "references"}
+_UNSPACED, _HAN = regex.compile(rf"[{UNSPACED}]", regex.V1), regex.compile(r"\p{Han}")
 _METEOR = {"meteor": "meteor_synonyms"}
 
 
@@ -222,6 +229,27 @@ def lines_note(names: Iterable[str], options: Options, texts: Iterable[str | Non
     return [
         f'Every text is one line, so {_listed(by_lines)} equals {plain}; sentence_split "sentences" compares sentences.'
     ]
+
+
+def unspaced_notes(names: Iterable[str], options: Options, texts: Iterable[str]) -> list[str]:
+    """A note where BLEU takes texts for single words, because their script has no spaces; of many, of the first rank.
+
+    Examples
+    --------
+    >>> unspaced_notes(["sacrebleu"], {"bleu_tokenize": "13a"}, ["北京是中国的首都", "Rome"])[0].short
+    'bleu_tokenize 13a takes 1 of 2 outputs, written without spaces, for few words: bleu_tokenize=zh'
+    """
+    if "sacrebleu" not in names or options["bleu_tokenize"] not in ("13a", "intl"):
+        return []
+    given = [text for text in texts if text]
+    found = [text for text in given if 2 * len(_UNSPACED.findall(text)) > len(text)]
+    if not found:
+        return []
+    other = "zh" if sum(map(len, map(_HAN.findall, found))) else "char"
+    used, which = options["bleu_tokenize"], f"{len(found)} of {counted(len(given), 'output')}"
+    short = f"bleu_tokenize {used} takes {which}, written without spaces, for few words: bleu_tokenize={other}"
+    many = len(found) > options.get("max_unscored", MAX_UNSCORED) * len(given)
+    return [Note("instrument", short) if many else f"B{short[1:]}."]
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -16,11 +16,13 @@ from evalbench.judge.entail import BASELINE
 from evalbench.kit import collecting
 from evalbench.kit.answers import why_unscored
 from evalbench.kit.choosing import COLUMNS as _NEED
+from evalbench.kit.defaults import MAX_UNSCORED
 from evalbench.kit.judging import Docket, Heard, contradictions, contradictions_table
-from evalbench.kit.metric_options import Options, arguments_of, lines_note
+from evalbench.kit.metric_options import Options, arguments_of, lines_note, unspaced_notes
 from evalbench.metrics.registry import MODULE, Card, card
 from evalbench.metrics.text import Unavailable, score
 from evalbench.readers.renames import usual
+from evalbench.text.null_words import null_word_notes
 from evalbench.text.sentences import sentences
 
 if TYPE_CHECKING:
@@ -142,6 +144,9 @@ def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Options, re
     scored.notes += _input_notes(scored, len(frame))
     texts = [*frame["output"], *(text for several in frame.get("reference", ()) for text in several)]
     scored.notes += lines_note(scored.unscored, options, texts)
+    given = [text for text in frame["output"] if isinstance(text, str)]
+    scored.notes += null_word_notes(given, options.get("max_unscored", MAX_UNSCORED), "output")
+    scored.notes += unspaced_notes(scored.unscored, options, given)
     return scored
 
 

@@ -34,6 +34,24 @@ def written_otherwise(strangers: Iterable[str], known: Iterable[str]) -> str:
     return ""
 
 
+def alike(names: Iterable[str]) -> str:
+    """How many identifiers of one column another one has in another writing, a clause; empty where none has.
+
+    Examples
+    --------
+    >>> alike(["q1", "Q1", "q2"]), alike(["q1", "q2"])
+    ('1 differs from another one by case alone, such as Q1 and q1', '')
+    """
+    listed = sorted({*map(str, names)}, key=str.swapcase)
+    for what, writing in _WRITINGS[:3]:
+        first: dict[str, str] = {}
+        found = [(name, first[writing(name)]) for name in listed if first.setdefault(writing(name), name) != name]
+        if found:
+            verb = "differs" if len(found) == 1 else "differ"
+            return f"{len(found)} {verb} from another one by {what} alone, such as {found[0][0]} and {found[0][1]}"
+    return ""
+
+
 def _number(name: str) -> str:
     """``0`` of ``0.0``, ``00`` and ``0``; empty of what is not a number."""
     try:

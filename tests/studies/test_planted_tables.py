@@ -49,19 +49,13 @@ KNOWN: dict[tuple[str, str], str] = {
     ("text_metrics", "two_units"): "is green",
     ("text_metrics", "all_equal"): "an interval without width",
     # dialogue
-    ("dialogue", "other_ids"): "the sentence does not name the cause",
     # reproduction
-    ("reproduction", "one_absent"): "is green; the sentence does not name the cause",
     ("reproduction", "two_units"): "is green",
-    ("reproduction", "other_ids"): "the sentence does not name the cause",
     ("reproduction", "all_equal"): "an interval without width",
     # stability
-    ("stability", "one_absent"): "the sentence does not name the cause",
-    ("stability", "other_ids"): "the refusal does not name the cause",
     ("stability", "all_equal"): "an interval without width",
     # stability_top
     ("stability_top", "two_units"): "is green",
-    ("stability_top", "other_ids"): "the sentence does not name the cause",
     ("stability_top", "all_equal"): "an interval without width",
     # confidence
     ("confidence", "two_units"): "is green",
@@ -107,11 +101,9 @@ KNOWN: dict[tuple[str, str], str] = {
     # matching
     ("matching", "another_rule_named"): "is green; the sentence does not name the cause",
     # text_metrics
-    ("text_metrics", "the_word_nan_on_both_sides"): "the sentence does not name the cause",
     # explainability
     ("explainability", "two_models"): "the sentence does not name the cause",
     # stability_top
-    ("stability_top", "the_same_for_every_question"): "is green; the sentence does not name the cause",
     # human_correlation
     ("human_correlation", "one_document_marked_twice"): "is green",
 }

@@ -234,7 +234,7 @@ def test_an_augmentation_of_one_item_has_no_interval_and_no_light():
     e = result.estimate("drop", augmentation="word_swap")
     assert (e.value, e.ci_low, e.light) == (100.0, None, "grey")
     assert result.light == "grey"
-    assert "word_swap 1" in "\n".join(result.notes)
+    assert "49 of 50 items absent (word_swap), left out." in result.sentence
 
 
 def test_the_items_that_changed_are_listed_with_the_edits_marked():

@@ -108,7 +108,7 @@ def test_what_the_table_lacks_is_said():
     result = judged({"tops": few.assign(rank=1)}, k=5, deepest=10)
     assert [note for note in result.notes if "column" not in note] == [
         "1 of 2 questions absent (swap), left out.",
-        "k is 5, and no top has so many passages: the figures are those of the first 3.",
+        "No top has 5 passages (k): the figures are those of the first 3.",
         "The tops are 3 deep: none of the table has more passages.",
         "Tops with passages of the same rank, which are in the order of their names: 5.",
     ]
@@ -266,3 +266,30 @@ def test_a_name_of_any_length_is_cut_in_the_table_and_breaks_on_the_page():
     shown = stability_top.worst(result)
     assert "whole text, 5" in shown["top before"].iloc[0]
     assert len(re.findall(r"t+", breakable("t" * 300))) == 8
+
+
+def many(after: str, before: str = "xyz", n: int = 40) -> pd.DataFrame:
+    """Tops of so many questions, each with passages of its own."""
+    own = [[(f"q{i}", "", before), (f"q{i}", "typos", after)] for i in range(n)]
+    frame = tops(*(row for pair in own for row in pair))
+    return frame.assign(doc_id=frame["doc_id"] + "-" + frame["id"])
+
+
+def test_a_search_that_finds_the_same_for_every_question_has_no_light():
+    same = many("xyz").assign(doc_id=lambda rows: rows["doc_id"].str[0])
+    result = judged({"tops": same}, k=3)
+    assert result.light == "grey"
+    assert "40 of 40 questions have the same top as another question" in result.sentence
+    assert judged({"tops": many("xyz")}, k=3).light == "green"
+
+
+def test_what_makes_tops_differ_without_the_search_is_in_the_sentence():
+    assert "passages of changed questions" not in judged({"tops": many("xyz")}, k=3).sentence
+    shorter = judged({"tops": many("x")}, k=3).sentence
+    assert "Tops of changed questions have 1 passages and those of questions as written 3." in shorter
+    spelt = many("xyz").assign(
+        doc_id=lambda rows: rows["doc_id"].where(rows["augmentation"] == "", rows["doc_id"].str.upper())
+    )
+    assert "120 differ from another one by case alone" in judged({"tops": spelt}, k=3).sentence
+    few = judged({"tops": many("xyz")}, k=5).sentence
+    assert "No top has 5 passages (k): the figures are those of the first 3." in few

@@ -328,3 +328,20 @@ def test_the_front_door_takes_names_files_and_frames(tmp_path):
         0,
         2,
     ]
+
+
+def test_outputs_that_are_the_word_nan_are_in_the_sentence():
+    rows = pd.DataFrame({"id": [f"q{i}" for i in range(40)], "output": ["nan"] * 30 + ["Rome"] * 10})
+    result = study.evaluate({"items": rows.assign(reference=rows["output"])}, metrics=["exact_match"], n_resamples=50)
+    assert "30 of 40 outputs are the word nan, None or null." in result.sentence
+
+
+def test_bleu_of_texts_without_spaces_names_the_tokenizer():
+    text = ["北京是中国的首都", "我喜欢喝绿茶"] * 20
+    rows = pd.DataFrame({"id": [f"q{i}" for i in range(40)], "output": text, "reference": text})
+    result = study.evaluate({"items": rows}, metrics=["sacrebleu"], n_resamples=50)
+    assert "Bleu_tokenize 13a takes 40 of 40 outputs, written without spaces, for few words: bleu_tokenize=zh." in (
+        result.sentence
+    )
+    again = study.evaluate({"items": rows}, metrics=["sacrebleu"], bleu_tokenize="zh", n_resamples=50)
+    assert "written without spaces" not in again.sentence

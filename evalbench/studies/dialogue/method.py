@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core, kit
+from evalbench.readers.strangers import alike
 from evalbench.studies.dialogue import inputs, summary
 
 _LISTED = 8
@@ -43,6 +44,8 @@ def notes(found: inputs.Turns, items: pd.DataFrame, by_week: pd.DataFrame) -> li
             f"All turns have the number {counts['one number']}" if "one number" in counts else "Turns have no numbers"
         )
         out.append(f"{lack}; their order is that of {'times' if how == 2 else 'the rows'}.")
+    if near := alike(items["session_id"]):
+        out.append(core.Note("unmatched", f"are turns of one session taken as those of several? Of the ids {near}"))
     dated = items["week"] != ""
     if dated.any() and not dated.all():
         out.append(f"Sessions without a time, which are in no week: {int((~dated).sum())} of {len(items)}.")

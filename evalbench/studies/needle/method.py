@@ -10,6 +10,7 @@ import pandas as pd
 
 from evalbench import core, kit
 from evalbench.studies.needle.items import COLUMNS, JUDGE, NO_NUMBER, SCORERS
+from evalbench.text.null_words import null_word_notes
 
 _LISTED = 8
 A_FEW = 0.05
@@ -56,7 +57,7 @@ def notes(items: pd.DataFrame, replies: pd.DataFrame, fallen: pd.DataFrame, scor
         out.append(
             f"Contexts have {least} to {most} tokens; needles are between sentences, at most {off:.2f} from the asked depth."
         )
-    return [*out, *kit.answers.remarks(items)]
+    return [*out, *kit.answers.remarks(items), *null_word_notes(replies["reply"].dropna(), A_FEW, "reply")]
 
 
 def place(row: Mapping[Any, Any]) -> str:

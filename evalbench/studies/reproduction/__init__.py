@@ -22,6 +22,7 @@ from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
 from evalbench.studies.reproduction import inputs, method, summary
 from evalbench.studies.reproduction.items import graded, items_of, trials_of
+from evalbench.text.null_words import null_word_notes
 
 QUESTION = "Does a model give the same answer to the same question again?"
 MEASURED_BY = {**dict.fromkeys(("n_generations", "task"), ("*",)), "embed": ("semantic_diversity",)}
@@ -163,7 +164,13 @@ def evaluate(
         judged=kit.collecting.several("model", items["model"]),
         items_of="questions × models",
         tables={"generations": generations, **trials_of(generations, by)},
-        notes=(*data.notes, *method.notes(rows, options | beside), *found, *said),
+        notes=(
+            *data.notes,
+            *method.notes(rows, options | beside),
+            *found,
+            *said,
+            *null_word_notes(rows["output"].dropna(), max_unscored, "generation"),
+        ),
         method=method.described({**options, **marks}, rows),
         replies=replies,
         spent=spent,

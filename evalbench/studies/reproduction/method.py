@@ -9,6 +9,7 @@ import pandas as pd
 
 from evalbench import core
 from evalbench.metrics.pairs_of_texts import ORDERS
+from evalbench.readers.strangers import alike
 from evalbench.studies.reproduction import inputs, summary
 
 
@@ -30,6 +31,8 @@ def notes(rows: pd.DataFrame, options: Mapping[str, Any]) -> list[str]:
     if options.get("listed_beside"):
         out.append("The column output counts as the first generation of each question, before those of samples.")
     out += summary.lost_generations(rows)
+    if said := alike(rows["id"]):
+        out.append(core.Note("unmatched", f"are answers to one question taken as those of several? Of the ids {said}"))
     sizes = rows.groupby(["test_set", "id", "model"]).size()
     if sizes.nunique() > 1:
         counts = sizes.value_counts().sort_index()

@@ -138,10 +138,14 @@ def summarise(
     shown: list[core.Estimate] = []
     lit: list[tuple[int, core.Measure, pd.DataFrame]] = []
     lost: dict[str, str] = {}
+    absent = kit.evidence.absent_of(items.assign(_unit=_units(items)), "model", "_unit", unit="question")
+    too_many = absent.too_many(max_unscored)
     for group, of, rows in groups_of(items):
         marked = "correct" in rows and (rows["correct"].notna().any() or not {*(lights or {})}.isdisjoint(MARKED))
         own = [m for m in with_lights(of, lights or {}) if m.metric in rows and (marked or m.metric not in MARKED)]
         why = _lost(rows, max_unscored)
+        if not why and group["model"] in too_many:
+            why = f"more than {core.percent(max_unscored, [max_unscored])} of the questions are absent"
         if why:
             lost[", ".join(group.values())] = why
         for measure, e in zip(own, _estimates(rows, own, group, options), strict=True):
@@ -178,7 +182,13 @@ def summarise(
         if m.bands
     )
     verdict = core.verdict.Verdict(
-        light, sentence, f"{rule}; the worst decides", stability, None if alone == light else alone, decided.place
+        light,
+        sentence,
+        f"{rule}; the worst decides",
+        stability,
+        None if alone == light else alone,
+        decided.place,
+        absent.notes(),
     )
     directions = {m.metric: m.higher_is_better for m in measures(task=task)}
     if (

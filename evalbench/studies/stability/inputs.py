@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import core, errors, readers
+from evalbench import core, errors, kit, readers
+from evalbench.readers.strangers import written_otherwise
 
 CHARACTERS = ("butter_finger", "word_swap", "human_level")
 WORDS = ("special_token", "paraphrase", "transliterate", "translate")
@@ -173,6 +174,7 @@ def paired(items: pd.DataFrame, variants: pd.DataFrame, columns: Sequence[str], 
         raise errors.BadInput(
             f"no variant belongs to an item: the ids of variants ({_first(strangers or variants['id'].unique())}) are not those "
             f"of items ({_first(items['id'])})"
+            + "".join(f": {said}" for said in (written_otherwise(strangers, items["id"]),) if said)
         )
     if "reference_after" in rows:
         own = rows["reference_after"].map(len) > 0
@@ -216,19 +218,18 @@ def _left_out(items: pd.DataFrame, variants: pd.DataFrame, keys: list[str], stra
     lost = [tuple(key) not in own for key in variants[keys].to_numpy()]
     if any(lost):
         where = f" ({_first(strangers)})" if strangers else ""
-        out.append(
-            f"Variants of an item that the table does not have, left out: {sum(lost)} of {len(variants)}{where}."
-        )
+        text = f"Variants of an item that the table does not have, left out: {sum(lost)} of {len(variants)}{where}."
+        said = written_otherwise(strangers, items["id"])
+        short = f"{sum(lost)} of {len(variants)} variants are of ids that the items lack; {said}"
+        out.append(core.Note("unmatched", short, text) if said else text)
     if bare := sorted(key[0] for key in own - other):
         out.append(f"Items without a variant, in no figure: {len(bare)} of {len(own)} ({_first(bare)}).")
     groups = variants.groupby([*keys[1:], "augmentation"], sort=True)["id"].nunique()
     fewer = groups[groups < items["id"].nunique() - len({key[0] for key in own - other})]
-    if len(fewer):
-        names = [" ".join(name) if isinstance(name, tuple) else str(name) for name in fewer.index]
-        said = ", ".join(f"{name} {n}" for name, n in list(zip(names, fewer, strict=True))[:_NAMED])
-        rest = f", and {len(fewer) - _NAMED} more" if len(fewer) > _NAMED else ""
-        out.append(f"Augmentations without a variant of every item, whose figures rest on fewer: {said}{rest}.")
-    return out
+    expected = items["id"].nunique() - len({key[0] for key in own - other})
+    names = [" ".join(name) if isinstance(name, tuple) else str(name) for name in fewer.index]
+    absent = kit.evidence.Absent(dict(zip(names, (expected - n for n in fewer), strict=True)), expected)
+    return [*out, *absent.notes()]
 
 
 def unchanged(rows: pd.DataFrame) -> np.ndarray[Any, Any]:

@@ -97,12 +97,13 @@ def evaluate(
     checks.refuse("stability_top")
     options["lights"] = rules
     inputs.needs(data, **kit.taken(inputs.needs, options))
-    own, said, replies, spent = data.get("tops"), [], [], []
+    own, replies, spent = data.get("tops"), [], []
+    said: list[str] = []
     depth = max(deepest, k)
     if own is not None:
         tops = recorded(own, data.get("questions"), data.get("variants"), depth)
         if k > (held := tops.before.shape[1]):
-            said = [f"k is {k}, and no top has so many passages: the figures are those of the first {held}."]
+            said = [core.Note("sample", f"no top has {k} passages (k): the figures are those of the first {held}")]
     else:
         settings = {
             name: value

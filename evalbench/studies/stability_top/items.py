@@ -11,6 +11,7 @@ from evalbench import core
 from evalbench.metrics.top_k import TopAgreement, top_agreement
 from evalbench.models.similarity.embed import card_of, embed, language_warning
 from evalbench.models.similarity.search import exact_nearest, graph_of
+from evalbench.readers.strangers import alike, written_otherwise
 from evalbench.studies.stability_top import inputs
 
 FIGURES = ("unchanged_strict", "unchanged_soft", "jaccard", "rbo")
@@ -89,11 +90,16 @@ def recorded(tops: pd.DataFrame, questions: pd.DataFrame | None, variants: pd.Da
         undefined="",
     )
     notes = [f"The tops are {depth} deep: none of the table has more passages."] if depth < deepest else []
-    shallow = int((ordered.groupby(["id", "augmentation"]).size() < depth).sum())
-    if shallow:
+    held = ordered.groupby(["id", "augmentation"]).size().rename("n").reset_index()
+    if shallow := int((held["n"] < depth).sum()):
         notes.append(
             f"Tops with fewer than {depth} passages: {shallow}; deeper than both are, they count as what they hold."
         )
+    sizes = held.assign(changed=held["augmentation"] != "").groupby("changed")["n"].median()
+    if len(sizes) == 2 and sizes[False] != sizes[True]:
+        short = f"tops of changed questions have {sizes[True]:g} passages and those of questions as written {sizes[False]:g}"
+        notes.append(core.Note("unmatched", short))
+    notes += _spelt(tops, questions)
     n = whose["id"].nunique()
     if lone := n - changed["id"].nunique():
         notes.append(f"Questions without any top after an augmentation, in no figure: {lone} of {n}.")
@@ -101,6 +107,18 @@ def recorded(tops: pd.DataFrame, questions: pd.DataFrame | None, variants: pd.Da
     if tied:
         notes.append(f"Tops with passages of the same rank, which are in the order of their names: {tied}.")
     return Tops(rows, before, after, names, notes)
+
+
+def _spelt(tops: pd.DataFrame, questions: pd.DataFrame | None) -> list[core.Note]:
+    """Passages, and questions of either table, that are the same but for case or blanks."""
+    out = []
+    if said := alike(tops["doc_id"]):
+        out.append(core.Note("unmatched", f"are two names of one passage taken as two? Of the passages {said}"))
+    if questions is not None and (strange := {*tops["id"]} - {*questions["id"]}):
+        said = written_otherwise(sorted(strange), questions["id"])
+        short = f"{len(strange)} questions of the tops are not in the table of questions{'; ' if said else ''}{said}"
+        out.append(core.Note("unmatched", short))
+    return out
 
 
 def _texts(table: pd.DataFrame | None, rows: pd.DataFrame, keys: list[str]) -> np.ndarray[Any, Any]:
@@ -122,8 +140,11 @@ def compared(tops: Tops, persistence: float) -> TopAgreement:
 def items_of(tops: Tops, found: TopAgreement, k: int) -> pd.DataFrame:
     """One row per question and augmentation with its figures at the developer's k."""
     at = min(k, found.rbo.shape[1]) - 1
+    top = pd.DataFrame(tops.before[:, : at + 1]).assign(id=tops.rows["id"].to_numpy())
+    alike = top.drop_duplicates("id").set_index("id").duplicated(keep=False)
     return tops.rows[["id", "augmentation", "level"]].assign(
         **{name: getattr(found, name)[:, at] for name in FIGURES},
+        same_top=alike.reindex(tops.rows["id"]).to_numpy(float),
         unscored=tops.rows["unscored"],
         undefined=tops.rows["undefined"],
     )

@@ -19,6 +19,8 @@ TITLES = {
     "jaccard": "Jaccard similarity of the tops",
     "rbo": "rank-biased overlap",
 }
+MOST_ALIKE = 0.5
+"""Where more questions have the very top of another one, a top that stays shows nothing."""
 DOCUMENT = {"unchanged_soft": (0.1, 0.8), "unchanged_strict": (0.05, 0.7)}
 """The method document's thresholds: red up to the first, green from the second."""
 
@@ -82,11 +84,20 @@ def summarise(
         "augmentation",
         lights=lights,
         over=f"{core.counted(items['id'].nunique(), 'question')}, k = {k}",
+        held_back=_one_top(items),
         max_unscored=max_unscored,
         absent=kit.evidence.absent_of(items, "augmentation", "id", unit="question"),
         seed=seed,
         n_resamples=n_resamples,
     )
+
+
+def _one_top(items: pd.DataFrame) -> str:
+    """Why the light is held back: most questions have the top of another, so that it cannot but stay."""
+    known = items.drop_duplicates("id").get("same_top", pd.Series(dtype=float)).dropna()
+    if len(known) >= core.stats.FEW_UNITS and known.mean() > MOST_ALIKE:
+        return f"{int(known.sum())} of {core.counted(len(known), 'question')} have the same top as another question"
+    return ""
 
 
 def by_k_of(rows: pd.DataFrame, found: TopAgreement, *, seed: int, n_resamples: int) -> pd.DataFrame:
