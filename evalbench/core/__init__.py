@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from evalbench.core import linearised as linearised
     from evalbench.core import local_drift as local_drift
     from evalbench.core import measures as measures
-    from evalbench.core import near_ids as near_ids
     from evalbench.core import noise as noise
     from evalbench.core import notes as notes
     from evalbench.core import panels as panels

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evalbench.core.notes import Note
 from evalbench.core.result import DataLabel, Tables
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
@@ -178,7 +179,7 @@ def checked_tables(
     frames, without_ids = numbered(frames, schema, columns or {})
     said += [*without_ids.items(), *nameless.items()]
     tables, broken, faults, unused = {}, {}, [], {}
-    remarks = [*raw.notes, *(f"{sources[name]}: {note}" for name, note in said)]
+    remarks = [*raw.notes, *(_of_source(sources[name], note) for name, note in said)]
     for name, table in schema.items():
         if name not in frames:
             if table.required:
@@ -194,7 +195,7 @@ def checked_tables(
             remarks += [f"{sources[name]}: {note}" for note in guessed]
         tables[name], found = check(frame, table, columns)
         tables[name].attrs |= {key: frame.attrs[key] for key in (SYSTEMS, STREAM) if key in frame.attrs}
-        remarks += [f"{sources[name]}: {note}" for note in tables[name].attrs.pop("notes")]
+        remarks += [_of_source(sources[name], note) for note in tables[name].attrs.pop("notes")]
         faults += [f"{sources[name]}: {fault}" for fault in found]
         if table.no_trials and TRIAL in tables[name]:
             tables[name] = tables[name].drop(columns=TRIAL)
@@ -219,6 +220,12 @@ def checked_tables(
     remarks = list(dict.fromkeys([*remarks, *unused_clusters(tables, schema, grouping, sources)]))
     sheets, keys = _sheets(raw), keys_of(schema)
     return Dataset(raw.label, tables, tuple(remarks), sources, unused, raw.card, rows_of, sheets, grouping, keys)
+
+
+def _of_source(source: str, note: str) -> str:
+    """A note with the file that it is about before it; its rank stays."""
+    said = f"{source}: {note}"
+    return Note(note.kind, note.short, said) if isinstance(note, Note) else said
 
 
 def counted_as(faults: Iterable[str], sheets: Iterable[str]) -> str:

@@ -315,6 +315,6 @@ def test_models_without_labels_are_named_since_the_correction_does_not_hold_for_
     ids, mark, (ada, *_) = rows(40)
     labels = [label if i % 2 else None for i, label in enumerate(ada)]
     verdicts = {"id": ids, "judge": "oak", "mark": mark, "model": ["fern", "alder"] * 20}
-    said = "No answer of fern is labelled: what labels correct does not hold for them."
+    said = "No answer of fern is labelled: corrected figures are of alder alone."
     assert said in audited({**verdicts, "human": labels}).notes
     assert said not in audited({**verdicts, "human": ada}).notes

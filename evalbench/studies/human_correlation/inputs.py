@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import core, errors, kit, readers
+from evalbench import errors, kit, readers
 from evalbench.readers import Column, Table
 from evalbench.studies.human_correlation import panels
 
@@ -162,10 +162,10 @@ def read(data: readers.Dataset, metrics: Sequence[str], criteria: Sequence[str])
     if strangers:
         tables = "ratings" if pairs is None else "ratings or pairs"
         docs = {str(d) for d in frame["doc_id"]}
-        near = core.near_ids.spelt_otherwise(sorted({d for d, _ in strangers if d not in docs}), docs)
+        near = readers.strangers.written_otherwise(sorted({d for d, _ in strangers if d not in docs}), docs)
         faults.append(
             f"table {tables}: {len(strangers)} documents and systems are not in items, first {min(strangers)}"
-            + (f"; of their doc_id {near}" if near else "")
+            + (f"; of doc_id: {near}" if near else "")
         )
     if faults:
         raise errors.BadInput.listing(f"human scores{readers.dataset.counted_as(faults, data.sheets)}:", faults)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from evalbench import core
+from evalbench import core, kit
 from evalbench.studies.judge_audit import figures, items
 
 Z = 1.959963984540054
@@ -113,10 +114,20 @@ def with_twice(rows: pd.DataFrame, labels_drawn: str) -> float | None:
     return 1 - math.sqrt(then / now) if now > 0 else None
 
 
+def title_of(title: str, only: Sequence[str]) -> str:
+    """The title of a corrected figure, with the models that it is of where labels are of these alone."""
+    if not only:
+        return title
+    return f"{title}, {', '.join(only) if len(only) <= kit.verdicts.NAMED else core.counted(len(only), 'model')} only"
+
+
 def with_formula(e: core.Estimate, rows: pd.DataFrame, labels_drawn: str) -> core.Estimate:
     """A corrected figure with the interval of its formula; clusters keep their bootstrap."""
+    only = items.labelled_models(rows)
+    rows = items.correctable(rows)
     found = corrected(rows, labels_drawn)
-    e = replace(e, corrects=figures.NAIVE[str(rows["scale"].iloc[0])], n_labels=found.n_labelled)
+    corrects = "" if only else figures.NAIVE[str(rows["scale"].iloc[0])]
+    e = replace(e, title=title_of(e.title, only), corrects=corrects, n_labels=found.n_labelled)
     if e.value is None:
         why = found.note or e.note
         return replace(e, note=why)
@@ -131,12 +142,13 @@ def with_formula(e: core.Estimate, rows: pd.DataFrame, labels_drawn: str) -> cor
 
 def sampled_estimate(rows: pd.DataFrame, group: Any) -> core.Estimate:
     """The corrected figure of labels that were drawn with known probabilities."""
+    only, rows = items.labelled_models(rows), items.correctable(rows)
     found = corrected(rows, "probability")
     scale = str(rows["scale"].iloc[0])
     n = int(rows["mark"].notna().sum())
     return core.Estimate(
         metric=figures.CORRECTED[scale],
-        title="corrected by labels",
+        title=title_of("corrected by labels", only),
         value=found.value,
         ci_low=found.ci_low,
         ci_high=found.ci_high,
@@ -147,6 +159,6 @@ def sampled_estimate(rows: pd.DataFrame, group: Any) -> core.Estimate:
         unit="0–1" if scale == items.ZERO_ONE else "marks",
         note=found.note,
         group=group,
-        corrects=figures.NAIVE[scale],
+        corrects="" if only else figures.NAIVE[scale],
         n_labels=found.n_labelled,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -29,6 +29,8 @@ DEFAULT_LIGHTS: Mapping[str, Mapping[str, float]] = {
     "family_gap": {"green_to": 0.05, "yellow_to": 0.1},
     "unparsed": {"green_to": 0.02, "yellow_to": 0.05},
 }
+BEYOND = {items.ZERO_ONE: "beyond_people", items.ORDERED: "beyond_people", items.GRADED: "beyond_people_ranks"}
+"""How much more a judge agrees with people than they do among themselves."""
 CENTRES = {"first_slot": 0.5, "length_bias": 0.0, "family_gap": 0.0}
 """Figures of which neither more nor less is better: their thresholds are distances from here."""
 NO_LABELS = "no answer has both a mark and a label"
@@ -118,8 +120,21 @@ def unlit(labels_drawn: str) -> tuple[core.Measure, ...]:
             "ceiling", ("#among_xy", *items.AMONG), _among, title="agreement of people among themselves",
             unit="−1–1", undefined=f"{NO_TWO}, or {ALIKE}", higher_is_better=None,
         ),
+        *(
+            core.Measure(
+                metric, (*both, "#among_xy", *items.AMONG), function, title="agreement with people less that among themselves",
+                unit="−1–1", undefined=f"{NO_LABELS}, {NO_TWO}, or {ALIKE}", higher_is_better=None,
+            )
+            for metric, function in (("beyond_people", _beyond(_kappa)), ("beyond_people_ranks", _beyond(_spearman)))
+        ),
     ]  # fmt: skip
     none: dict[str, Any] = {"higher_is_better": None, "undefined": "no answer has a mark"}
+    pairs = [
+        core.share_of(column, title=f"{outcome} over both orders", higher_is_better=better, undefined=NO_LABELS)
+        for column, outcome, better in zip(
+            items.PAIRS, ("right", "undecided", "wrong"), (True, None, False), strict=True
+        )
+    ]
     rates = [
         core.share_of("mark", "passed", title="the judge's own rate", **none),
         core.mean_of("mark", "mean_mark", title="the judge's own mean", unit="marks", **none),
@@ -146,13 +161,14 @@ def unlit(labels_drawn: str) -> tuple[core.Measure, ...]:
         ),
         core.share_of("lost", "unparsed", title="share without a mark", higher_is_better=False, worst=None),
     ]  # fmt: skip
-    return (*agreement, *rates, *corrected, *probes)
+    return (*pairs, *agreement, *rates, *corrected, *probes)
 
 
 def applicable(rows: pd.DataFrame, given: tuple[core.Measure, ...]) -> list[core.Measure]:
     """The figures that this judge's answers have: of agreement and rates those of its kind of marks, of probes those made."""
     scale = str(rows["scale"].iloc[0]) if len(rows) else items.ZERO_ONE
-    always = {AGREEMENT[scale], NAIVE[scale], CORRECTED[scale], TOO_KIND[scale], "unparsed"}
+    always = {AGREEMENT[scale], "unparsed"}
+    always |= {*items.PAIRS} if has_sides(rows) else {NAIVE[scale], CORRECTED[scale], TOO_KIND[scale]}
     made = {
         "first_slot": "first_slot",
         "inconsistent": "inconsistent",
@@ -162,9 +178,21 @@ def applicable(rows: pd.DataFrame, given: tuple[core.Measure, ...]) -> list[core
         "raised": "raised",
     }
     some = {metric for metric, column in made.items() if rows[column].notna().any()}
-    some |= {"ceiling"} if rows["among_xy"].notna().any() else set()
+    some |= {"ceiling", BEYOND[scale]} if rows["among_xy"].notna().any() else set()
     some |= {"family_gap"} if rows["is_own"].any() else set()
     return [m for m in given if m.metric in always | some]
+
+
+def has_sides(rows: pd.DataFrame) -> bool:
+    """Whether a judge's answers are pairs without models: a share of the first side means nothing."""
+    return bool(rows["is_side"].any())
+
+
+def _beyond(of_judge: Callable[..., core.Floats]) -> Callable[..., core.Floats]:
+    def beyond(*sums: core.Floats) -> core.Floats:
+        return of_judge(*sums[:6]) - _among(*sums[6:])
+
+    return beyond
 
 
 def _moments(n: core.Floats, *sums: core.Floats) -> list[core.Floats]:
@@ -195,7 +223,7 @@ def _among(n: core.Floats, *sums: core.Floats) -> core.Floats:
 
 STRATA = ("passed", "tied", "failed")
 _STRATIFIED = (
-    "#mark", "is_labelled", *(f"n_{s}" for s in STRATA), *(f"m_{s}" for s in STRATA), *(f"good_{s}" for s in STRATA)
+    "#corrected_mark", "is_labelled", *(f"n_{s}" for s in STRATA), *(f"m_{s}" for s in STRATA), *(f"good_{s}" for s in STRATA)
 )  # fmt: skip
 
 
@@ -221,7 +249,7 @@ def _post_stratified(none: Mapping[str, Any]) -> list[core.Measure]:
 
 
 def _rogan_gladen(none: Mapping[str, Any]) -> list[core.Measure]:
-    sums = ("#mark", "rest", "is_rest", "seen_good", "is_good", "seen_bad", "is_bad")
+    sums = ("#corrected_mark", "rest", "is_rest", "seen_good", "is_good", "seen_bad", "is_bad")
     why = {
         **none,
         "undefined": "unlabelled answers, two labels of each class, and a judge that tells them apart are needed",
@@ -251,7 +279,17 @@ def _rogan_gladen(none: Mapping[str, Any]) -> list[core.Measure]:
     ]
 
 
-_POWERED = ("#mark", "is_labelled", "mark", "square", "rest", "is_rest", "mean_f", "mean_y", "mean_fy")
+_POWERED = (
+    "#corrected_mark",
+    "is_labelled",
+    "corrected_mark",
+    "square",
+    "rest",
+    "is_rest",
+    "mean_f",
+    "mean_y",
+    "mean_fy",
+)
 
 
 def _powered_mean(n_all: core.Floats, n: core.Floats, *sums: core.Floats) -> core.Floats:

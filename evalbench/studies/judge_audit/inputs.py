@@ -12,7 +12,7 @@ import pandas as pd
 
 from evalbench import core, errors, readers
 from evalbench.readers import Column, Table
-from evalbench.studies.judge_audit import live
+from evalbench.studies.judge_audit import live, marks_in_words
 
 JUDGE_UNNAMED = "judge not named"
 CRITERION = "criterion"
@@ -117,7 +117,18 @@ SCHEMA: Mapping[str, Table] = {
     "items": live.ITEMS,
 }
 
-_IDS = ("question_id", "item_id", "doc_id", "qid", "sample_id", "task_id", "example_id", "query_id", "instance_id")
+_IDS = (
+    "pair_id",
+    "question_id",
+    "item_id",
+    "doc_id",
+    "qid",
+    "sample_id",
+    "task_id",
+    "example_id",
+    "query_id",
+    "instance_id",
+)
 _MARKS = (
     "score",
     "label",
@@ -132,9 +143,6 @@ _MARKS = (
     "winner",
     "оценка",
 )
-_FIRST, _SECOND = (
-    tuple(f"{kind}{side}" for kind in ("", "answer_", "response_", "output_", "model_")) for side in "ab"
-)
 _PEOPLE = ("rater", "worker", "worker_id", "labeller", "labeler", "evaluator", "judge", "assessor", "асессор")
 _SHARED = {"model": ("system", "model_name", "модель"), CRITERION: ("criteria", "dimension", "aspect", "критерий")}
 ALSO: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -145,8 +153,8 @@ ALSO: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         **_SHARED,
         "model": (*_SHARED["model"], "model_a"),
         "repeat": ("attempt", "iteration", "round"),
-        "output": ("response", "answer", "completion", "prediction", "ответ", *_FIRST[1:4]),
-        "output_other": _SECOND[1:4],
+        "output": ("response", "answer", "completion", "prediction", "ответ", *marks_in_words.FIRST[1:4]),
+        "output_other": marks_in_words.SECOND[1:4],
         "reason": ("explanation", "rationale", "justification", "reasoning"),
         "tokens": ("total_tokens", "n_tokens"),
         "seconds": ("latency", "duration"),
@@ -162,16 +170,6 @@ ALSO: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
 }
 """Names that tables of others have for our columns, the likeliest first."""
-WORDS: Mapping[str, float] = {
-    **dict.fromkeys(("pass", "passed", "true", "yes", "correct", "good", "win", "да", "верно", *_FIRST), 1.0),
-    **dict.fromkeys(
-        ("fail", "failed", "false", "no", "incorrect", "wrong", "bad", "loss", "нет", "неверно", *_SECOND), 0.0
-    ),
-    **dict.fromkeys(("tie", "tie (bothbad)", "draw", "both", "ничья"), 0.5),
-}
-"""Verdicts in words, where every mark of a table is one of these."""
-
-
 _SAID = ("reason", "comment", "detail")
 """Columns that are shown and nothing is computed from."""
 
@@ -195,6 +193,7 @@ class Readings(NamedTuple):
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """Tables with the usual other names of columns, and with marks in words, as the tables of the schema."""
     found = {name: readers.labels.label_columns(frame) if name == "labels" else frame for name, frame in frames.items()}
+    found |= {"verdicts": marks_in_words.each_order(found["verdicts"])} if "verdicts" in found else {}
     named = {name: _adapted(frame, ALSO[name]) if name in ALSO else frame for name, frame in found.items()}
     verdicts = named.get("verdicts")
     if verdicts is None:
@@ -264,12 +263,7 @@ def _adapted(frame: pd.DataFrame, also: Mapping[str, Sequence[str]]) -> pd.DataF
     for column in ("mark", HUMAN):
         if column not in renamed or renamed.columns.duplicated().any():
             continue
-        words = renamed[column].map(lambda cell: cell.strip().casefold() if isinstance(cell, str) else cell)
-        texts = words[words.map(lambda cell: isinstance(cell, str) and cell != "")]
-        if len(texts) and texts.isin(list(WORDS)).all():
-            renamed[column] = words.map(lambda cell: WORDS.get(cell, cell) if isinstance(cell, str) else cell)
-            said = ", ".join(f"{word} as {WORDS[word]:g}" for word in sorted(texts.unique()))
-            notes.append(f"{'marks' if column == 'mark' else 'labels'} in words were read as numbers: {said}")
+        marks_in_words.as_numbers(renamed, column, notes)
     renamed.attrs = {**frame.attrs, "notes": tuple(notes)}
     return renamed
 
@@ -318,18 +312,25 @@ def read(data: readers.Dataset, humans: Sequence[str] = ()) -> Readings:
     faults += _other_scales(verdicts, labels)
     if faults:
         raise errors.BadInput.listing("verdicts and labels:", faults)
-    bare = sorted(set(verdicts["model"]) - set(labels["model"])) if "model" in on else []
-    if bare and len(labels):
-        notes.append(f"No answer of {', '.join(bare[:9])} is labelled: what labels correct does not hold for them.")
     verdicts, lost = _with_reasons(verdicts)
     own = pd.MultiIndex.from_frame(verdicts[[*on]])
     strange = ~pd.MultiIndex.from_frame(labels[[*on]]).isin(own)
     if strange.any():
-        one = ", ".join(str(v) for v in labels.loc[strange, list(on)].iloc[0])
-        notes.append(
-            f"{core.counted(int(strange.sum()), 'label')} of what no judge was asked about, left out, first {one}."
-        )
+        notes.append(_unasked(verdicts, labels, strange, on))
     return Readings(verdicts, labels[~strange].reset_index(drop=True), on, (*notes, *lost))
+
+
+def _unasked(verdicts: pd.DataFrame, labels: pd.DataFrame, strange: Any, on: Sequence[str]) -> str:
+    """The note on labels of what no judge was asked about, of the first rank where ids are only written otherwise."""
+    one = ", ".join(str(v) for v in labels.loc[strange, list(on)].iloc[0])
+    said = f"{core.counted(int(strange.sum()), 'label')} of what no judge was asked about, left out, first {one}."
+    for column in on:
+        known = set(verdicts[column])
+        near = readers.strangers.written_otherwise(sorted(set(labels.loc[strange, column]) - known), known)
+        if near:
+            short = f"{core.counted(int(strange.sum()), 'label')} of what no judge was asked about; of {column}: {near}"
+            return core.Note("unmatched", short, f"{said[:-1]}; of {column}: {near}.")
+    return said
 
 
 def _other_scales(verdicts: pd.DataFrame, labels: pd.DataFrame) -> Iterator[str]:

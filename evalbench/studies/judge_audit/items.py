@@ -17,6 +17,7 @@ MANY_ANNOTATORS = 40
 """With more annotators than this the k-th label of each answer stands for annotator k."""
 MOST_LEVELS = 12
 LABEL = "label_"
+_BY_CHANCE = 0.01
 NULL_ANSWER, PROBED = "the null answer", "asked as a probe only"
 AGREE = ("agree_x", "agree_xx", "agree_y", "agree_yy", "agree_xy")
 AMONG = ("among_y", "among_yy", "among_xy")
@@ -49,7 +50,7 @@ def items_of(readings: inputs.Readings, *, null_model: str, labels_drawn: str) -
     group = items["judge"] + (": " + items[inputs.CRITERION].replace("", "no criterion") if criteria > 1 else "")
     items = items.rename(columns={"judge": "asked"}).assign(judge=group)
     items = items.sort_values(["judge", *inputs.KEYS], ignore_index=True)
-    for parts in (_agreement(items), _correction(items, labels_drawn), _family(items)):
+    for parts in (_agreement(items), _correction(items, labels_drawn), _family(items), _outcomes(items, plain)):
         items = items.assign(**parts)
     items = items.assign(**_lengths(items))
     first = [
@@ -230,8 +231,11 @@ def _standard(values: core.Floats) -> core.Floats:
 
 def _correction(items: pd.DataFrame, labels_drawn: str) -> dict[str, core.Floats]:
     """What corrected rates and means sum."""
-    mark, human = items["mark"].to_numpy(dtype=float), items["human"].to_numpy(dtype=float)
+    mark, human = items["mark"].to_numpy(dtype=float).copy(), items["human"].to_numpy(dtype=float)
     zero_one = (items["scale"] == ZERO_ONE).to_numpy()
+    for rows in _per_group(items, "judge").values():
+        if only := labelled_models(items.iloc[rows]):
+            mark[rows] = np.where(items["model"].iloc[rows].isin(only), mark[rows], np.nan)
     known, labelled = ~np.isnan(mark), ~np.isnan(mark) & ~np.isnan(human)
 
     human = np.where(labelled, human, 0.0)
@@ -240,6 +244,7 @@ def _correction(items: pd.DataFrame, labels_drawn: str) -> dict[str, core.Floats
         return np.where(known & (zero_one | also), value, np.nan)
 
     out: dict[str, core.Floats] = {"is_labelled": of_marked(labelled.astype(float)), "square": of_marked(mark**2)}
+    out["corrected_mark"] = of_marked(mark)
     for name, level in (("passed", 1.0), ("tied", 0.5), ("failed", 0.0)):
         here = (mark == level).astype(float)
         out[f"n_{name}"] = of_marked(here, also=False)
@@ -255,6 +260,46 @@ def _correction(items: pd.DataFrame, labels_drawn: str) -> dict[str, core.Floats
     out["mean_f"], out["mean_y"] = of_marked(np.where(labelled, mark, 0.0)), of_marked(human)
     out["mean_fy"] = of_marked(np.where(labelled, mark * human, 0.0))
     return out
+
+
+PAIRS = ("pairs_right", "pairs_undecided", "pairs_wrong")
+
+
+def _outcomes(items: pd.DataFrame, plain: pd.DataFrame) -> dict[str, core.Floats]:
+    """Of pairs without models, whose sides mean nothing: whether the winner over both orders is the one of people.
+
+    A pair on which one order decides and the other is a tie has its winner; one whose orders disagree has none.
+    """
+    paired = plain[plain["order"] != ""][inputs.CRITERION].unique()
+    named = plain[plain["model"] != ""][inputs.CRITERION].unique()
+    sides = (items[inputs.CRITERION].isin(set(paired) - set(named)) & (items["scale"] == ZERO_ONE)).to_numpy()
+    mark, human = items["mark"].to_numpy(dtype=float), items["human"].to_numpy(dtype=float)
+    known = sides & ~np.isnan(mark) & np.isin(human, (0.0, 1.0))
+    found = (mark == human, mark == 0.5, mark == 1 - human)
+    outcomes = {name: np.where(known, of.astype(float), np.nan) for name, of in zip(PAIRS, found, strict=True)}
+    return {"is_side": sides.astype(float), **outcomes}
+
+
+def labelled_models(items: pd.DataFrame) -> tuple[str, ...]:
+    """The models that labels are of, where others have too few by chance alone: empty where all have some, or none has.
+
+    A correction learnt on the answers of one model does not hold for a mean over several.
+    """
+    there = items[items["mark"].notna()]
+    labelled = there["human"].notna()
+    counts = labelled.groupby(there["model"]).agg(["sum", "size"])
+    if len(counts) < 2 or not labelled.any() or (counts["sum"] > 0).all():
+        return ()
+    bare = counts.loc[counts["sum"] == 0, "size"]
+    by_chance = (1 - labelled.mean()) ** bare
+    one = (counts["sum"] > 0).sum() == 1
+    return tuple(map(str, counts.index[counts["sum"] > 0])) if one or (by_chance < _BY_CHANCE).any() else ()
+
+
+def correctable(items: pd.DataFrame) -> pd.DataFrame:
+    """One judge's answers that its labels can correct: of the labelled models alone where others have no label."""
+    only = labelled_models(items)
+    return items[items["model"].isin(only)] if only else items
 
 
 def _family(items: pd.DataFrame) -> dict[str, core.Floats]:

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from evalbench import core, readers
-from evalbench.studies.judge_audit import inputs, summary
-from evalbench.studies.judge_audit.items import ZERO_ONE, annotators_of
+from evalbench.studies.judge_audit import figures, inputs, summary
+from evalbench.studies.judge_audit.items import ZERO_ONE, annotators_of, correctable
 
 FILE = "correction.json"
 
@@ -69,6 +69,9 @@ def _corrections(items: pd.DataFrame, readings: inputs.Readings, data: core.resu
             else (float(known.min()), float(known.max()))
         )
         for asked, rows in of.groupby("asked", sort=True):
+            if figures.has_sides(rows):
+                continue
+            rows = correctable(rows)
             both = rows[rows["mark"].notna() & rows["human"].notna()].sort_values(["id", "model", "trial"])
             if len(both) < summary.LEAST or not ends[0] < ends[1]:
                 continue

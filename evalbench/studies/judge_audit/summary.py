@@ -11,7 +11,7 @@ import pandas as pd
 
 from evalbench import core, kit
 from evalbench.studies.judge_audit import corrected, figures
-from evalbench.studies.judge_audit.items import LABEL, ZERO_ONE, annotators_of
+from evalbench.studies.judge_audit.items import LABEL, PAIRS, ZERO_ONE, annotators_of, labelled_models
 
 EPSILON = 0.15
 LEAST = 20
@@ -43,15 +43,26 @@ def summarise(
         made = core.measures.estimate(
             rows, own, units=rows["id"], seed=seed, group=group, n_resamples=n_resamples
         ).estimates
-        found += [
-            corrected.with_formula(e, rows, labels_drawn) if e.metric == figures.CORRECTED[scale] else e for e in made
-        ]
-        found += [corrected.sampled_estimate(rows, group)] if labels_drawn == "probability" else []
+        only = labelled_models(rows)
+        for e in made:
+            if e.metric == figures.CORRECTED[scale]:
+                e = corrected.with_formula(e, rows, labels_drawn)
+            elif e.metric == figures.TOO_KIND[scale]:
+                e = replace(e, title=corrected.title_of(e.title, only))
+            found.append(e)
+        if labels_drawn == "probability" and not figures.has_sides(rows):
+            found.append(corrected.sampled_estimate(rows, group))
+    beyond = _out_of_reach(found)
+
+    def held_back(e: core.Estimate) -> str:
+        return beyond.get(_judge(e), "") if e.metric in figures.AGREEMENT.values() else ""
+
     summary = kit.worst_group(
         items,
         [replace(m, least_units=1) for m in every if m.metric in {e.metric for e in found}],
         "judge",
-        held_back=_held_back,
+        held_back=lambda e: _held_back(e) or held_back(e),
+        notes=_notes(items, found, beyond),
         absent=kit.evidence.Absent(),  # criteria have items of their own
         max_unscored=max_unscored,
         estimates=found,
@@ -60,6 +71,56 @@ def summarise(
     )
     said = _sentence(items, summary, uses_of(items, summary.estimates, epsilon), max_unscored)
     return replace(summary, verdict=replace(summary.verdict, sentence=said))
+
+
+def _judge(e: core.Estimate) -> str:
+    return str(e.group.get("judge", ""))
+
+
+def _out_of_reach(found: Sequence[core.Estimate]) -> dict[str, str]:
+    """Judge → why its agreement has no light: people agree less among themselves than a light that is not red asks for."""
+    cuts = {_judge(e): e.cuts for e in found if e.metric in figures.AGREEMENT.values() and e.cuts}
+    low = [
+        e
+        for e in found
+        if e.metric == "ceiling" and e.ci_high is not None and e.n >= LEAST and _judge(e) in cuts
+        and e.ci_high < cuts[_judge(e)][0]
+    ]  # fmt: skip
+    once = {(e.value, e.n): core.wording.estimate_text(e) for e in reversed(low)}  # the same people, judge by judge
+    return {_judge(e): f"people agree at {once[e.value, e.n]} themselves" for e in low}
+
+
+def _notes(items: pd.DataFrame, found: Sequence[core.Estimate], beyond: Mapping[str, str]) -> list[core.Note]:
+    """Of the first rank: labels that carry no light, and labels of some models alone."""
+    notes = []
+    if beyond:
+        which = {said: [name for name, own in beyond.items() if own == said] for said in dict.fromkeys(beyond.values())}
+        of = "; ".join(
+            said if len(which) == 1 else f"{said} ({', '.join(names)})"
+            for said, names in list(which.items())[:MOST_SAID]
+        )
+        compared = _compared_with_people(found, beyond)
+        short = f"{of}: no judge can be shown to be good by these labels{compared}"
+        notes.append(core.Note("labels", short))
+    only = {name: labelled_models(rows) for name, rows in items.groupby("judge", sort=True)}
+    for models in dict.fromkeys(filter(None, only.values())):
+        bare = sorted(set(items["model"]) - set(models))
+        listed = ", ".join(bare) if len(bare) <= MOST_SAID else core.counted(len(bare), "model")
+        short = f"no answer of {listed} is labelled: corrected figures are of {', '.join(models[:MOST_SAID])} alone"
+        notes.append(core.Note("labels", short))
+    return notes
+
+
+def _compared_with_people(found: Sequence[core.Estimate], beyond: Mapping[str, str]) -> str:
+    """The judge that agrees best, beside people among themselves."""
+    own = [e for e in found if e.metric in figures.BEYOND.values() and e.value is not None and _judge(e) in beyond]
+    if not own:
+        return ""
+    best = max(own, key=lambda e: e.value or 0.0)
+    low, high = best.ci_low or 0.0, best.ci_high or 0.0
+    size = core.wording.estimate_text(best)
+    how = "more" if low > 0 else "less" if high < 0 else "neither more nor less"
+    return f"; {_judge(best)} agrees with them {how} than they do ({size})"
 
 
 def _held_back(e: core.Estimate) -> str:
@@ -82,8 +143,11 @@ def _sentence(items: pd.DataFrame, summary: core.Summary, uses: Mapping[str, str
     agreements = "; ".join(_figure(e, own, "" if len(titles) == 1 else e.title) for e in ordered)
     if not labelled:
         agreements = "is not known, since no answer has both a mark and a label"
+    lead = [n.short for n in verdict.notes if "no judge can be shown" in n]
     parts = [
-        f"{alone[:1].upper()}{alone[1:]} {agreements}{_ceilings(summary)}; {core.counted(items.loc[items['undefined'] == '', 'id'].nunique(), 'item')}."
+        *(f"{short[:1].upper()}{short[1:]}." for short in lead),
+        *_pairs_in_words(summary),
+        f"{alone[:1].upper()}{alone[1:]} {agreements}{_ceilings(summary)}; {core.counted(items.loc[items['undefined'] == '', 'id'].nunique(), 'item')}.",
     ]
     if verdict.light == "green":
         lit = list(dict.fromkeys(e.title for e in summary.estimates if e.light == "green"))
@@ -97,6 +161,7 @@ def _sentence(items: pd.DataFrame, summary: core.Summary, uses: Mapping[str, str
     parts.append(kit.verdicts.left_out(items).strip())
     if verdict.light == "grey" and labelled:
         why = dict.fromkeys(filter(None, (_held_back(e) for e in summary.estimates if e.light == "grey")))
+        why |= dict.fromkeys(["these labels carry none"] if lead else [])
         few = [e for e in summary.estimates if e.light == "grey" and kit.verdicts.crowded(e, max_unscored)]
         listed = [*why, *([f"more than {core.percent(max_unscored, [max_unscored])} are unscored"] if few else [])]
         said = "; ".join(listed[:3]) or "a figure has no value"
@@ -104,6 +169,21 @@ def _sentence(items: pd.DataFrame, summary: core.Summary, uses: Mapping[str, str
         parts.append(f"The light stays grey: {said}{would_be}.")
     parts += uses.values() if len(uses) <= MOST_SAID else [_together(uses)]
     return " ".join(filter(None, parts))
+
+
+def _pairs_in_words(summary: core.Summary) -> list[str]:
+    """What became of pairs over both orders, of the judge with the most right."""
+    own = [e for e in summary.estimates if e.metric == PAIRS[0] and e.value is not None]
+    if not own:
+        return []
+    best = max(own, key=lambda e: e.value or 0.0)
+    of = {e.metric: e for e in summary.estimates if e.group == best.group}
+    name = f"{_judge(best)}, the best of {len(own)}" if len(own) > 1 else _judge(best)
+    counts = ", ".join(
+        f"{words} {core.wording.estimate_text(of[metric])} ({round((of[metric].value or 0.0) * best.n)})"
+        for metric, words in zip(PAIRS, ("right", "undecided or inconsistent", "wrong"), strict=True)
+    )
+    return [f"Over both orders of {core.counted(best.n, 'pair')} {name} is {counts}."]
 
 
 def _figure(e: core.Estimate, own: Sequence[core.Estimate], title: str) -> str:
@@ -138,6 +218,9 @@ KINDS: Mapping[str, str] = {
     "once they are corrected": "to be used for rates that labels correct, within the limits below",
     "in place of people": "not to be used",
     "cannot be judged": "not known yet",
+    "more than people": "agree with people more than people among themselves",
+    "less than people": "agree with people less than people among themselves",
+    "as much as people": "agree with people as people among themselves",
 }
 """The words of one judge's sentence → those for all such judges."""
 
@@ -179,6 +262,13 @@ def use_of(
         if agreement.n >= LEAST:
             lead = f"cannot be judged by these labels: {agreement.note}"
         return f"{name} {lead}{f'; not to be used {_listed(limits)}' if limits else ''}."
+    beyond = own.get(figures.BEYOND[scale])
+    if agreement.light == "grey" and beyond is not None and beyond.value is not None:
+        how = (
+            "more than" if (beyond.ci_low or 0.0) > 0 else "less than" if (beyond.ci_high or 0.0) < 0 else "as much as"
+        )
+        limit = f"; not to be used {_listed(limits)}" if limits else ""
+        return f"{name} agrees with people {how} people among themselves ({core.wording.estimate_text(beyond)}){limit}."
     if agreement.light == "red":
         also = f", nor {_listed(limits)}" if limits else ""
         return f"{name} is not to be used in place of people ({agreement.title} {core.wording.estimate_text(agreement)}){also}."

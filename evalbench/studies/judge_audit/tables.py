@@ -13,7 +13,14 @@ import pandas as pd
 from evalbench import core
 from evalbench.studies.judge_audit import figures, inputs, live, summary
 from evalbench.studies.judge_audit.corrected import WAYS, way_of, with_twice
-from evalbench.studies.judge_audit.items import GRADED, NULL_ANSWER, ZERO_ONE, annotators_of
+from evalbench.studies.judge_audit.items import (
+    GRADED,
+    NULL_ANSWER,
+    ZERO_ONE,
+    annotators_of,
+    correctable,
+    labelled_models,
+)
 
 MOST_COMPARED = 40
 """Of more judges no pairs are compared."""
@@ -60,13 +67,13 @@ def tables_of(
         test = summary.alternative(rows, epsilon)
         agreement.append({**_agreement(rows, own, readings), **_replaces(test), "use": uses[str(name)]})
         replacing += [{**one._asdict(), "judge_agrees": one.judge, "judge": name} for one in test.annotators]
-        rates.append(_rates(rows, own, labels_drawn))
+        rates += [] if figures.has_sides(rows) else [_rates(rows, own, labels_drawn, resampling)]
         probes += _probes(rows, own, resampling)
     panel, alike = _panels(items, resampling)
     return {
         "agreement": pd.DataFrame(agreement),
         "replacing": pd.DataFrame(replacing, columns=None if replacing else ["judge", "annotator"]),
-        "rates": pd.DataFrame(rates),
+        "rates": pd.DataFrame(rates, columns=None if rates else RATES),
         "probes": pd.DataFrame(probes),
         "panel": pd.DataFrame(panel, columns=PANEL),
         "alike": pd.DataFrame(alike, columns=ALIKE),
@@ -136,9 +143,22 @@ def _replaces(test: Any) -> dict[str, Any]:
     }
 
 
-def _rates(rows: pd.DataFrame, own: Mapping[str, core.Estimate], labels_drawn: str) -> dict[str, Any]:
+RATES = [
+    "judge", "of", "unit", *(f"{name}{end}" for name in ("naive", "corrected", "too_kind") for end in ("", "_low", "_high")),
+    "labels", "items", "way", "sentence", "more", "narrower",
+]  # fmt: skip
+
+
+def _rates(
+    rows: pd.DataFrame, own: Mapping[str, core.Estimate], labels_drawn: str, resampling: Mapping[str, Any]
+) -> dict[str, Any]:
     scale = str(rows["scale"].iloc[0])
     naive, corrected, kind = (own.get(of[scale]) for of in (figures.NAIVE, figures.CORRECTED, figures.TOO_KIND))
+    only = labelled_models(rows)
+    if only:
+        rows = correctable(rows)
+        named = [m for m in figures.unlit("random") if m.metric == figures.NAIVE[scale]]
+        (naive,) = core.measures.estimate(rows, named, units=rows["id"], **resampling).estimates
     narrower = with_twice(rows, labels_drawn)
     sentence = ""
     if kind is not None and kind.value is not None and kind.ci_low is not None and kind.ci_high is not None:
@@ -154,6 +174,7 @@ def _rates(rows: pd.DataFrame, own: Mapping[str, core.Estimate], labels_drawn: s
     )
     return {
         "judge": rows["judge"].iloc[0],
+        "of": ", ".join(only),
         "unit": "0–1" if scale == ZERO_ONE else "marks",
         **_interval("naive", naive),
         **_interval("corrected", corrected),
