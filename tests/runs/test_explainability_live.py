@@ -67,7 +67,7 @@ def test_the_documents_call_is_one_command(files, tmp_path):
     assert cot.name != cite.name
     results = json.loads((written.parent / "results.json").read_text())
     assert (results["data"]["name"], results["data"]["synthetic"]) == ("gsm8k.parquet + nq.parquet", False)
-    assert f"The halves are of two models: the chains of thought of {cot.name}" in " ".join(results["notes"])
+    assert f"Two models are taken as one: the chains of thought of {cot.name}" in " ".join(results["notes"])
     assert results["parameters"]["temperature"] == 0.3
 
 

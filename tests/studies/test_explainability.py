@@ -74,8 +74,7 @@ def test_refusals(sample, tmp_path):
     with pytest.raises(BadInput, match="a run of citation, expected one of cot_levels"):
         explainability.evaluate(sample, cot_run=wrong)
     with pytest.raises(
-        BadInput,
-        match=r"(?s)cot_levels has elm-13b, fern-1b, oak-7b; answered_by is 'nobody': .*cot_answered_by.*citation has oak-7b",
+        BadInput, match=r"(?s)cot_levels has elm-13b, fern-1b, oak-7b; answered_by is 'nobody': .*citation has oak-7b"
     ):
         explainability.evaluate(sample, answered_by="nobody")
 
@@ -106,7 +105,8 @@ def test_the_worked_check(sample, tmp_path):
         },
         "weights": {"weight_cot": 0.5, "weight_citation": 0.5},
     }  # fmt: skip
-    assert result.light == "green"
+    assert (result.light, result.verdict.would_be) == ("grey", "green")
+    assert "of the cited answers only 5 have a value and a light needs 20" in result.sentence.casefold()
     assert result.data.name == "cot_levels@1 + citation@1"
 
 
@@ -116,7 +116,7 @@ def test_halves_of_two_models_and_missing_right_answers_are_told(sample):
     tables["items"] = tables["items"][lambda t: t["model"] == "oak-7b"]
     result = explainability.evaluate(replace(sample, tables=tables), n_resamples=50)
     notes = " ".join(result.notes)
-    assert "The halves are of two models: the chains of thought of oak-7b, the cited answers of reed-2." in notes
+    assert "Two models are taken as one: the chains of thought of oak-7b and the cited answers of reed-2." in notes
     assert "30 of 30 cited answers have no right answer to compare with" in notes
     assert result.judged == "model oak-7b and reed-2"
     assert "two models" not in " ".join(explainability.evaluate(sample, n_resamples=50).notes)
@@ -241,20 +241,26 @@ def test_few_items_are_named_and_a_crowded_half_is_lit_nowhere(sample):
     result = explainability.evaluate(
         replace(sample, tables={**sample.tables, "items": few}), weight_citation=0, n_resamples=50
     )
-    assert "Fewer than 20 have a score: the interval is too narrow." in result.sentence
+    assert "of the chains of thought only 3 have a value and a light needs 20" in result.sentence
     assert result.light == "grey"
     assert result.estimate("XAI_overall_score").light == "grey"
     assert result.estimate("score", part="cot").light == "grey"
 
 
-def test_each_half_may_judge_a_model_of_its_own(sample):
-    halves = explainability.evaluate(sample, cot_answered_by="fern-1b", n_resamples=50)
+def test_two_models_taken_as_one_are_in_the_sentence(sample):
+    items = sample.tables["items"]
+    fern = items[items["model"] == "fern-1b"]
+    halves = explainability.evaluate(replace(sample, tables={**sample.tables, "items": fern}), n_resamples=50)
     names = content(halves)
     assert (names["cot"]["model"], names["citation"]["response_model"]) == ("fern-1b", "oak-7b")
+    said = "Two models are taken as one: the chains of thought of fern-1b and the cited answers of oak-7b."
+    assert said in halves.sentence
+    cased = replace(sample, tables={**sample.tables, "items": fern.assign(model="OAK-7B")})
+    assert "names differ in case or blanks alone" in explainability.evaluate(cased, n_resamples=50).sentence
     both = explainability.evaluate(sample, answered_by="oak-7b", n_resamples=50)
     assert content(both)["cot"]["model"] == "oak-7b"
     with pytest.raises(BadInput, match="citation has oak-7b; answered_by is 'fern-1b'"):
-        explainability.evaluate(sample, citation_answered_by="fern-1b")
+        explainability.evaluate(sample, answered_by="fern-1b")
 
 
 def test_what_evaluate_refuses_is_refused_before_anything_is_computed(sample, tmp_path):
@@ -264,7 +270,7 @@ def test_what_evaluate_refuses_is_refused_before_anything_is_computed(sample, tm
     refuse(sample, "explainability", defaults)
     answers = sample.tables["answers"]
     for options, tables, said in (
-        ({"answered_by": "nobody"}, {}, "citation_answered_by"),
+        ({"answered_by": "nobody"}, {}, "answered_by is 'nobody'"),
         ({"cot_run": str(tmp_path)}, {}, "no folder of a finished run of cot_levels"),
         ({}, {"answers": None}, "no table answers"),
         ({}, {"answers": answers.drop(columns="model_answer")}, "model_answer"),
@@ -281,7 +287,7 @@ def test_what_evaluate_refuses_is_refused_before_anything_is_computed(sample, tm
     refuse(
         replace(sample, tables=asked),
         "explainability",
-        defaults | {"citation_model": "openai/m", "cot_answered_by": "oak-7b"},
+        defaults | {"citation_model": "openai/m", "answered_by": "oak-7b"},
     )
 
 

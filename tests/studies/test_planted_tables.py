@@ -64,10 +64,6 @@ KNOWN: dict[tuple[str, str], str] = {
     ("citation", "two_units"): "is green",
     ("citation", "all_equal"): "an interval without width",
     # explainability
-    ("explainability", "one_absent"): "is green",
-    ("explainability", "two_units"): "is green",
-    ("explainability", "off_by_one"): "is green",
-    ("explainability", "other_ids"): "the sentence does not name the cause",
     ("explainability", "all_equal"): "an interval without width",
     # rag_generation
     ("rag_generation", "two_units"): "is green",
@@ -101,8 +97,6 @@ KNOWN: dict[tuple[str, str], str] = {
     # matching
     ("matching", "another_rule_named"): "is green; the sentence does not name the cause",
     # text_metrics
-    # explainability
-    ("explainability", "two_models"): "the sentence does not name the cause",
     # stability_top
     # human_correlation
     ("human_correlation", "one_document_marked_twice"): "is green",

@@ -21,6 +21,7 @@ from evalbench import core, kit, readers
 from evalbench.judge.entail import BASELINE
 from evalbench.studies import citation, cot_levels
 from evalbench.studies.citation import sources
+from evalbench.studies.citation.summary import leading_nowhere
 from evalbench.studies.contract import offered
 from evalbench.studies.explainability import inputs, method
 from evalbench.studies.explainability.items import THRESHOLD, WEIGHT, calls_of, items_of, texts_of, trials_of, with_sums
@@ -36,15 +37,7 @@ MEASURED_BY = {
     "threshold": (),
 }
 JUDGED_OPTIONS = (
-    *(
-        "cot_run",
-        "citation_run",
-        "cot_model",
-        "citation_model",
-        "answered_by",
-        "cot_answered_by",
-        "citation_answered_by",
-    ),
+    *("cot_run", "citation_run", "cot_model", "citation_model", "answered_by"),
     *("cot_prompt", "citation_prompt", "cot_sample_method", "cot_n_samples", "cot_random_state"),
     *("citation_sample_method", "citation_n_samples", "citation_random_state"),
 )
@@ -89,8 +82,6 @@ def evaluate(
     cot_model: str = "",
     citation_model: str = "",
     answered_by: str = "",
-    cot_answered_by: str = "",
-    citation_answered_by: str = "",
     temperature: float = 0.0,
     max_tokens: int | None = None,
     cot_prompt: str = "",
@@ -132,9 +123,8 @@ def evaluate(
     model, cot_model, citation_model : str
         Collect this model's responses and answers (without it the tables' own are scored); whose responses to word problems are
         collected, if not ``model``; whose cited answers are collected, if not ``model``.
-    answered_by, cot_answered_by, citation_answered_by : str
-        Which model of the tables or runs is judged, by default the one that both halves share; whose responses to word problems are judged,
-        if not ``answered_by``'s; whose cited answers are judged, if not ``answered_by``'s.
+    answered_by : str
+        Which model of the tables or runs is judged, by default the one that both halves share.  A half that is collected has its own.
     temperature, max_tokens
         Of the responses and the answers; the longest response or answer, by default that of each study.
     cot_prompt, citation_prompt : str
@@ -183,17 +173,18 @@ def evaluate(
     checks.weights("weight_cot, weight_citation", weights, weights)
     checks.refuse("explainability")
     humans = kit.labelled.given(judged_measures(), **kit.taken(kit.labelled.given, parameters))
-    runs, judged_models = inputs.stated_halves(options)
     check(data)
-    parts = inputs.parts_of(data, inputs.halves_of(data, runs, judged_models, options))
+    parts = inputs.parts_of(data, inputs.halves_of(data, options))
     items = items_of(parts)
     half = {"items": items["part"] == "cot", "answers": items["part"] == "citation"}
     items, fit, of_labels = inputs.with_labels(
         humans, kit.grouping.carried(items, data, where=half), parts["citation"], seed, n_resamples
     )
-    parameters |= {f"{name}_run": Path(folder).name for name, folder in runs.items()}
+    parameters |= {f"{name}_run": Path(str(options[f"{name}_run"])).name for name in parts}
     parameters |= {f"{name}_threshold": float(part.source.parameters["threshold"]) for name, part in parts.items()}
+    nowhere, leads_nowhere = leading_nowhere(parts["citation"].rows, max_unscored)
     parameters |= {"judge": parts["citation"].judge, "cot_unmarked": parts["cot"].unmarked, **fit}
+    parameters |= {"citation_leads_nowhere": leads_nowhere} if leads_nowhere else {}
     summary = summarise(items, **kit.taken(summarise, parameters))
     content = final_results(summary, parts, parameters)
     judged = dict.fromkeys(part.model for part in parts.values())
@@ -211,7 +202,7 @@ def evaluate(
             "texts": texts_of(parts),
             **calls_of(here),
         },
-        notes=(*method.notes(summary, content, parts), *of_labels),
+        notes=(*nowhere, *method.notes(summary, content, parts), *of_labels),
         method=method.described(parameters),
         spent=[result.accounting for result in here],
         files={f"FINAL_RESULTS_{datetime.now(UTC):%Y%m%d}.json": as_bytes(content)},

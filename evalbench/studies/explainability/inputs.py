@@ -50,6 +50,7 @@ class Finished(NamedTuple):
 class Part(NamedTuple):
     """One model's half of the score.
 
+    - ``rows``: Its items, with all their columns.
     - ``items``: ``id, final, unscored, undefined``.
     - ``texts``: ``id, question, right, said``; no rows where the run kept no texts.
     - ``unmarked``: Why the final answers of its chains of thought were not found rather than wrong; else empty.
@@ -58,6 +59,7 @@ class Part(NamedTuple):
 
     source: core.Result | Finished
     model: str
+    rows: pd.DataFrame
     items: pd.DataFrame
     texts: pd.DataFrame
     unmarked: str
@@ -77,17 +79,14 @@ class Halves(NamedTuple):
     options: Mapping[str, Mapping[str, Any]]
 
 
-def halves_of(
-    data: readers.Dataset, runs: Mapping[str, str], answered_by: Mapping[str, str], options: Mapping[str, Any]
-) -> Halves:
+def halves_of(data: readers.Dataset, options: Mapping[str, Any]) -> Halves:
     """The halves before anything is asked or computed.
 
-    - ``runs``: The folder of a finished run, or nothing.
-    - ``answered_by``: Which model is judged; where nothing is named, the one that both halves share.
     - ``options``: Of this study: ``cot_…`` and ``citation_…`` are those of one half, others of both.
 
     Raises ``BadInput`` for missing tables, folders that hold no such run, or halves without a common model.
     """
+    runs = {name: str(options[f"{name}_run"]) for name in HALVES}
     missing = [
         f"no table {half.table} ({half.words}); give one with {name}_data, or a finished run with {name}_run"
         for name, half in HALVES.items()
@@ -101,7 +100,8 @@ def halves_of(
         name: sorted(read[name].items["model"].unique()) if name in read else _models(data.get(half.table), own[name])
         for name, half in HALVES.items()
     }
-    return Halves(read, _chosen(models, answered_by), own)
+    named = {name: "" if own[name]["model"] and name not in read else str(options["answered_by"]) for name in HALVES}
+    return Halves(read, _chosen(models, named), own)
 
 
 def parts_of(data: readers.Dataset, halves: Halves) -> dict[str, Part]:
@@ -124,8 +124,6 @@ def needs(
     cot_model: str = "",
     citation_model: str = "",
     answered_by: str = "",
-    cot_answered_by: str = "",
-    citation_answered_by: str = "",
     cot_n_samples: int = 0,
     citation_n_samples: int = 0,
 ) -> None:
@@ -134,17 +132,11 @@ def needs(
     Raises ``BadInput``: Of the first half that is refused.
     """
     options = {name: value for name, value in locals().items() if name != "data"}
-    halves = halves_of(data, *stated_halves(options), options)
+    halves = halves_of(data, options)
     for name, half in HALVES.items():
         if name not in halves.read and half.study.needs is not None:
             known = {**defaults_of(half.study.evaluate), **halves.options[name]}
             half.study.needs(_only(data, half.table, halves.models[name]), **kit.taken(half.study.needs, known))
-
-
-def stated_halves(options: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
-    """The folders of finished runs, and whose answers are judged, by half."""
-    runs = {name: str(options[f"{name}_run"]) for name in HALVES}
-    return runs, {name: str(options[f"{name}_answered_by"] or options["answered_by"]) for name in HALVES}
 
 
 def defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
@@ -194,8 +186,7 @@ def _chosen(models: Mapping[str, Sequence[str]], answered_by: Mapping[str, str])
             chosen[name] = wanted[0]
         else:
             faults.append(
-                f"{HALVES[name].name} has {', '.join(known)}; answered_by is {answered_by[name]!r}: name one of its models "
-                f"with {name}_answered_by, or one that both halves have with answered_by"
+                f"{HALVES[name].name} has {', '.join(known)}; answered_by is {answered_by[name]!r}: name one that both halves have"
             )
     if faults:
         raise errors.BadInput.listing("explainability judges one model of each half:", faults)
@@ -221,6 +212,7 @@ def _part(source: core.Result | Finished, half: Half, model: str) -> Part:
     return Part(
         source,
         model,
+        rows,
         rows[["id", *final, *(name for name in kit.trials.COUNTS if name in rows)]],
         texts[texts["model"] == model].drop_duplicates("id")[["id", *half.shown]].set_axis(columns, axis=1),
         kit.extraction.unmarked(rows) if strict else "",

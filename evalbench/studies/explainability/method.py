@@ -14,9 +14,11 @@ def notes(summary: core.Summary, content: Mapping[str, Any], parts: Mapping[str,
     out = [note for part in parts.values() if isinstance(part.source, core.Result) for note in part.source.notes]
     cited = parts["citation"].items
     without = int((cited["undefined"].str.split("; ").str[0] == kit.answers.NO_REFERENCE).sum())
-    if len({part.model for part in parts.values()}) > 1:
-        whose = ", ".join(f"the {inputs.HALVES[name].words} of {part.model}" for name, part in parts.items())
-        out.append(f"The halves are of two models: {whose}.")
+    models = [part.model for part in parts.values()]
+    if len({*models}) > 1:
+        whose = " and ".join(f"the {inputs.HALVES[name].words} of {part.model}" for name, part in parts.items())
+        alike = ", whose names differ in case or blanks alone" if len({*map(_bare, models)}) == 1 else ""
+        out.append(core.Note("mixed", f"two models are taken as one{alike}: {whose}"))
     if without:
         out.append(
             f"{without} of {len(cited)} cited answers have no right answer to compare with: their score is "
@@ -28,6 +30,10 @@ def notes(summary: core.Summary, content: Mapping[str, Any], parts: Mapping[str,
             "its threshold alone, the light also asks what the score rests on."
         )
     return list(dict.fromkeys(out))
+
+
+def _bare(name: str) -> str:
+    return "".join(name.casefold().split())
 
 
 def described(options: Mapping[str, Any]) -> tuple[str, ...]:

@@ -16,6 +16,8 @@ from evalbench.studies.explainability import inputs
 from evalbench.studies.explainability.items import THRESHOLD, WEIGHT, weights_of, with_sums
 
 OVERALL = "XAI_overall_score"
+LEAST_ITEMS = core.stats.FEW_UNITS
+"""A half of fewer items gives no light."""
 
 
 def measures() -> tuple[core.Measure, ...]:
@@ -56,6 +58,7 @@ def summarise(
     max_unscored: float = kit.MAX_UNSCORED,
     judge: str = BASELINE,
     cot_unmarked: str = "",
+    citation_leads_nowhere: str = "",
     correction_fit: Mapping[str, Any] | None = None,
     seed: int = kit.SEED,
     n_resamples: int = kit.N_RESAMPLES,
@@ -64,7 +67,8 @@ def summarise(
 
     The halves are resampled apart: they are two samples, each of its own size.  The light stays grey where the cited answers
     were judged by ``baseline/lexical``, and where ``cot_unmarked`` is why the final answers of the chains of thought were not
-    found rather than wrong.  ``correction_fit``: see :func:`evalbench.kit.verdicts.worst_group`.
+    found rather than wrong, ``citation_leads_nowhere`` why too many marks or addresses of the cited answers lead nowhere, or a
+    half has too few items.  ``correction_fit``: see :func:`evalbench.kit.verdicts.worst_group`.
     """
     weights = weights_of(weight_cot, weight_citation)
     thresholds = {"cot": cot_threshold, "citation": citation_threshold}
@@ -81,7 +85,12 @@ def summarise(
         fit=correction_fit,
     )
     corrected = _corrected(overall, done["cot"], corrections, weights, threshold) if corrections else None
-    against = {"cot": cot_unmarked, "citation": "" if corrected else kit.verdicts.held_back_by(judge)}
+    of_judge = "" if corrected else kit.verdicts.held_back_by(judge)
+    against = {"cot": cot_unmarked, "citation": "; ".join(filter(None, [of_judge, citation_leads_nowhere]))}
+    for name, mean in means.items():
+        few = kit.evidence.too_few(mean, least=LEAST_ITEMS)
+        of_half = f"of the {inputs.HALVES[name].words} {few}" if few else ""
+        against[name] = "; ".join(filter(None, [against[name], of_half]))
     crowds = {name: kit.evidence.unscored_share(mean, max_unscored) for name, mean in means.items()}
     # A half without weight holds nothing back.
     weighing = [name for name in inputs.PARTS if weights[name] > 0]
@@ -191,6 +200,9 @@ def _overall(
     note = "" if known and sized else "no interval: a half has fewer than two units" if known else "a half has no value"
     level = core.clusters.widened(min(n_clusters)) if n_clusters else 0.95
     low, high = map(float, core.stats.percentile_interval(replicates, level)) if known and sized else (None, None)
+    constant = known and sized and any(not np.ptp(drawn) for _, _, drawn in used)
+    if constant:  # a half of equal scores has no spread to draw: its own interval says what it leaves open
+        low, high = _of_ends(value or 0.0, used)
     of = "clusters of each half, widened by t" if n_clusters else "each half"
     bands = kit.verdicts.pass_mark(threshold)
     overall = core.Estimate(
@@ -199,7 +211,11 @@ def _overall(
         value=value,
         ci_low=low,
         ci_high=high,
-        method=f"percentile bootstrap of {of}, {len(replicates)} resamples" if known and sized else "",
+        method="of the ends of both halves' intervals (Zou and Donner 2008)"
+        if constant
+        else f"percentile bootstrap of {of}, {len(replicates)} resamples"
+        if known and sized
+        else "",
         n=sum(e.n for _, e, _ in used),
         n_unscored=sum(e.n_unscored for _, e, _ in used),
         n_undefined=sum(e.n_undefined for _, e, _ in used),
@@ -210,6 +226,18 @@ def _overall(
         note=note,
     )
     return overall, replicates
+
+
+def _of_ends(
+    value: float, used: Sequence[tuple[float, core.Estimate, np.ndarray[Any, Any]]]
+) -> tuple[float | None, float | None]:
+    """The interval of a weighted sum from those of its parts."""
+    ends = [(w, e.value or 0.0, e.ci_low, e.ci_high) for w, e, _ in used]
+    if any(low is None or high is None for _, _, low, high in ends):
+        return None, None
+    below = float(np.hypot.reduce([w * (v - low) for w, v, low, _ in ends if low is not None]))
+    above = float(np.hypot.reduce([w * (high - v) for w, v, _, high in ends if high is not None]))
+    return max(0.0, value - below), min(1.0, value + above)
 
 
 def _said(e: core.Estimate, rows: Sequence[core.Estimate] = ()) -> str:
