@@ -48,7 +48,6 @@ KNOWN: dict[tuple[str, str], str] = {
     # text_metrics
     ("text_metrics", "two_units"): "is green",
     ("text_metrics", "all_equal"): "an interval without width",
-    # dialogue
     # reproduction
     ("reproduction", "two_units"): "is green",
     ("reproduction", "all_equal"): "an interval without width",
@@ -78,8 +77,6 @@ KNOWN: dict[tuple[str, str], str] = {
     ("rag_tuning", "off_by_one"): "is green",
     ("rag_tuning", "other_ids"): "the refusal does not name the cause",
     ("rag_tuning", "all_equal"): "an interval without width",
-    # judge_audit
-    ("judge_audit", "other_ids"): "the sentence does not name the cause",
     # imported
     ("imported", "two_units"): "is green",
     ("imported", "other_ids"): "the refusal does not name the cause",
@@ -96,8 +93,6 @@ KNOWN: dict[tuple[str, str], str] = {
     ("ner_conflicts", "strings_in_upper_case"): "the sentence does not name the cause",
     # matching
     ("matching", "another_rule_named"): "is green; the sentence does not name the cause",
-    # text_metrics
-    # stability_top
     # human_correlation
     ("human_correlation", "one_document_marked_twice"): "is green",
 }
