@@ -1,4 +1,4 @@
-# make demo | setup | lab | test | check | gallery | notebooks | lint | wheel      (nothing is needed beforehand but Python >= 3.11 and make)
+# make demo | setup | lab | test | check | soak | gallery | notebooks | lint | wheel      (nothing is needed beforehand but Python >= 3.11 and make)
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -19,7 +19,7 @@ TESTED := pytest xdist hypothesis scipy.stats sklearn.metrics statsmodels.api nl
 WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: demo setup lab test check bench gallery notebooks lint wheel clean
+.PHONY: demo setup lab test check soak bench gallery notebooks lint wheel clean
 
 $(BIN)/uv:
 	$(PYTHON) -c 'import sys; sys.exit("evalbench needs Python 3.11 or newer: make PYTHON=python3.12 …" if sys.version_info < (3, 11) else 0)'
@@ -63,6 +63,10 @@ test: $(VENV)/.dev
 
 check: $(VENV)/.dev lint
 	EVALBENCH_TEST_GENERATED=all EVALBENCH_TEST_MACHINE=complete $(PYTEST) -m "(slow or browser or generated or external or wordnet) and not benchmark"
+
+# What takes minutes each with every case: by hand, before a release or after a change of what reads tables.
+soak: $(VENV)/.dev
+	EVALBENCH_TEST_GENERATED=soak $(PYTEST) -m soak
 
 # One after another and alone; with ALL=1 the large ones too, into the table that is committed.
 bench: $(VENV)/.dev

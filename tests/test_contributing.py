@@ -123,6 +123,7 @@ def passed(house: Path, suites: list[str], which: str) -> int:
     return int(re.search(r"(\d+) tests passed", out)[1])
 
 
+@pytest.mark.slow
 def test_every_law_of_a_study_holds_for_it_unasked(house: Path) -> None:
     suites = [suite for suite in SUITES if suite != "tests/test_studies.py"]  # which needs a golden file
     assert passed(house, suites, "not slow") >= 15

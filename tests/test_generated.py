@@ -24,11 +24,16 @@ def test_one_in_twenty_in_their_order_and_always_the_same(monkeypatch: pytest.Mo
     assert one_in_twenty([]) == []
 
 
-def test_all_where_all_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_or_as_many_as_a_check_has_time_for_where_all_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "all")
     assert one_in_twenty(iter(range(801))) == list(range(801))
+    many = one_in_twenty(range(801), in_check=100)
+    assert len(many) == 100
+    assert one_in_twenty(range(60), in_check=100) == list(range(60))
+    monkeypatch.setenv(VARIABLE, "soak")
+    assert one_in_twenty(range(801), in_check=100) == list(range(801))
     monkeypatch.setenv(VARIABLE, "1")
-    with pytest.raises(ValueError, match="'all' or unset"):
+    with pytest.raises(ValueError, match="'all', 'soak' or unset"):
         one_in_twenty(range(3))
 
 

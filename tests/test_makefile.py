@@ -45,6 +45,7 @@ def test_check_runs_what_test_had_to_skip_and_no_benchmark() -> None:
     assert "EVALBENCH_TEST_GENERATED=all EVALBENCH_TEST_MACHINE=complete" in check
     assert '-m "(slow or browser or generated or external or wordnet) and not benchmark"' in check
     assert "tests/benchmarks" not in check
+    assert "EVALBENCH_TEST_GENERATED=soak .venv/bin/python -m pytest -q -n 3 --dist worksteal -m soak" in recipe("soak")
 
 
 def test_notebooks_are_made_though_a_folder_has_the_name() -> None:

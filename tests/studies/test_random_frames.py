@@ -8,6 +8,7 @@ import warnings
 import pytest
 from generated import one_in_twenty
 from random_frames import broken
+from some_studies import some_studies
 from studied import options, page, sample
 
 from evalbench import studies
@@ -17,10 +18,11 @@ DRAWN = 12  # of one in so many evaluated cases everything that the notebook sho
 
 
 @pytest.mark.generated
-@pytest.mark.parametrize("name", studies.names())
+@pytest.mark.soak
+@pytest.mark.parametrize("name", some_studies(studies.names()))
 def test_frames_are_evaluated_or_refused(name: str) -> None:
     evaluated, wrong = 0, []
-    for number in one_in_twenty(range(600)):
+    for number in one_in_twenty(range(600), in_check=120):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
