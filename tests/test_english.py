@@ -23,6 +23,7 @@ HABITS = {
 # (beginning of the file's path, part of the text): what is said on purpose
 ALLOWED = (
     ("evalbench/models/prompts/", "What stands between the marks"),  # another text would be another prompt
+    ("evalbench/text/refusals.py", "|say|tell|comply)"),  # a word of the replies that are looked for
 )
 
 

@@ -118,7 +118,7 @@ def leading_nowhere(items: pd.DataFrame, max_unscored: float) -> tuple[list[core
             short = f"{n} of {of} {what}"
             notes.append(core.Note(kind, short, f"{short}: {text}"))
     most = core.percent(max_unscored, [max_unscored])
-    return notes, f"more than {most} of the answers name what is not there" if notes else ""
+    return notes, f"more than {most} of the answers name what does not exist" if notes else ""
 
 
 _NOWHERE: Mapping[str, tuple[core.notes.Kind, str, str]] = {
