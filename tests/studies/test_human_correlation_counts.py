@@ -253,3 +253,16 @@ def test_fewer_than_20_documents_give_no_light_and_the_sentence_says_why():
     assert result.light == "grey"
     assert result.sentence.endswith("The light stays grey: it rests on 19 documents, and a light needs 20.")
     assert evaluate(*panel(documents=20), metrics=["good"], trusted=["quality"], n_resamples=200).light == "green"
+
+
+def test_outputs_of_one_document_that_two_marked_are_no_ground_for_trust():
+    frame, ratings = doubly_marked(24)
+    crowded = frame.assign(
+        doc_id=[*["d0"] * 24, *frame["doc_id"][24:]], system=[*[f"s{k}" for k in range(24)], *frame["system"][24:]]
+    )
+    keys = crowded[["doc_id", "system"]].reset_index(drop=True)
+    both = [ratings[ratings["annotator"] == a].reset_index(drop=True) for a in ("a", "b")]
+    moved = pd.concat([own.assign(**{c: keys[c].iloc[: len(own)].to_numpy() for c in keys}) for own in both])
+    result = evaluate(crowded, moved, metrics=["good"], n_resamples=200)
+    assert result.light == "grey"
+    assert "rests on 24 of 240 outputs of 1 document, 5 are needed" in result.sentence

@@ -151,7 +151,8 @@ def test_lights_by_option_alone():
     assert run(rows()).light == "unlit"
     lights = {"manner": {"green_to": 1.5, "yellow_to": 2}}
     result = run(rows(), lights=lights)
-    assert result.light == "red"
+    assert (result.light, result.verdict.would_be) == ("grey", "red")
+    assert "a light needs 20" in result.sentence
     assert run(rows(lost=LOST), lights={"right": {"green_from": 0.2, "yellow_from": 0.1}}).light == "grey"
     with pytest.raises(BadInput) as caught:
         run(rows(), lights={"manner": {"green_from": 2, "yellow_from": 1}, "nothing": {}}, directions={"right": "up"})

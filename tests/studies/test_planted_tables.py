@@ -77,9 +77,6 @@ KNOWN: dict[tuple[str, str], str] = {
     ("rag_tuning", "off_by_one"): "is green",
     ("rag_tuning", "other_ids"): "the refusal does not name the cause",
     ("rag_tuning", "all_equal"): "an interval without width",
-    # imported
-    ("imported", "two_units"): "is green",
-    ("imported", "other_ids"): "the refusal does not name the cause",
     # matching
     ("matching", "nothing_right"): "is green; the sentence does not name the cause",
     ("matching", "one_absent"): "the sentence does not name the cause",
@@ -93,8 +90,6 @@ KNOWN: dict[tuple[str, str], str] = {
     ("ner_conflicts", "strings_in_upper_case"): "the sentence does not name the cause",
     # matching
     ("matching", "another_rule_named"): "is green; the sentence does not name the cause",
-    # human_correlation
-    ("human_correlation", "one_document_marked_twice"): "is green",
 }
 
 

@@ -24,7 +24,7 @@ from typing import Any
 from evalbench import core, errors, kit, readers
 from evalbench.judge.verdicts import InProcess
 from evalbench.studies.contract import offered
-from evalbench.studies.human_correlation import inputs, items, method, panels, summary, tables
+from evalbench.studies.human_correlation import inputs, items, method, panels, summary, tables, trust
 from evalbench.studies.human_correlation.shapes import adapt as adapt
 
 QUESTION = "Can an automatic metric stand in for annotators?"
@@ -52,7 +52,7 @@ def evaluate(
     judge_criteria: Mapping[str, Mapping[str, Any]] | None = None,
     own_criterion: Mapping[str, str] | None = None,
     trusted: Sequence[str] = (),
-    trust_from: float = summary.TRUST_FROM,
+    trust_from: float = trust.TRUST_FROM,
     level: str = panels.LEVEL,
     coefficient: str = panels.COEFFICIENT,
     green_from: float = summary.GREEN_FROM,

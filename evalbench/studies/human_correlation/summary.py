@@ -13,10 +13,10 @@ import pandas as pd
 
 from evalbench import core, errors, kit
 from evalbench.studies.human_correlation import pairs as judged_pairs
-from evalbench.studies.human_correlation import panels
+from evalbench.studies.human_correlation import panels, trust
 
 # Defaults of the options that evaluate and summarise share.
-TRUST_FROM, GREEN_FROM, YELLOW_FROM, MAX_CI_WIDTH = 0.4, 0.7, 0.4, 0.5
+GREEN_FROM, YELLOW_FROM, MAX_CI_WIDTH = 0.7, 0.4, 0.5
 AGREEMENT = {
     "ceiling": ("one annotator against the mean of the others", "annotators"),
     "alpha_ordinal": ("Krippendorff's alpha, ordinal", "outputs"),
@@ -27,8 +27,6 @@ AGREEMENT = {
 """Metric of the annotators' agreement → its title, and what n counts."""
 NAMES = {"spearman": "Spearman", "kendall": "Kendall's tau-b", "pearson": "Pearson"}
 LOWER = "lower is better: agreement is negative"
-NAMED_BEFOREHAND = "named beforehand"
-_MOST_GATES = 3
 
 
 @kit.slicing.sliced("doc_id")
@@ -36,7 +34,7 @@ def summarise(
     items: pd.DataFrame,
     *,
     trusted: Sequence[str] = (),
-    trust_from: float = TRUST_FROM,
+    trust_from: float = trust.TRUST_FROM,
     level: str = panels.LEVEL,
     coefficient: str = panels.COEFFICIENT,
     green_from: float = GREEN_FROM,
@@ -55,7 +53,7 @@ def settled(items: pd.DataFrame, options: Mapping[str, Any]) -> tuple[panels.Pan
     """The panel of items and the terms of its lights, by the options of :func:`summarise`."""
     panel = panels.panel_of(**kit.taken(panels.panel_of, {**options, "items": items}))
     bands = thresholds(**kit.taken(thresholds, options))
-    trusted = trusted_of(panel, options["trusted"], options["trust_from"])
+    trusted = trust.trusted_of(panel, options["trusted"], options["trust_from"])
     return panel, panels.Terms(*trusted, bands, options["max_ci_width"], options["max_unscored"])
 
 
@@ -70,48 +68,6 @@ def thresholds(green_from: float, yellow_from: float) -> core.verdict.Bands:
     if bands is None:
         raise errors.BadInput("green_from and yellow_from must be numbers, got None")
     return bands
-
-
-def trusted_of(panel: panels.Panel, named: Sequence[str], trust_from: float) -> tuple[tuple[str, ...], str]:
-    """The trusted criteria, and why: those named beforehand, else those whose ordinal alpha is shown to reach ``trust_from``.
-
-    It is shown by the lower end of its interval, on 20 outputs or more that two annotators marked.  With one annotator
-    there is no alpha, and none is trusted unless named.
-
-    Raises ``BadInput`` if a named one is not among the criteria.
-    """
-    unknown = [name for name in named if name not in panel.criteria]
-    if unknown:
-        raise errors.BadInput(f"trusted: {', '.join(unknown)} not among the criteria {', '.join(panel.criteria)}")
-    if named:
-        return tuple(named), NAMED_BEFOREHAND
-    if len(panel.annotators) < 2:
-        if panel.pairs is not None:
-            return (), "each pair has one verdict of people, so nothing shows how far they agree"
-        return (), "there is one human score for each output, so nothing shows how far people agree"
-    gates = {c: _agreed(alphas["alpha_ordinal"], trust_from, len(panel.x)) for c, alphas in panel.alphas.items()}
-    good = tuple(c for c, gate in gates.items() if gate.allowed)
-    if good:
-        return good, f"ordinal alpha of the annotators ≥ {trust_from:g}{_doubly_marked(panel, good)}"
-    said = [f"{c}: {gate.why_not}" if len(gates) > 1 else gate.why_not for c, gate in list(gates.items())[:_MOST_GATES]]
-    said += [f"{core.wording.count(len(gates) - _MOST_GATES)} more"] if len(gates) > _MOST_GATES else []
-    return (), f"the annotators' ordinal alpha is not shown to reach {trust_from:g} ({'; '.join(said)})"
-
-
-def _agreed(alpha: core.stats.Measured, trust_from: float, outputs: int) -> kit.evidence.Gate:
-    """Whether annotators agree well enough on a criterion for metrics to be judged by it."""
-    gate = kit.evidence.gate(
-        "alpha", alpha.value, alpha.ci_low, alpha.ci_high, alpha.n, threshold=trust_from, of=outputs, unit="output"
-    )
-    return gate if alpha.value is not None else gate._replace(why_not=f"{gate.why_not}, {alpha.note}")
-
-
-def _doubly_marked(panel: panels.Panel, criteria: Sequence[str]) -> str:
-    """On how many outputs the agreement of annotators rests, where not all are marked by two: ``" on 60 of 240 outputs"``."""
-    fewest = min(panel.alphas[c]["alpha_ordinal"].n for c in criteria)
-    return (
-        f" on {core.wording.count(fewest)} of {core.counted(len(panel.x), 'output')}" if fewest < len(panel.x) else ""
-    )
 
 
 def summary_of(panel: panels.Panel, terms: panels.Terms) -> core.Summary:
@@ -306,8 +262,8 @@ def _best_sentence(
     ceiling = (
         f"; one annotator against the others: {core.wording.signed(f'{np.mean(ceilings):.2f}')}" if ceilings else ""
     )
-    if ceilings and terms.why == NAMED_BEFOREHAND:
-        ceiling += _doubly_marked(panel, terms.trusted)
+    if ceilings and terms.why == trust.NAMED_BEFOREHAND:
+        ceiling += trust.doubly_marked(panel, terms.trusted)
     return (
         f"{_name(best, known)}: {panel.coefficient} {core.wording.estimate_text(best, headline)} at {panel.level} level, "
         f"mean over {', '.join(there)} ({terms.why}{without}){ceiling}; "

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.human_correlation import pairs, panels, summary
+from evalbench.studies.human_correlation import pairs, panels, trust
 
 Key = tuple[str, tuple[tuple[str, str], ...]]
 _CELLS_AT_ONCE = 1 << 22
@@ -21,7 +21,7 @@ def weighted(
     items: pd.DataFrame,
     *,
     trusted: Sequence[str] = (),
-    trust_from: float = summary.TRUST_FROM,
+    trust_from: float = trust.TRUST_FROM,
     level: str = panels.LEVEL,
     coefficient: str = panels.COEFFICIENT,
     lower_is_better: Sequence[str] = (),
@@ -37,7 +37,7 @@ def weighted(
     """
     panel = panels.panel_of(items, level=level, coefficient=coefficient)
     resampled = replace(panel, seed=seed, n_resamples=n_resamples)  # for the interval of alpha
-    chosen, _ = summary.trusted_of(resampled, [c for c in trusted if c in panel.criteria], trust_from)
+    chosen, _ = trust.trusted_of(resampled, [c for c in trusted if c in panel.criteria], trust_from)
     over = {}
     if chosen and panel.scorers:
         values = panel.by_headline(panel.x, panel.y).values

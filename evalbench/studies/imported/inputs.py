@@ -279,6 +279,10 @@ def _joined(items: pd.DataFrame, scores: pd.DataFrame, faults: list[str]) -> tup
     strangers = scores.loc[~among(scores, items, keys), keys].drop_duplicates().sort_values(keys)
     if len(strangers):
         more = f", first {', '.join(map(str, strangers.iloc[0]))}"
+        for key in keys:
+            known = set(items[key].astype(str))
+            near = readers.strangers.written_otherwise(sorted(set(strangers[key].astype(str)) - known), known)
+            more += f"; of {key}: {near}" if near else ""
         faults.append(f"table scores: {core.counted(len(strangers), 'answer')} not in items ({', '.join(keys)}){more}")
     twice = scores[scores.duplicated([*keys, "metric"])]
     if len(twice):

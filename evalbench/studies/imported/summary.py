@@ -73,6 +73,7 @@ def _measure(name: str, directions: Mapping[str, str], scales: Mapping[str, Sequ
         unit=unit,
         higher_is_better=better,
         worst=worst,
+        least_units=core.stats.FEW_UNITS,
         interval="wilson" if ends == (0.0, 1.0) else "bootstrap",  # by bootstrap where scores are between
         undefined="no answer has a score",
     )

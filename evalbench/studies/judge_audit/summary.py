@@ -162,7 +162,7 @@ def _sentence(items: pd.DataFrame, summary: core.Summary, uses: Mapping[str, str
     if verdict.light == "grey" and labelled:
         why = dict.fromkeys(filter(None, (_held_back(e) for e in summary.estimates if e.light == "grey")))
         why |= dict.fromkeys(["these labels carry none"] if lead else [])
-        few = [e for e in summary.estimates if e.light == "grey" and kit.verdicts.crowded(e, max_unscored)]
+        few = [e for e in summary.estimates if e.light == "grey" and kit.evidence.unscored_share(e, max_unscored)]
         listed = [*why, *([f"more than {core.percent(max_unscored, [max_unscored])} are unscored"] if few else [])]
         said = "; ".join(listed[:3]) or "a figure has no value"
         would_be = f"; the figures alone would give {verdict.would_be}" if verdict.would_be else ""
