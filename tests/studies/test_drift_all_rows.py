@@ -69,7 +69,8 @@ def test_two_folders_of_parquet_files(tmp_path: Path, tables: dict[str, pd.DataF
     notes = " ".join(found.notes)
     assert "oos: 120 of" in notes
     assert f"of all {len(tables['oos'])} rows of OOS and {len(tables['oot'])} of OOT" in notes
-    assert "all other tests are of the 240 rows that were read" in notes
+    assert "lights, intervals and p of test 2 are of the 240 rows that were read" in notes
+    assert "The key metric is of all rows, the texts are of a sample of 240 of 520 rows." in found.sentence
 
 
 def test_one_file_that_times_divide(tmp_path: Path, tables: dict[str, pd.DataFrame], lowered: None) -> None:
@@ -113,7 +114,62 @@ def test_a_column_of_parts_is_of_the_sample_alone(
     frame.to_parquet(tmp_path / "log.parquet", index=False)
     found = ran(tmp_path / "log.parquet")
     assert "all_rows" not in found.tables["statistics"]
-    assert any(note.startswith("Test 2 is of the sample alone") for note in found.notes)
+    assert any(note.startswith("Of the sample alone") for note in found.notes)
+    assert "All tests are of a sample of 120 of 520 rows." in found.sentence
+
+
+KEYED: dict[str, Any] = {"tests": ["key_metric"], "languages": []}
+
+
+def worse_beyond_the_sample(folder: Path, tables: dict[str, pd.DataFrame], right: Any, wrong: Any) -> dict[str, Any]:
+    """Labels that are right in every row that is read, and wrong in every third of the others of OOT."""
+    whole = {name: frame.assign(label=right) for name, frame in tables.items()}
+    read = {*ran(written(folder / "first", whole), **KEYED).items.query("side == 'oot'")["id"]}
+    oot = whole["oot"]
+    hit = ~oot["id"].isin(read) & (oot.index % 3 == 0)
+    return {**whole, "oot": oot.assign(label=oot["label"].mask(hit, wrong))}
+
+
+@pytest.mark.parametrize(("right", "wrong"), [("1", "0"), (1.0, -1.0), ("yes", "no")])
+def test_the_key_metric_of_all_rows_decides(
+    tmp_path: Path, tables: dict[str, pd.DataFrame], lowered: None, right: Any, wrong: Any
+) -> None:
+    labelled = worse_beyond_the_sample(tmp_path, tables, right, wrong)
+    share = (labelled["oot"]["label"] == wrong).mean()
+    if right == "yes":
+        labelled = {name: frame.rename(columns={"label": "correct"}) for name, frame in labelled.items()}
+    found = ran(written(tmp_path / "log", labelled), **KEYED)
+    drop, now = found.estimate("drop"), found.estimate("quality", side="oot")
+    assert drop.value == pytest.approx(100 * share)
+    assert drop.ci_low < drop.value < drop.ci_high
+    assert (drop.light, drop.n, now.n) == ("yellow", 520, 260)
+    assert found.light == "yellow"
+    assert "260 rows of OOS, 260 rows of OOT" in found.sentence
+    lights = found.tables["lights"].set_index("name")
+    assert lights.loc["", "drop"] == pytest.approx(100 * share)
+    assert lights["n_oot"][1:].sum() == 260
+    again = drift.summarise(
+        found.items, **{k: found.parameters[k] for k in ("all_rows", "tests", "metric", "n_resamples")}
+    )
+    assert again.estimates[0].value == drop.value
+
+
+def test_a_larger_n_samples_than_the_rows_that_are_read_says_why_not(
+    tmp_path: Path, tables: dict[str, pd.DataFrame], lowered: None
+) -> None:
+    found = ran(written(tmp_path / "log", tables), n_samples=200)
+    assert "although n_samples is 200: no more texts are read of so large a table." in found.sentence
+    assert "although" not in ran(tmp_path / "log", n_samples=50).sentence
+
+
+def test_responses_that_all_rows_lack_make_the_key_metric_grey(
+    tmp_path: Path, tables: dict[str, pd.DataFrame], lowered: None
+) -> None:
+    lost = worse_beyond_the_sample(tmp_path, tables, "1", "0")
+    gone = lost["oot"]["response"].mask(lost["oot"]["label"] == "0", None)
+    found = ran(written(tmp_path / "log", {**lost, "oot": lost["oot"].assign(response=gone)}), **KEYED)
+    assert found.light == "grey"
+    assert "of OOT are unscored" in found.sentence
 
 
 def test_the_study_reads_all_rows_of_smaller_tables() -> None:

@@ -247,7 +247,8 @@ def evaluate(
         "metric": name or inputs.AUTO,
         "tests": [t for t in TESTS if t in tests],
     }
-    counted = all_rows.counted(data, samples, windows, options)
+    counted = all_rows.counted(data, samples, windows, options, name)
+    options["all_rows"] = counted.key
     options["halved_at"] = samples.halved_at
     options["judge_drift"] = judge and {**judge.fit, "reason": figures.reason_of(judge.fit, name)}
     rows = kit.grouping.carried(samples.rows, data, where=samples.sources)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from evalbench import core, kit, readers
 from evalbench.metrics.text_streams import StreamedStatistics
-from evalbench.studies.drift import inputs, lights, statistics
+from evalbench.studies.drift import inputs, key_of_all_rows, lights, statistics
 
 _INDEX = {lights.STOP: "stop_share", lights.COUNTS: "n_tokens", lights.FREQUENCIES: "tokens"}
 
@@ -21,11 +21,13 @@ class AllRows(NamedTuple):
     - ``values`` (mapping of (str, str) to float): Statistic and part → its index, without what chance gives; of new
       tokens their increase.
     - ``n``: Part → texts of both sides.
+    - ``key``: Of the key metric, see :func:`evalbench.studies.drift.key_of_all_rows.summed`.
     """
 
     values: Mapping[tuple[str, str], float]
     n: Mapping[str, int]
     notes: list[str]
+    key: Mapping[str, Any] | None = None
 
 
 NOT_COUNTED = AllRows({}, {}, [])
@@ -43,28 +45,37 @@ def beside(tables: Mapping[str, pd.DataFrame], over_all: AllRows) -> dict[str, p
 
 
 def counted(
-    data: readers.Dataset, samples: inputs.Samples, windows: Mapping[str, Any], options: Mapping[str, Any]
+    data: readers.Dataset, samples: inputs.Samples, windows: Mapping[str, Any], options: Mapping[str, Any], metric: str
 ) -> AllRows:
-    """The statistics of texts over all rows, where a table is a sample of a larger one; nothing elsewhere.
+    """The key metric and the statistics of texts over all rows, where a table is a sample of a larger one; nothing elsewhere.
 
     Raises ``BadInput`` for cells that the rows outside of the sample have, and nothing can be counted in.
     """
     tables = {side: data.tables[side] for side in inputs.SIDES if side in data.tables}
     large = {
-        side: frame.attrs[readers.large.STREAM] for side, frame in tables.items() if readers.large.STREAM in frame.attrs
+        side: key_of_all_rows.named(frame.attrs[readers.large.STREAM])
+        for side, frame in tables.items()
+        if readers.large.STREAM in frame.attrs
     }
-    if not large or "statistics" not in options["tests"]:
+    if not large:
         return NOT_COUNTED
-    if len(large) == 2 and large["oos"] is large["oot"]:
-        said = (
-            "Test 2 is of the sample alone: all rows are counted where OOS and OOT are two tables, or times divide one"
-        )
-        return AllRows({}, {}, [said])
+    streams = {id(tables[side].attrs[readers.large.STREAM]) for side in large}
+    if len(large) == 2 and len(streams) == 1:
+        why = "all rows are counted where OOS and OOT are two tables, or times divide one"
+        return AllRows({}, {}, [_sampled(samples, large, options, key=False), f"Of the sample alone: {why}"])
     ends = inputs.ends_of(tables["oos"], windows) if len(tables) == 1 else dict(windows)
+    every = {side: large.get(side) or readers.large.whole(side, frame) for side, frame in tables.items()}
+    key = None
+    if metric and core.clusters.CLUSTER not in samples.rows:
+        core.progress.at("the key metric of all rows")
+        key = key_of_all_rows.summed(every, ends, metric=metric, period=options["period"], sampled=len(samples.rows))
+    head: list[str] = [_sampled(samples, large, options, key=key is not None)]
+    if "statistics" not in options["tests"]:
+        return AllRows({}, {}, head, key)
     parts = {side: kit.streaming.Window(ends.get(f"{side}_from"), ends.get(f"{side}_to")) for side in inputs.SIDES}
     core.progress.at("the texts of all rows")
     found = kit.streaming.streamed(
-        {side: large.get(side) or readers.large.whole(side, frame) for side, frame in tables.items()},
+        every,
         samples.rows,
         windows=parts,
         columns=statistics.PARTS,
@@ -81,15 +92,33 @@ def counted(
     one = found.columns[statistics.PARTS[0]]
     said = (
         f"The column “all rows” of test 2 is of all {core.wording.count(one.rows[0])} rows of OOS and {core.wording.count(one.rows[1])} of OOT, without what chance "
-        f"gives; lights, intervals, p and all other tests are of the {core.wording.count(len(samples.rows))} rows that were read"
+        f"gives; lights, intervals and p of test 2 are of the {core.wording.count(len(samples.rows))} rows that were read"
     )
     if found.outside:
         said += f"; {core.counted(found.outside, 'row')} of the tables lie on neither side"
     return AllRows(
         values,
         {part: sum(own.texts) for part, own in found.columns.items()},
-        [said, *(_loss(part, own) for part, own in found.columns.items() if own.vocabulary.one_in > 1)],
+        [*head, said, *(_loss(part, own) for part, own in found.columns.items() if own.vocabulary.one_in > 1)],
+        key,
     )
+
+
+def _sampled(
+    samples: inputs.Samples, large: Mapping[str, readers.large.Large], options: Mapping[str, Any], *, key: bool
+) -> core.notes.Note:
+    """What is of all rows, and what of a sample."""
+    n = core.wording.count(len(samples.rows))
+    rows = core.wording.count(sum({table.name: table.rows for table in large.values()}.values()))
+    most = max(table.sampled for table in large.values())
+    asked = options["n_samples"]
+    more = (
+        f", although n_samples is {core.wording.count(asked)}: no more texts are read of so large a table"
+        if asked > most
+        else ""
+    )
+    what = "the key metric is of all rows, the texts are" if key else "all tests are"
+    return core.notes.Note("sample", f"{what} of a sample of {n} of {rows} rows{more}")
 
 
 def _loss(part: str, own: StreamedStatistics) -> str:

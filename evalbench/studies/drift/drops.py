@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from evalbench import core
-from evalbench.studies.drift import figures, inputs, lights
+from evalbench.studies.drift import figures, inputs, key_of_all_rows, lights
 from evalbench.studies.drift.items import DISTANCES
 
 
-def _side_values(replicates: core.Floats, weights: core.Floats, values: core.Floats, rows: Any) -> core.Floats:
-    known = np.isfinite(values) & rows
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(weights[:, known] @ values[known] / weights[:, known].sum(axis=1))
+def _drawn(items: pd.DataFrame, column: str, weights: core.Floats) -> Sequence[core.Floats]:
+    """The mean of a column on both sides in each resample; nothing without resamples."""
+    if not len(weights) or column not in items:
+        return ()
+    values, out = items[column].to_numpy(dtype=float), []
+    for side in inputs.SIDES:
+        known = np.isfinite(values) & (items["side"] == side).to_numpy()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            out.append(np.asarray(weights[:, known] @ values[known] / weights[:, known].sum(axis=1)))
+    return out
 
 
 def key_metric(
@@ -26,9 +30,13 @@ def key_metric(
 ) -> figures.Test:
     """Test 1: the drop of the key metric from OOS to OOT."""
     drop = figures.estimated(items, [figures.measures()[0]], settings).estimates[0]
-    values, side = items["key"].to_numpy(dtype=float), (items["side"] == "oot").to_numpy()
-    n = [int((np.isfinite(values) & own).sum()) for own in (~side, side)]
-    drop = _with_width(drop, quality)
+    n = [side.n for side in quality]
+    if settings.all_rows:
+        drop = key_of_all_rows.drop(drop, quality[0], quality[1], settings.all_rows)
+        drawn = key_of_all_rows.drawn(settings.all_rows, settings.seed, len(weights)) if min(n) else ()
+    else:
+        drop = _with_width(drop, quality)
+        drawn = _drawn(items, "key", weights)
     if not min(n):
         why = "there are no labels" if not any(n) else f"{'OOT' if n[0] else 'OOS'} has no labels"
         if lost := [side.upper() for side in ("oos", "oot") if (items["unscored"][items["side"] == side] != "").all()]:
@@ -36,16 +44,15 @@ def key_metric(
         drop = figures.instead(drop, figures.UNLABELLED, why)
         if not n[1]:
             return figures.Test("key_metric", "unlit", [drop], why=why)
-        return _of_drop("key_metric", drop, quality[1], settings, why, weights, values, side)
+        return _of_drop("key_metric", drop, quality[1], settings, why, ())
     why = f"fewer than {lights.LEAST_ROWS} labels on a side ({min(n)})" if min(n) < lights.LEAST_ROWS else ""
-    return _of_drop("key_metric", drop, quality[1], settings, why, weights, values, side)
+    return _of_drop("key_metric", drop, quality[1], settings, why, drawn)
 
 
 def _with_width(drop: core.Estimate, quality: Sequence[core.Estimate]) -> core.Estimate:
     """The drop with an interval that has a width, also where no label of either side differs and all resamples agree.
 
-    d = p₁ − p₂ of two shares with Wilson's intervals [l, u]: from d − √((p₁ − l₁)² + (u₂ − p₂)²) to d + √((u₁ − p₁)² + (p₂ − l₂)²).
-    Newcombe (1998), Statistics in Medicine 17, 873–890, method 10.  Other marks that are all equal have no interval.
+    Other marks that are all equal have no interval.
     """
     if drop.value is None or drop.ci_low is None or drop.ci_low != drop.ci_high:
         return drop
@@ -53,11 +60,8 @@ def _with_width(drop: core.Estimate, quality: Sequence[core.Estimate]) -> core.E
         return figures.noted(
             replace(drop, ci_low=None, ci_high=None, method="", note=""), "all marks of a side are equal: no interval"
         )
-    (p, low, high), (q, least, most) = (
-        [100 * float(end or 0.0) for end in (side.value, side.ci_low, side.ci_high)] for side in quality
-    )
-    ends = drop.value - math.hypot(p - low, most - q), drop.value + math.hypot(high - p, q - least)
-    return replace(drop, ci_low=ends[0], ci_high=ends[1], method="Newcombe, of both Wilson intervals", note="")
+    low, high = figures.newcombe(*quality)
+    return replace(drop, ci_low=low, ci_high=high, method="Newcombe, of both Wilson intervals", note="")
 
 
 def _of_drop(
@@ -66,16 +70,14 @@ def _of_drop(
     quality: core.Estimate,
     settings: figures.Settings,
     why: str,
-    weights: core.Floats,
-    values: core.Floats,
-    side: Any,
+    means: Sequence[core.Floats],
 ) -> figures.Test:
-    """A test whose figure is a drop between means of the rows of both sides."""
+    """A test whose figure is a drop between means of the rows of both sides; ``means``: of both in resamples."""
     light = _drop_light(drop, quality, settings)
     drop = figures.noted(drop, by_key(light, drop, quality, settings))
     drawn = np.empty(0, dtype="<U6")
-    if len(weights) and drop.value is not None:
-        then, now = (_side_values(values, weights, values, own) for own in (~side, side))
+    if means and drop.value is not None:
+        then, now = means
         drawn = lights.of_drop(100 * (then - now), now, settings.drop_bands, settings.key)
     return _finished(name, drop, light, drawn, why, settings)
 
@@ -156,7 +158,7 @@ def local(items: pd.DataFrame, weights: core.Floats, settings: figures.Settings)
         why = "all labels of OOS are equal, so that no neighbour can show a drop"
     elif reliability is not None and reliability < settings.reliable_from:
         why = f"the mean similarity to neighbours, {reliability:.3g}, is below {settings.reliable_from:g}: they say nothing"
-    found = _of_drop("local_drift", drop, quality[0], settings, why, weights, values, side)
+    found = _of_drop("local_drift", drop, quality[0], settings, why, _drawn(items, "expected", weights))
     return replace(found, estimates=[*found.estimates, *(e for e in quality)])
 
 

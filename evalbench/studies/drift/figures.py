@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, kit
+from evalbench.studies.drift import inputs
 from evalbench.studies.drift.lights import RELIABLE_FROM, Lights, Rules, bands_for
 
 RESTING = ("key_metric", "local_drift", "global_drift")
@@ -60,6 +62,7 @@ class Settings:
     n_permutations: int = core.psi.N_PERMUTATIONS
     reliable_from: float = RELIABLE_FROM
     size: int = core.global_drift.LEAST_SIZE
+    all_rows: Mapping[str, Any] | None = None
     judge_drift: Mapping[str, Any] | None = None
     seed: int = 0
     n_resamples: int = 2000
@@ -112,6 +115,18 @@ def _difference(a: core.Floats, n: core.Floats, b: core.Floats, m: core.Floats) 
     return 100 * (core.ratio(a, n) - core.ratio(b, m))
 
 
+def newcombe(then: core.Estimate, now: core.Estimate) -> tuple[float, float]:
+    """The interval of a drop between two shares with Wilson's intervals, in percentage points.
+
+    d = p₁ − p₂ with [l, u]: from d − √((p₁ − l₁)² + (u₂ − p₂)²) to d + √((u₁ − p₁)² + (p₂ − l₂)²).  Newcombe (1998),
+    Statistics in Medicine 17, 873–890, method 10.
+    """
+    (p, low, high), (q, least, most) = (
+        [100 * float(end or 0.0) for end in (side.value, side.ci_low, side.ci_high)] for side in (then, now)
+    )
+    return p - q - math.hypot(p - low, most - q), p - q + math.hypot(high - p, q - least)
+
+
 def units_of(items: pd.DataFrame) -> pd.Series:
     """What rows are drawn by: their ids; rows of both sides with one id and other requests are apart, such as rows numbered in each file."""
     ids = items["id"].astype(str)
@@ -160,9 +175,13 @@ def counts(items: pd.DataFrame, n: int) -> dict[str, Any]:
     return {"n": n, "n_unscored": lost, "n_undefined": len(items) - n - lost}
 
 
-def crowded_sides(items: pd.DataFrame, max_unscored: float) -> dict[str, float]:
+def crowded_sides(
+    items: pd.DataFrame, max_unscored: float, all_rows: Mapping[str, Any] | None = None
+) -> dict[str, float]:
     """The sides more of which is unscored than may be, with their shares: one full side does not make up for the other."""
-    lost = (items["unscored"] != "").groupby(items["side"]).mean()
+    lost: Mapping[Any, float] = dict((items["unscored"] != "").groupby(items["side"]).mean())
+    if all_rows:
+        lost = {side: all_rows[side]["n_unscored"] / max(all_rows[side]["rows"], 1) for side in inputs.SIDES}
     return {str(side): float(share) for side, share in lost.items() if share > max_unscored}
 
 

@@ -72,8 +72,9 @@ def items_of(rows: pd.DataFrame, key: npt.ArrayLike, options: Mapping[str, Any])
     current = (known["side"] == "oot").to_numpy()
     vectors = None
     if options["embed"] and len(known):
-        core.progress.at(f"vectors of {len(known)} requests")
-        vectors = np.asarray(embedded(known["request"].tolist(), options["embed"]), dtype=np.float32)
+        if {"separability", "local_drift", "global_drift"} & {*options["tests"]}:
+            core.progress.at(f"vectors of {len(known)} requests")
+            vectors = np.asarray(embedded(known["request"].tolist(), options["embed"]), dtype=np.float32)
         if "prediction" not in items and "statistics" in options["tests"] and (~current).sum() >= 2 * _PER_CLUSTER:
             core.progress.at(f"vectors of {len(known)} responses")
             of_responses = embedded(known["response"].tolist(), options["embed"])

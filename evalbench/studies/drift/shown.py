@@ -35,7 +35,7 @@ def tables_of(measured: Measured, settings: figures.Settings, options: Mapping[s
     whole = summary.found_of(items, tests, replace(settings, n_resamples=min(figures.N_JOINT, settings.n_resamples)))
     parts = [("all", "", items, whole), *found_in_parts(items, tests, settings)]
     found = {
-        "lights": pd.DataFrame([_row(*part, options["max_unscored"]) for part in parts]),
+        "lights": pd.DataFrame([_row(*part, options["max_unscored"], settings.all_rows) for part in parts]),
         "statistics": statistics_table(items, whole.statistics, settings),
         "features": pd.DataFrame([vars(one) for one in whole.forecast.correlated] if whole.forecast else []),
         "backtest": backtest(parts),
@@ -73,9 +73,16 @@ def found_in_parts(
     out = []
     for kind, name, part in parts_of(items):
         core.progress.at(f"the tests in {kind} {name}")
+        of_all = _of_period(settings.all_rows, name) if kind == "period" else None
         own = tests if kind == "period" else [t for t in tests if t != "global_drift"]
-        out.append((kind, name, part, summary.found_of(part, own, quick)))
+        out.append((kind, name, part, summary.found_of(part, own, replace(quick, all_rows=of_all))))
     return out
+
+
+def _of_period(all_rows: Mapping[str, Any] | None, name: str) -> Mapping[str, Any] | None:
+    """The sums of all rows with those of one period as OOT."""
+    period = (all_rows or {}).get("periods", {}).get(name)
+    return {**all_rows, "oot": period} if all_rows and period else None
 
 
 def worse_parts(table: pd.DataFrame) -> list[str]:
@@ -98,14 +105,22 @@ def worse_parts(table: pd.DataFrame) -> list[str]:
     return [f"Worse than all of OOT together: {'; '.join(said[:_WORSE_SHOWN])}{more}"] if said else []
 
 
-def _row(kind: str, name: str, part: pd.DataFrame, found: summary.Found, max_unscored: float) -> dict[str, Any]:
+def _row(
+    kind: str,
+    name: str,
+    part: pd.DataFrame,
+    found: summary.Found,
+    max_unscored: float,
+    all_rows: Mapping[str, Any] | None,
+) -> dict[str, Any]:
     oot = part["side"] == "oot"
+    own = all_rows if kind == "all" else _of_period(all_rows, name) if kind == "period" else None
     out: dict[str, Any] = {
         "part": kind,
         "name": name,
-        "n_oos": int((~oot).sum()),
-        "n_oot": int(oot.sum()),
-        "n_labels": int(part.loc[oot, "key"].notna().sum()),
+        "n_oos": int(own["oos"]["rows"] if own else (~oot).sum()),
+        "n_oot": int(own["oot"]["rows"] if own else oot.sum()),
+        "n_labels": int(own["oot"]["n"] if own else part.loc[oot, "key"].notna().sum()),
     }
     out |= dict.fromkeys(lights.TESTS, "unlit") | dict.fromkeys(_FIGURES.values(), math.nan)
     for test in found.tests:
@@ -123,7 +138,7 @@ def _row(kind: str, name: str, part: pd.DataFrame, found: summary.Found, max_uns
                 for light in ("red", "yellow")
             )
     out["why"] = "; ".join(f"{test.name}: {test.why}" for test in found.tests if test.why)
-    if crowd := figures.crowded_sides(part, max_unscored):
+    if crowd := figures.crowded_sides(part, max_unscored, own):
         out |= {test: "grey" for test in lights.TESTS if out[test] != "unlit"}
         said = [f"{core.percent(share, [max_unscored])} of {side.upper()} unscored" for side, share in crowd.items()]
         out["why"] = "; ".join(filter(None, [*said, out["why"]]))

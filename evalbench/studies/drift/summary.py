@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.drift import drops, figures, inputs, texts
+from evalbench.studies.drift import drops, figures, inputs, key_of_all_rows, texts
 from evalbench.studies.drift.lights import (
     LIGHTS_ON,
     NEW_TOKENS,
@@ -57,6 +57,8 @@ def found_of(items: pd.DataFrame, tests: Sequence[str], settings: figures.Settin
     quality = figures.qualities(
         rows, settings, f"key metric ({metric})" if metric and metric != inputs.AUTO else "key metric"
     )
+    if settings.all_rows:
+        quality = [key_of_all_rows.quality(q, settings.all_rows[q.group["side"]]) for q in quality]
     done: list[figures.Test] = []
     found: list[Statistic] = []
     prediction = None
@@ -96,6 +98,7 @@ def summarise(
     n_permutations: int = core.psi.N_PERMUTATIONS,
     reliable_from: float | None = None,
     size: int = core.global_drift.LEAST_SIZE,
+    all_rows: Mapping[str, Any] | None = None,
     judge_drift: Mapping[str, Any] | None = None,
     halved_at: str = "",
     max_unscored: float = kit.MAX_UNSCORED,
@@ -104,12 +107,14 @@ def summarise(
 ) -> core.Summary:
     """The figures of every test and the verdict: the worst light of the tests decides; options as of ``evaluate``."""
     given = locals()
+    if all_rows and len(items) != all_rows["sampled"]:  # a slice of the rows that were read
+        given["all_rows"] = all_rows = None
     settings = settings_of({**given, "reliable_from": RELIABLE_FROM if reliable_from is None else reliable_from})
     found = found_of(items, tests, settings, metric)
     lit = [test for test in found.tests if test.light != "unlit"]
     alone = core.verdict.worst([test.light for test in lit])
     total, lost = len(items), int((items["unscored"] != "").sum())
-    crowd = figures.crowded_sides(items, max_unscored)
+    crowd = figures.crowded_sides(items, max_unscored, all_rows)
     too_many = "; ".join(
         f"{core.percent(share, [max_unscored])} of {side.upper()} unscored" for side, share in crowd.items()
     )
@@ -118,11 +123,12 @@ def summarise(
     first = own.pop("key_metric", [])
     every = [*first, *found.quality, *(e for estimates in own.values() for e in estimates)]
     shown = [
-        *(kit.verdicts.held(e, "", too_many or kit.verdicts.crowded(e, max_unscored)) for e in every),
+        *(kit.verdicts.held(e, "", too_many or kit.evidence.unscored_share(e, max_unscored)) for e in every),
         *kit.anchors.judge_estimates(judge_drift),
     ]
     decided = next((test for test in lit if test.light == alone), None)
-    sizes = {side: core.counted(int((items["side"] == side).sum()), "row") for side in ("oos", "oot")}
+    n_of = {side: all_rows[side]["rows"] if all_rows else (items["side"] == side).sum() for side in inputs.SIDES}
+    sizes = {side: core.counted(int(n), "row") for side, n in n_of.items()}
     halved = f": one table, halved at {halved_at}, since no windows were given" if halved_at else ""
     crowded_out = bool(crowd and lit)
     sentence = "".join(
