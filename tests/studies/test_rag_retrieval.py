@@ -388,3 +388,16 @@ def test_scores_that_are_distances_are_suspected():
     assert "In the reversed order MRR@2 would be run 1.00: are the scores distances?" in result.sentence
     assert "reversed" not in evaluated(*queries(40), **LIT).sentence
     assert "reversed" not in evaluated(*queries(40, relevant_at=6), **LIT).sentence
+
+
+def test_searches_without_an_order_and_ids_in_another_writing_are_in_the_sentence():
+    run, qrels = queries(40)
+    assert (
+        "the search gives no order (run: 40 of 40 queries)" in evaluated(run.assign(score=1.0), qrels, **LIT).sentence
+    )
+    upper = run["query_id"] >= "q10"
+    cased = run.assign(query_id=run["query_id"].where(~upper, run["query_id"].str.upper()))
+    said = "30 judged queries are not in run: they differ from known ones by case alone, such as q10 and Q10."
+    assert said in evaluated(cased, qrels, **LIT).sentence
+    with pytest.raises(BadInput, match="differ from known ones by case alone"):
+        evaluated(run.assign(passage_id=run["passage_id"].str.upper()), qrels)

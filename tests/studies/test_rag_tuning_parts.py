@@ -226,3 +226,15 @@ def test_passages_that_no_document_holds_are_named_as_the_reason():
     why = "10 of 10 questions name a passage that is not in its document"
     assert f"{why}." in result.sentence
     assert result.tables["sections"]["why"].iloc[0] == f"{why}, none one that is, and no model answers"
+
+
+def test_a_green_embedding_is_yellow_where_the_tables_own_questions_find_no_source():
+    names = questions()["doc_id"].tolist()
+    wrong = {"documents": documents(), "questions": questions().assign(doc_id=[*names[5:], *names[:5]])}
+    options = {"question_model": writer, "n_chunks": 10, "n_rewrites": 0, "k": 1, "chunk_sizes": []}
+    assert evaluated(**options).summary.estimate("hit_rate", setting="k=1").light == "green"
+    lost = evaluated(wrong, **options)
+    assert lost.summary.estimate("hit_rate", setting="k=1").light == "yellow"
+    assert lost.light != "green"
+    assert "Hit rate 0.00" in lost.sentence or "hit rate 0.00" in lost.sentence
+    assert evaluated(wrong, hit_floor=0.0, **options).summary.estimate("hit_rate", setting="k=1").light == "unlit"

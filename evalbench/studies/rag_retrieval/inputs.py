@@ -12,6 +12,8 @@ from evalbench import core, errors, readers
 from evalbench.metrics.ranking import among
 from evalbench.readers import Column, Table
 
+COMPARED = 100_000
+"""So many identifiers at most are looked at for other writings of them."""
 ONLY = "run"
 """The run's name where the table names none."""
 
@@ -103,13 +105,16 @@ def check(data: readers.Dataset) -> None:
     if judged.empty:
         faults.append("qrels: no passage has a relevance")
     elif not among(run["query_id"], judged["query_id"]).any():
+        otherwise = readers.strangers.written_otherwise(run["query_id"].unique(), judged["query_id"].unique())
         faults.append(
             f"run and qrels share no query_id: qrels have {_some(judged['query_id'])}, the run {_some(run['query_id'])}; "
-            "were queries numbered by their place?"
+            f"{otherwise or 'were queries numbered by their place?'}"
         )
     elif not among(run["passage_id"], judged["passage_id"]).any():
+        otherwise = readers.strangers.written_otherwise(judged["passage_id"].unique(), run["passage_id"].unique())
         faults.append(
             f"run and qrels share no passage_id: qrels have {_some(judged['passage_id'])}, the run {_some(run['passage_id'])}"
+            f"{'; ' * bool(otherwise)}{otherwise}"
         )
     if faults:
         raise errors.BadInput.listing("the tables do not fit:", faults)
@@ -156,6 +161,12 @@ def given(data: readers.Dataset) -> Given:
         if beyond := own.loc[~among(own["query_id"], qrels["query_id"]), "query_id"].nunique():
             asked = own["query_id"].nunique()
             notes.append(f"{name}: {beyond} of its {asked} queries have no judgements and were left out.")
+        for column, what in (("query_id", "queries"), ("passage_id", "passages")):
+            strangers = qrels.loc[~among(qrels[column], own[column]), column].unique()
+            known = own[column].unique()[:COMPARED] if len(strangers) else ()
+            if said := readers.strangers.written_otherwise(strangers[:COMPARED], known):
+                short = f"{len(strangers)} judged {what} are not in {name}: {said}"
+                notes.append(core.Note("unmatched", short))
     return Given(runs, qrels, tuple(notes))
 
 

@@ -84,9 +84,21 @@ def summarise(
         max_unscored=max_unscored,
         absent=absent_of(items, absent),
         units="query_id",
+        notes=_tied(items, max_unscored),
         seed=seed,
         n_resamples=n_resamples,
     )
+
+
+def _tied(items: pd.DataFrame, max_unscored: float) -> list[core.Note]:
+    """A note on runs whose passages all have one score, so that their order is not that of the search."""
+    found = []
+    for run, own in items[items["n_ranked"] > 1].groupby("run"):
+        n = int((own["n_tied"] == own["n_ranked"]).sum())
+        if n > max_unscored * len(own):
+            found.append(f"{run}: {n} of {core.counted(len(own), 'query')}")
+    short = f"all passages of a query have the same score, so that the search gives no order ({'; '.join(found)})"
+    return [core.Note("instrument", short)] if found else []
 
 
 def absent_of(items: pd.DataFrame, absent: str) -> kit.evidence.Absent:

@@ -28,7 +28,7 @@ from evalbench.studies.rag_tuning.asking import RECORDED, Asker, asked_hash, at_
 QUESTION = "How should the RAG be tuned: how many chunks, of what size, by which embedding, with one query or several?"
 MEASURED_BY = {
     **dict.fromkeys(("target_metric", "question_model", "n_chunks", "n_search", "min_mark"), ("*",)),
-    **dict.fromkeys(("answer_judge", "patience", "most_k"), ()),
+    **dict.fromkeys(("answer_judge", "patience", "most_k", "hit_floor"), ()),
 }
 JUDGED_OPTIONS = (
     *("k", "chunker", "chunk_size", "overlap", "chunk_sizes", "overlaps", "embed", "search", "graph_from"),
@@ -73,6 +73,7 @@ def evaluate(
     n_rewrites: int = 3,
     fusion: str = "rrf",
     lights: Mapping[str, Mapping[str, float]] | None = None,
+    hit_floor: float = summary.HIT_FLOOR,
     max_unscored: float = kit.MAX_UNSCORED,
     seed: int = kit.SEED,
     n_resamples: int = kit.N_RESAMPLES,
@@ -122,6 +123,9 @@ def evaluate(
         How their rankings become one: reciprocal rank fusion, or their union by best rank.
     lights : mapping of str to mapping, optional
         Thresholds of hit_rate_at_1 and hit_rate_at_5 in place of the document's, e.g. {"hit_rate_at_1": {"green_from": 0.6, "yellow_from": 0.4}}.
+    hit_floor : float
+        Where the questions of the table find their sources less often than this, at k, the light is at best yellow; 0 is the
+        document's rule, which looks at generated questions alone.
     labels, labels_of, labels_scale, labels_drawn, correction, max_unscored, seed, n_resamples
         See :func:`evalbench.kit.labelled.given` and :func:`evalbench.kit.verdicts.worst_group`.
 

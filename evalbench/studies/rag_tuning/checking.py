@@ -17,6 +17,7 @@ def checked(options: Mapping[str, Any], data: readers.Dataset, lights: Mapping[s
     checks.at_least(0, "n_chunks", "n_rewrites", "overlap")
     checks.at_least(1, "k", "patience", "most_k", "graph_from", "chunk_size")
     checks.at_least(2, "n_search")
+    checks.share("hit_floor")
     checks.that(0 <= options["min_mark"] < 5, f"min_mark must be from 0 to below 5, got {options['min_mark']!r}")
     checks.choices(fusion=rank_fusion.FUSIONS)
     for name, known in (("chunker", (rag.SENTENCES, rag.WHOLE)), ("search", rag.SEARCHES)):

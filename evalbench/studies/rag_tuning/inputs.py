@@ -98,6 +98,8 @@ def check(data: readers.Dataset) -> None:
         f"question {row.id}: its source {row.doc_id} is not among the documents"
         for row in strangers.drop_duplicates(["id", "doc_id"]).itertuples()
     ]
+    if said := readers.strangers.written_otherwise(strangers["doc_id"], documents):
+        faults.insert(0, f"sources that are not among the documents: {said}")
     lost = sorted(set(named["id"]) - set(questions["id"]))
     faults += [f"sources: there is no question {name}" for name in lost]
     if not (data["documents"]["text"].str.strip() != "").any():

@@ -79,7 +79,9 @@ def notes(
         if found:
             short = f"{found} of {core.counted(len(rag.questions), 'question')} {words}"
             text = f"{short}: retrieval has no figure for them."
-            said.append(core.Note("unmatched", short, text) if why == inputs.LOST_PASSAGE else text)
+            few = why == inputs.NO_SOURCE and options["max_unscored"] * len(rag.questions) < found < len(rag.questions)
+            kind: Any = "unmatched" if why == inputs.LOST_PASSAGE else "absent" if few else ""
+            said.append(core.Note(kind, short, text) if kind else text)
     n = len(index.texts)
     if options["k"] > n:
         said.append(f"There are {core.counted(n, 'chunk')}, fewer than k = {options['k']}: all are found.")

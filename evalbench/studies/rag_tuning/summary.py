@@ -15,6 +15,7 @@ from evalbench.metrics.registry import card
 from evalbench.studies.rag_tuning import sections
 
 TARGET_METRIC, K, N_SEARCH = "hit_rate", 5, 5
+HIT_FLOOR = 0.5
 AT_1 = "hit_rate_at_1"
 NOT_ASKED = "The light is that of the embedding, which was not looked at: it needs question_model and n_chunks."
 TITLES = {
@@ -103,6 +104,10 @@ def key_measure(target_metric: str) -> core.Measure:
         unit=unit,
         undefined="no question has a value",
     )
+
+
+HITS = core.share_of("hit_rate", title=TITLES["hit_rate"], undefined="no question has a source")
+"""How often the questions of the table find a source of theirs, whatever is tuned for."""
 
 
 def judged_measures(target_metric: str) -> tuple[core.Measure, ...]:
@@ -201,6 +206,7 @@ def summarise(
     k: int = K,
     n_search: int = N_SEARCH,
     lights: Mapping[str, Mapping[str, float]] | None = None,
+    hit_floor: float = HIT_FLOOR,
     max_unscored: float = kit.MAX_UNSCORED,
     correction_fit: Mapping[str, Any] | None = None,
     seed: int = kit.SEED,
@@ -228,16 +234,27 @@ def summarise(
     if found[sections.EMBEDDING]:
         rows = items[items["part"] == sections.EMBEDDING]
         over = core.counted(len(rows), "generated question")
+        hits, of_hits = _hits(items, k, hit_floor, options)
+        headline = HITS.metric if of_hits else ""
         summary = kit.worst_group(
-            rows,
-            listed[sections.EMBEDDING],
+            pd.concat([rows, hits], ignore_index=True) if of_hits else rows,
+            [*listed[sections.EMBEDDING], *([HITS] if of_hits else [])],
             "setting",
+            headline=headline,
+            floor=hit_floor if of_hits else 0.0,
             over=over,
             max_unscored=max_unscored,
+            absent=kit.evidence.Absent(),
             remark=remark,
-            estimates=found[sections.EMBEDDING],
+            estimates=[*found[sections.EMBEDDING], *of_hits],
             **options,
         )
+        shown = summary.verdict.sentence.replace(
+            f" of {len(rows) + len(hits)} have no value", f" of {len(rows)} have no value"
+        )
+        summary = replace(summary, verdict=replace(summary.verdict, sentence=shown))
+        rest_of = {(e.metric, e.group["setting"]) for e in of_hits}
+        found[sections.TOP_K] = [e for e in found[sections.TOP_K] if (e.metric, e.group["setting"]) not in rest_of]
     else:
         at_k = (
             found[sections.TOP_K][-1:]
@@ -266,6 +283,19 @@ def summarise(
     return core.Summary(
         (*lit[:2], *tuned, *lit[2:], *(e for e in rest if target_metric not in (e.metric, e.corrects))), verdict
     )
+
+
+def _hits(
+    items: pd.DataFrame, k: int, floor: float, options: Mapping[str, Any]
+) -> tuple[pd.DataFrame, list[core.Estimate]]:
+    """The rows of the table's own questions at k, and how often these find a source; none where no question has one."""
+    name = sections.setting_of(k)
+    rows = items[(items["part"] == sections.TOP_K) & (items["setting"] == name) & items["hit_rate"].notna()]
+    if rows.empty:
+        return rows, []
+    measure = replace(HITS, bands=kit.evidence.floor_bands(floor)) if floor else HITS
+    found = core.measures.estimate(rows, [measure], units=rows["id"], group={"setting": name}, **options)
+    return rows, list(found.estimates)
 
 
 def _lit(measure: core.Measure, rules: Mapping[str, core.verdict.Bands]) -> core.Measure:
