@@ -10,7 +10,7 @@ from evalbench.core.wording import counted
 WORDS = frozenset({"nan", "none", "null", "nat", "<na>"})
 
 
-def is_null_word(text: str | None) -> bool:
+def is_null_word(text: object) -> bool:
     """Whether a text is nothing but such a word.
 
     Examples
@@ -18,10 +18,10 @@ def is_null_word(text: str | None) -> bool:
     >>> is_null_word("NaN"), is_null_word("None."), is_null_word("NA"), is_null_word(None)
     (True, True, False, False)
     """
-    return text is not None and text.strip().rstrip(".").casefold() in WORDS
+    return isinstance(text, str) and text.strip().rstrip(".").casefold() in WORDS
 
 
-def null_word_notes(texts: Iterable[str | None], max_unscored: float, noun: str = "answer") -> list[str]:
+def null_word_notes(texts: Iterable[object], max_unscored: float, noun: str = "answer") -> list[str]:
     """A note on texts that are such a word; of the first rank where they are more than ``max_unscored`` of all.
 
     Examples
