@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pandas as pd
-from planted import ANY, NOT_GREEN, Frames, Planted, Tables, ids, lights, one_table
-from planted_asked import TOP, tops
+from planted import ANY, NOT_GREEN, Frames, Planted, Tables, ids, items, lights, one_table
+from planted_asked import EXACT, SURE, TOP, repeated, sure, tops
+from planted_drift import BY_LABELS, COMPARED, labelled, pairs, with_models
 from planted_ner import BANDS, elsewhere, found, spans, strings, texts
-from planted_people import MATCHED, WARM, marked, rated
-from planted_rag import FAKE, GENERATED, RANKED, cited, explained, generated, searched
+from planted_people import MATCHED, PASS, WARM, marked, rated, scored
+from planted_rag import FAKE, GENERATED, RANKED, TUNED, cited, explained, generated, library, searched
 from planted_texts import CLOSE, FOUND, answers, needles, problems, solution, turns
 
 WRONG = NOT_GREEN
@@ -63,6 +64,21 @@ def short_truths() -> Frames:
     return generated(truth=lambda i: f"{i + 20} crowns")
 
 
+def invented_quotes() -> Frames:
+    own = cited()
+    entries = [[{**entry, "quote": "It never happened."} for entry in listed] for listed in own["answers"]["citations"]]
+    return own | {"answers": own["answers"].assign(citations=entries)}
+
+
+def without_sources() -> Frames:
+    return {"answers": cited()["answers"]}
+
+
+def without_marks() -> Frames:
+    own = cited()
+    return own | {"answers": own["answers"].assign(model_answer=own["answers"]["model_answer"].str.replace(" [1]", ""))}
+
+
 # -- people ----------------------------------------------------------------------------------------
 
 
@@ -84,9 +100,35 @@ def six_outputs_doubly() -> Frames:
     return own | {"ratings": own["ratings"][kept]}
 
 
+def out_of_scale() -> Frames:
+    """Scores of 20 of 100, of a metric whose range is said to be 0 to 1."""
+    return scored(lambda i: 20.0)
+
+
+def in_one_order() -> Frames:
+    """Pairs that the judge saw in one order alone."""
+    verdicts = items(judge=lambda i: "oak", order=lambda i: "ab", mark=lambda i: float(i % 2))
+    return {"verdicts": verdicts, "labels": items(annotator=lambda i: "ada", mark=lambda i: float(i % 2))}
+
+
+# -- two models ------------------------------------------------------------------------------------
+
+
+def both_silent() -> Frames:
+    return {"items": pairs(a="I cannot help with that.", b="I cannot help with that, sorry.")}
+
+
+def at_odds() -> Frames:
+    """Two annotators of whom one marks the opposite of the other."""
+    own = labelled()
+    both = [own.assign(annotator="ada"), own.assign(annotator="bo", mark=2 - own["mark"])]
+    return {"items": with_models(pairs()), "labels": pd.concat(both)}
+
+
 MORE: Tables = {
     "ner_quality": {
         "ends_included": Planted(lambda: found(spans().assign(end=lambda f: f["end"] - 1)), r"off by|end", lights=WRONG),
+        "each_prediction_twice": Planted(lambda: found(pd.concat([spans(), spans()])), r"repeat|twice|duplicate", lights=WRONG),
         "a_class_never_found": Planted(lambda: found(without_places()), r"PLACE", lights=WRONG),
         "four_invented_a_text": Planted(lambda: found(with_invented()), r"F1 0\.50|precision 0\.33|invented|spurious", lights=WRONG),
         "classes_in_lower_case": Planted(lambda: found(other_classes()), r"\bcase\b", lights=WRONG),
@@ -128,6 +170,9 @@ MORE: Tables = {
         ),
     },
     "citation": {
+        "invented_quotes": Planted(invented_quotes, r"quote", FAKE, WRONG),
+        "no_sources": Planted(without_sources, r"40 of 40|no source|not at hand|support", FAKE, lights("grey", "unlit")),
+        "no_marks_in_the_texts": Planted(without_marks, r"40 of 40", FAKE, WRONG),
         "empty_sources": Planted(empty_sources, r"unscored|empty|could not be scored", FAKE, lights("grey")),
     },
     "explainability": {
@@ -145,5 +190,31 @@ MORE: Tables = {
     "human_correlation": {
         "six_of_120_marked_twice": Planted(six_outputs_doubly, r"on 6 of 120", WARM, WRONG),
         "one_document_marked_twice": Planted(one_document_doubly, r"24 of 600|1 document|one document", WARM, WRONG),
+    },
+    "imported": {
+        "scores_out_of_scale": Planted(out_of_scale, r"scale|outside|range", PASS, WRONG),
+    },
+    "judge_audit": {
+        "pairs_in_one_order": Planted(in_one_order, r"one order|order ab|single order", lights=ANY, because="right in the order that was asked"),
+    },
+    "confidence": {
+        "two_wrong_answers": Planted(
+            one_table(sure(lambda i: 2 if i < 2 else 9, lambda i: int(i > 1))), r"\b(2|two) wrong", SURE, WRONG
+        ),
+    },
+    "reproduction": {
+        "one_answer_to_all_questions": Planted(
+            one_table(repeated(lambda i, k: "I cannot help with that.")), r"declin|refus|same answer", EXACT, ANY,
+            "the answers are the same each time, which is what is asked",
+        ),
+    },
+    "rag_tuning": {
+        "the_question_model_refuses": Planted(
+            library, r"question", TUNED | {"question_model": lambda fields: "I cannot do that."}, lights("grey", "unlit")
+        ),
+    },
+    "cascade": {
+        "both_refuse": Planted(both_silent, r"both|naive|fail|refus", COMPARED, WRONG),
+        "annotators_at_odds": Planted(at_odds, r"alpha|disagree", BY_LABELS, WRONG),
     },
 }  # fmt: skip

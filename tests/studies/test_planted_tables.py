@@ -82,10 +82,29 @@ KNOWN: dict[tuple[str, str], str] = {
     # cascade
     ("cascade", "other_ids"): "the sentence does not name the cause",
     ("cascade", "all_equal"): "an interval without width",
+    # ner_quality
+    ("ner_quality", "each_prediction_twice"): "the sentence does not name the cause",
     # ner_conflicts
     ("ner_conflicts", "strings_in_upper_case"): "the sentence does not name the cause",
     # matching
     ("matching", "another_rule_named"): "is green; the sentence does not name the cause",
+    # citation
+    ("citation", "invented_quotes"): "is green; the sentence does not name the cause",
+    ("citation", "no_sources"): "is red; the sentence does not name the cause",
+    ("citation", "no_marks_in_the_texts"): "is green; the sentence does not name the cause",
+    # imported
+    ("imported", "scores_out_of_scale"): "is green; the sentence does not name the cause",
+    # judge_audit
+    ("judge_audit", "pairs_in_one_order"): "the sentence does not name the cause",
+    # confidence
+    ("confidence", "two_wrong_answers"): "is green",
+    # reproduction
+    ("reproduction", "one_answer_to_all_questions"): "the sentence does not name the cause",
+    # rag_tuning
+    ("rag_tuning", "the_question_model_refuses"): "is red",
+    # cascade
+    ("cascade", "both_refuse"): "is green",
+    ("cascade", "annotators_at_odds"): "is green; the sentence does not name the cause",
 }
 
 
