@@ -32,6 +32,12 @@ def table(**columns: Any) -> pd.DataFrame:
     return pd.DataFrame({name: pd.Series(cells, dtype=object) for name, cells in {**ROWS, **columns}.items()})
 
 
+def often(frame: pd.DataFrame, times: int) -> pd.DataFrame:
+    """The rows so many times, each a question of its own."""
+    parts = [frame.assign(id=frame["id"].astype(str) + f"/{k}") for k in range(times)]
+    return pd.concat(parts, ignore_index=True)
+
+
 def result_of(frame: pd.DataFrame, **options: Any) -> Result:
     data = load({"items": frame}, study="confidence")
     return confidence.evaluate(data, **{"embed": "", "n_resamples": 50, **options})
@@ -128,9 +134,18 @@ class TestLight:
         ("green", "yellow", "light"), [(0.875, 0.5, "green"), (0.9, 0.875, "yellow"), (0.95, 0.9, "red")]
     )
     def test_a_value_at_a_threshold_takes_the_better_light(self, green, yellow, light):
-        result = result_of(table(), green_from=green, yellow_from=yellow)
+        result = result_of(often(table(), 10), green_from=green, yellow_from=yellow)
         assert result.light == light
         assert 0 <= result.verdict.stability <= 1
+
+    def test_fewer_than_20_wrong_answers_give_no_light_and_the_sentence_says_how_many(self):
+        result = result_of(often(table(), 9), green_from=0.8, yellow_from=0.5)
+        assert (result.light, result.verdict.would_be) == ("grey", "green")
+        assert "Only 18 wrong answers, and a light needs 20, so the light stays grey" in result.sentence
+
+    def test_answers_that_are_the_word_nan_are_in_the_sentence(self):
+        words = often(table(answer=["nan", "None", "нет", "teal"]), 10)
+        assert "20 of 40 answers are the word nan, None or null." in result_of(words).sentence
 
     @pytest.mark.parametrize(
         "wrong", [{"green_from": 0.8}, {"green_from": 0.5, "yellow_from": 0.8}, {"green_from": 2.0, "yellow_from": 0.5}]

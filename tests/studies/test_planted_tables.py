@@ -57,7 +57,6 @@ KNOWN: dict[tuple[str, str], str] = {
     ("stability_top", "two_units"): "is green",
     ("stability_top", "all_equal"): "an interval without width",
     # confidence
-    ("confidence", "two_units"): "is green",
     ("confidence", "all_equal"): "an interval without width",
     # citation
     ("citation", "two_units"): "is green",

@@ -245,3 +245,10 @@ def test_the_items_that_changed_are_listed_with_the_edits_marked():
     assert len({(row["augmentation"], row["model"]) for _, row in shown.iterrows()}) > 4
     none = judged(tables([1] * 5, [1] * 5))
     assert stability.changes(none)["note"].tolist() == ["the score of no item changed"]
+
+
+def test_the_light_of_an_estimate_needs_20_items():
+    few = judged(tables([1] * 19, [1] * 19), light_on="estimate")
+    assert few.light == "grey"
+    assert "19 items, and the light of an estimate needs 20" in few.sentence
+    assert judged(tables([1] * 20, [1] * 20), light_on="estimate").light == "green"

@@ -42,9 +42,7 @@ def topics_of(items: pd.DataFrame, confident_from: float) -> pd.DataFrame:
         table["elsewhere"] = rest_wrong / rest.where(rest > 0)
     counts = (table["confidently_wrong"], total["confident"], total["confidently_wrong"], table["confident"])
     table["p"] = np.where(
-        (table["confident"] > 0) & (rest > 0),
-        [_at_least(*map(int, row)) for row in zip(*counts, strict=True)],
-        np.nan,
+        (table["confident"] > 0) & (rest > 0), [_at_least(*map(int, row)) for row in zip(*counts, strict=True)], np.nan
     )
     table["p_holm"] = core.significance.holm(table["p"].to_numpy(float))
     table["shown"] = (table["p_holm"] <= core.compared.ALPHA).to_numpy()

@@ -74,7 +74,8 @@ def summarise(
         title=f"AUROC of {SCORES[figures.FIRST]}",
     )
     lit = [e for e in found if e.metric == joint.METRIC]
-    crowd = [e.group["model"] for e in lit if kit.evidence.unscored_share(e, max_unscored)]
+    few = {} if bands is None else _too_few(items)
+    crowd = [e.group["model"] for e in lit if e.group["model"] in few or kit.evidence.unscored_share(e, max_unscored)]
     # Where missing evidence makes the whole light grey, the stability is that of the figures alone.
     held = (
         () if core.verdict.worst(["grey" if e.group["model"] in crowd else e.light for e in lit]) == "grey" else crowd
@@ -84,8 +85,9 @@ def summarise(
         [headline],
         "model",
         over=core.counted(items["id"].nunique(), "question"),
+        held_back=few,
         max_unscored=max_unscored,
-        remark=" ".join(filter(None, [_errors(found), by_topic.remark_of(items, confident_from)])),
+        remark=" ".join(filter(None, [_errors(found, unlit=bands is None), by_topic.remark_of(items, confident_from)])),
         estimates=found,
         stable=None
         if bands is None
@@ -95,16 +97,29 @@ def summarise(
     )
 
 
-def _errors(found: Sequence[core.Estimate]) -> str:
+def _too_few(items: pd.DataFrame) -> dict[str, str]:
+    """Of each model that has too few wrong or right answers for a light: how few."""
+    known = items[items[figures.FIRST].notna() & items["wrong"].notna()]
+    out = {}
+    for model, own in known.groupby("model")["wrong"]:
+        wrong = int(own.sum())
+        least, which = min((wrong, "wrong"), (len(own) - wrong, "right"), key=lambda one: one[0])
+        if 0 < least < core.stats.FEW_UNITS:
+            out[str(model)] = f"only {core.counted(least, f'{which} answer')}, and a light needs {core.stats.FEW_UNITS}"
+    return out
+
+
+def _errors(found: Sequence[core.Estimate], *, unlit: bool) -> str:
     """How many answers are wrong: what no AUROC says."""
     known = [(e.group["model"], e.value) for e in found if e.metric == "error_rate" and e.value is not None]
     if not known:
         return ""
+    few = _scarce(found) if unlit else ""  # which holds a light back
     if len(known) > 3:
         ends = sorted(value for _, value in known)
-        return f"Wrong answers: {core.percent(ends[0])} to {core.percent(ends[-1])}.{_scarce(found)}"
+        return f"Wrong answers: {core.percent(ends[0])} to {core.percent(ends[-1])}.{few}"
     shares = ", ".join(f"{core.percent(v)} ({m})" if len(known) > 1 else core.percent(v) for m, v in known)
-    return f"Wrong answers: {shares}.{_scarce(found)}"
+    return f"Wrong answers: {shares}.{few}"
 
 
 def _scarce(found: Sequence[core.Estimate]) -> str:

@@ -159,7 +159,7 @@ def holm_rows(p: core.Floats, family: Any) -> core.Floats:
 def lights_of(drops: Drops, light_on: str, bands: core.verdict.Bands, at: core.Floats | None = None) -> Any:
     """The light of each augmentation.
 
-    ``estimate``: that of the drop.  ``ci``: red or yellow where the drop is shown to lie there (Holm's p ≤ 0.025, one-sided), green where
+    ``estimate``: that of the drop, grey of fewer than 20 items.  ``ci``: red or yellow where the drop is shown to lie there (Holm's p ≤ 0.025, one-sided), green where
     it lies in the green and the upper end of its interval not in the red, else grey.  Either way a green light is grey where the score before is
     so low that it cannot fall into the red.
 
@@ -171,7 +171,7 @@ def lights_of(drops: Drops, light_on: str, bands: core.verdict.Bands, at: core.F
     values = drops.value[None, :] if at is None else at
     yellow, red = bands.cuts
     if light_on == "estimate":
-        lights = bands.lights(values)
+        lights = np.where(drops.n < core.stats.FEW_UNITS, "grey", bands.lights(values))
     else:
         # A value at a cut has the light of its band: what is shown is that the drop lies beyond the lower one.
         below = (

@@ -107,7 +107,9 @@ def found_of(
             more = f"that the drop is above {bands.cuts[1]:g} pp is not shown{lighting.held_together(drops, at, bands)}"
             each[0] = replace(each[0], note="; ".join(filter(None, [each[0].note, more])))
         if light == "grey" and each[0].value is not None:
-            each[0] = replace(each[0], note="; ".join(filter(None, [each[0].note, _why_grey(each[0], start, bands)])))
+            each[0] = replace(
+                each[0], note="; ".join(filter(None, [each[0].note, _why_grey(each[0], start, bands, light_on)]))
+            )
     return Found(lists, [rows for _, rows in groups], drops, [inputs.LEVELS[int(group[""])] for group, _ in groups])
 
 
@@ -129,9 +131,11 @@ def _widened(e: core.Estimate, rows: pd.DataFrame, above: float) -> core.Estimat
     return replace(e, ci_low=low, ci_high=high, method=f"{e.method}{', Wilson where no item moved' if wider else ''}")
 
 
-def _why_grey(e: core.Estimate, above: float, bands: core.verdict.Bands) -> str:
+def _why_grey(e: core.Estimate, above: float, bands: core.verdict.Bands, light_on: str) -> str:
     """Why so few items, or so low a score, cannot say."""
     limit = bands.cuts[1]
+    if light_on == "estimate" and e.n < core.stats.FEW_UNITS:
+        return f"{core.counted(e.n, 'item')}, and the light of an estimate needs {core.stats.FEW_UNITS}"
     if bands.light(above) != "red":
         return f"before is {above:.3g} pp above the worst, so that no drop of more than {limit:g} pp can show"
     if e.ci_high is None:
