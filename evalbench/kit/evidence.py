@@ -249,6 +249,26 @@ def _shared(present: Mapping[str, set[str]]) -> bool:
     return len(ordered) > 1 and all(2 * len(one & ordered[0]) >= len(one) for one in ordered[1:])
 
 
+def mark_absent(items: pd.DataFrame, by: str, units: str, *, found: str, due: str) -> pd.DataFrame:
+    """The items with ``row_absent`` where a group found nothing though something is due, of groups that are nearly silent.
+
+    For tables that have a row for each thing found, and none for a unit without any: a group that finds something in less
+    than half as many units as another is taken to lack their rows.  Without such a group the items are as they were.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> items = pd.DataFrame({"id": ["p", "q", "r"] * 2, "model": list("aaabbb"), "found": [1, 1, 1, 1, 0, 0], "true": 1})
+    >>> absent_of(mark_absent(items, "model", "id", found="found", due="true"), "model", "id").counts
+    {'b': 2}
+    """
+    has = items[items[found] > 0].groupby(by)[units].nunique().reindex(items[by].unique(), fill_value=0)
+    silent = has.index[2 * has < has.max()]
+    if not len(silent):
+        return items
+    return items.assign(**{ABSENT: items[by].isin(silent) & (items[found] == 0) & (items[due] > 0)})
+
+
 def unscored_share(e: Estimate, max_unscored: float) -> str:
     """How large a share is unscored, where that leaves too little for a light; else empty."""
     total = e.n + e.n_unscored + e.n_undefined

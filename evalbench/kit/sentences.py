@@ -44,14 +44,17 @@ class Words:
     lead: str
 
     def sentence(self, panel: Panel, corrections: Fixed | None, notes: Sequence[Note], remark: str) -> str:
-        """The headline figure, what decides, what it rests on, and what limits them."""
+        """What decides, what it rests on, the headline figure (first where it is listed first), and what limits them."""
         metric = panel.reported(self.lead)
         own, measure = panel.own(metric), panel.measures[metric]
         beside = self._beside(panel, metric).lstrip()
-        first, beside = (beside, "") if self.headline != metric else ("", beside)
+        order = [*panel.measures]
+        leads = self.headline in order and order.index(self.headline) < order.index(metric)
+        first, beside = (beside, "") if leads else ("", beside)
         figures = self._figures(panel, metric)
         parts = (
-            f"{first} {figures[:1].upper()}{figures[1:]}" if first else figures,
+            f"{first} " if first else "",
+            f"{figures[:1].upper()}{figures[1:]}" if self.headline else figures,
             f".{self._few(own, measure)}",
             left_out(self.items),
             without_value(self.items, measure, sum(one.alone.n_undefined for one in own)),

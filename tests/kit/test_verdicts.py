@@ -224,15 +224,20 @@ class TestHeadline:
         assert found.sentence.startswith("F1 0.00 [0.00, 0.00] (a); 40 items, at best yellow below 0.5. Confusion 0.00")
         assert "F1: yellow: < 0.5; green: ≥ 0.5" in found.rule
 
-    def test_a_good_headline_comes_before_the_figure_that_decides(self):
+    def test_a_good_headline_is_beside_the_figure_that_decides(self):
         found = self.judged(0.9)
         assert (found.light, found.decided_by["metric"], found.stability) == ("green", "confusion", 1.0)
+        assert found.sentence.endswith(" F1 0.900 [0.900, 0.900] (a).")
+
+    def test_a_headline_that_is_listed_first_comes_first(self):
+        items = table({"a": [0] * 40}).assign(confusion=0.0, f1=0.9)
+        found = judged(items, self.MEASURES[::-1], self.LIGHTS, headline="f1").verdict
         assert found.sentence.startswith("F1 0.900 [0.900, 0.900] (a). Confusion 0.00")
 
     def test_the_worse_light_decides(self):
         found = self.judged(0.0, confusion=0.9)
         assert (found.light, found.decided_by["metric"]) == ("red", "confusion")
-        assert found.sentence.startswith("F1 0.00")
+        assert " F1 0.00" in found.sentence
 
     def test_without_a_floor_the_rule_decides_alone(self):
         assert self.judged(0.0, floor=0).light == "green"

@@ -51,7 +51,7 @@ def lit(tp, **options):
     found = (ITEMS.index < tp).astype(int)
     zeros = dict.fromkeys(COUNTS, 0)
     items = ITEMS.assign(**zeros).assign(tp=found, fp=1 - found, fn=1 - found)
-    return matching.summarise(items, n_resamples=50, **options).verdict
+    return matching.summarise(items, n_resamples=50, floor=0, **options).verdict
 
 
 def test_a_value_at_its_own_threshold_takes_the_better_light():

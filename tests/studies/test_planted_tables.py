@@ -73,11 +73,7 @@ KNOWN: dict[tuple[str, str], str] = {
     ("rag_tuning", "two_units"): "is green",
     ("rag_tuning", "all_equal"): "an interval without width",
     # matching
-    ("matching", "nothing_right"): "is green; the sentence does not name the cause",
-    ("matching", "one_absent"): "the sentence does not name the cause",
     ("matching", "two_units"): "is green",
-    ("matching", "off_by_one"): "the sentence does not name the cause",
-    ("matching", "all_equal"): "an interval without width",
     # cascade
     ("cascade", "other_ids"): "the sentence does not name the cause",
     ("cascade", "all_equal"): "an interval without width",
@@ -85,8 +81,6 @@ KNOWN: dict[tuple[str, str], str] = {
     ("ner_quality", "each_prediction_twice"): "the sentence does not name the cause",
     # ner_conflicts
     ("ner_conflicts", "strings_in_upper_case"): "the sentence does not name the cause",
-    # matching
-    ("matching", "another_rule_named"): "is green; the sentence does not name the cause",
     # citation
     ("citation", "invented_quotes"): "is green; the sentence does not name the cause",
     ("citation", "no_sources"): "is red; the sentence does not name the cause",

@@ -17,7 +17,7 @@ from evalbench import core, kit, readers
 from evalbench.metrics.matching import Thresholds
 from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
-from evalbench.studies.matching import forms, inputs, method, pairs, summary
+from evalbench.studies.matching import forms, inputs, method, names, pairs, summary
 from evalbench.studies.matching.inputs import Violations as Violations
 from evalbench.studies.matching.inputs import prepare as prepare
 from evalbench.studies.matching.items import checker_table, items_of, pair_table, split_table, violation_table
@@ -33,7 +33,7 @@ MEASURED_BY = dict.fromkeys(
         *("weights_file", "assignment", "filter"),
     ),
     ("*",),
-)
+) | {"absent": ()}
 
 _SHARED = (
     Column("start", "int", required=False, empty_ok=True, low=0, help="first character, counted in code points from 0"),
@@ -110,6 +110,8 @@ def evaluate(
     filter: str = pairs.FILTER,
     missing: str = pairs.MISSING,
     context_threshold: float = inputs.CONTEXT_THRESHOLD,
+    floor: float = summary.FLOOR,
+    absent: str = summary.UNKNOWN,
     light_on: str = summary.LIGHT_ON,
     green_from: float | None = None,
     yellow_from: float | None = None,
@@ -142,6 +144,10 @@ def evaluate(
         A part that both sides lack: ``renormalise`` the other weights, or ``zero``.
     context_threshold : float
         Least similarity of a context that is located fuzzily, 0–1.
+    floor : float
+        Below this match quality the light is at best yellow; 0: whatever it is, as in the method document.
+    absent : {"unknown", "nothing"}
+        A text in which a checker has no row: ``unknown`` holds a light back where others have more, ``nothing`` was found.
     light_on : {"f1", "match_score", "ha_f1"}
         Metric of the light: ``f1``, ``match_score`` or ``ha_f1``.
     green_from, yellow_from : float or None
@@ -168,7 +174,8 @@ def evaluate(
     weights = {name: options[name] for name in ("std_weights", "ha_weights")}
     how = {name: options[name] for name in ("assignment", "filter", "missing")}
     checks = kit.Checks(options)
-    checks.share("context_threshold", *(f"{name}_threshold" for name in limits))
+    checks.choices(absent=summary.ABSENT)
+    checks.share("context_threshold", "floor", *(f"{name}_threshold" for name in limits))
     checks.any_of(ha_thresholds=limits)
     checks.share(**{f"ha_thresholds {name}": value for name, value in options["ha_thresholds"].items()})
     pairs.check_options(checks, weights, **how)
@@ -183,6 +190,8 @@ def evaluate(
     ha = pairs.match(scored, weights=options["ha_weights"], thresholds=of_ha, **how)
     items, of_trials = trials.averaged(items_of(scored, std, ha), "sample_id")
     items = kit.grouping.carried(items, data, unit="sample_id")
+    if not any(what in note for note in data.notes for what in (names.BY_TEXT, names.CLEAN)):
+        items = kit.evidence.mark_absent(items, "checker", "sample_id", found="n_predicted", due="n_truth")
     checkers = trials.names(violations.checkers)
     compared = kit.comparing.compare_groups(
         items,
@@ -213,6 +222,7 @@ def evaluate(
             *kit.comparing.in_words(compared, "checker", light_on, len(checkers)),
             *violations.notes,
             *scored.warnings,
+            *method.hardly_overlapping(items),
             *method.remarks(items, len(violations.faults)),
             *method.calibrated(calibration, options),
         ),

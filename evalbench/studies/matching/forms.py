@@ -91,7 +91,7 @@ def _unfold_both(out: dict[str, pd.DataFrame], true: str, found: str, notes: dic
     if checker and checker != "checker":
         notes["truth"].append(f"column {checker} was read as checker (--map COLUMN=checker takes another)")
     frame = _named(frame, checker, notes["truth"])
-    said: list[str] = [f"read as one row per text: true violations of {true}, predicted ones of {found}"]
+    said: list[str] = [f"{names.BY_TEXT}: true violations of {true}, predicted ones of {found}"]
     predictions = unfolded(frame, found, "predictions", checker, said)
     systems = _systems(predictions, frame, checker)
     once = frame[~frame.assign(_=frame[true].map(repr)).duplicated(["sample_id", "_"])] if checker else frame
@@ -110,7 +110,7 @@ def _unfold_both(out: dict[str, pd.DataFrame], true: str, found: str, notes: dic
 def _unfold(out: dict[str, pd.DataFrame], table: str, column: str, notes: dict[str, list[str]]) -> None:
     checker = names.known(out[table].columns, "checker") if table == "predictions" else ""
     frame = _named(out[table], checker, notes.setdefault(table, []))
-    said = [f"read as one row per text: its violations are those of {column}"]
+    said = [f"{names.BY_TEXT}: its violations are those of {column}"]
     out[table] = unfolded(frame, column, table, checker, said)
     if table == "predictions":
         out[table].attrs[readers.schema.SYSTEMS] = _systems(out[table], frame, checker)
@@ -224,9 +224,7 @@ def _without_clean(frame: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     if not blank.any():
         return frame
     n = int(blank.sum())
-    notes.append(
-        f"{core.counted(n, 'row')} without rule, place and passage {'is' if n == 1 else 'are'} of texts without violations"
-    )
+    notes.append(f"{core.counted(n, 'row')} without rule, place and passage {'is' if n == 1 else 'are'} {names.CLEAN}")
     return frame[~blank]
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from evalbench import core
 from evalbench.metrics.matching import COMPONENTS, Thresholds
+from evalbench.studies.matching.items import LOW_OVERLAP
 
 
 def described(options: Mapping[str, Any], std: Thresholds, ha: Thresholds, placed: bool = True) -> tuple[str, ...]:
@@ -35,8 +37,22 @@ def described(options: Mapping[str, Any], std: Thresholds, ha: Thresholds, place
         f"text overlap = characters in both / characters in either; similarities: {similarity}.",
         "F1 = 2tp / (2tp + fp + fn), summed over texts; match_score = mean ha score over true violations, 0 where none matched; "
         "match_quality = the same over matched pairs.",
+        *([f"Below a match quality of {options['floor']:g} a light is at best yellow."] if options["floor"] else []),
         "Default weights and thresholds: violations (docs/methods.md), Metrics: summary. Intervals resample texts.",
     )
+
+
+def hardly_overlapping(items: pd.DataFrame) -> list[core.notes.Note]:
+    """The checkers most of whose matches share little text."""
+    sums = items.groupby("checker", sort=True)[["low_overlap", "n_overlap"]].sum()
+    much = sums[2 * sums["low_overlap"] > sums["n_overlap"]]
+    named = [
+        f"{low:.0f} of {n:.0f} matches ({checker})"
+        for checker, (low, n) in zip(much.index, much.to_numpy(), strict=True)
+    ]
+    more = f" and most of {core.counted(len(named) - 3, 'more checker')}" if len(named) > 3 else ""
+    short = f"{', '.join(named[:3])}{more} overlap by less than {LOW_OVERLAP:g}"
+    return [core.notes.Note("overlap", short)] if named else []
 
 
 def remarks(items: pd.DataFrame, n_faults: int) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 SIDE = "side"
+BY_TEXT, CLEAN = "read as one row per text", "of texts without violations"
+"""Parts of notes on tables that also say where a checker found nothing."""
 NOT_NAMED = "checker not named"
 """The checker where the table names none."""
 OTHERS: Mapping[str, tuple[str, ...]] = {

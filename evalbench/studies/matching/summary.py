@@ -12,6 +12,9 @@ from evalbench import core, kit
 from evalbench.metrics.matching import COMPONENTS
 
 LIGHT_ON = "f1"
+FLOOR = 0.8
+"""Below this match quality a light is at best yellow; 0: whatever it is, as in the method document."""
+UNKNOWN, NOTHING_THERE = ABSENT = ("unknown", "nothing")
 LIT = (LIGHT_ON, "match_score", "ha_f1")
 """The measures that the light can be named after."""
 VIOLATIONS = "violations"
@@ -19,20 +22,21 @@ VIOLATIONS = "violations"
 
 def measures() -> tuple[core.Measure, ...]:
     """The study's headline figures."""
-    macro: dict[str, Any] = {"worst": None, "undefined": "no sample has a value"}
-    none: dict[str, Any] = {"undefined": "nothing was matched"}
+    macro: dict[str, Any] = {"worst": None, "interval": "bounded", "undefined": "no sample has a value"}
+    none: dict[str, Any] = {"undefined": "nothing was matched", "interval": "counts"}
     return (
-        core.measures.f1_of("tp", "fp", "fn", title="F1"),
+        core.measures.f1_of("tp", "fp", "fn", title="F1", interval="counts"),
         core.Measure(
             "match_score",
             ("ha_score_sum", "n_truth"),
             core.ratio,
             title="match score",
+            interval="counts",
             undefined="there is no true violation",
         ),
         core.measures.precision_of("tp", "fp"),
         core.measures.recall_of("tp", "fn"),
-        core.measures.f1_of("ha_tp", "ha_fp", "ha_fn", "ha_f1", title="human-aligned F1"),
+        core.measures.f1_of("ha_tp", "ha_fp", "ha_fn", "ha_f1", title="human-aligned F1", interval="counts"),
         core.measures.precision_of("ha_tp", "ha_fp", "ha_precision", title="human-aligned precision"),
         core.measures.recall_of("ha_tp", "ha_fn", "ha_recall", title="human-aligned recall"),
         core.Measure("match_quality", ("ha_score_sum", "ha_tp"), core.ratio, title="match quality", **none),
@@ -62,7 +66,7 @@ def _matched(component: str) -> core.Measure:
         core.ratio,
         title=f"{component.replace('_', ' ')} of matched pairs",
         undefined="no matched pair has this part",
-        interval="counts" if component == "category_match" else "bootstrap",
+        interval="counts",
     )
 
 
@@ -97,6 +101,8 @@ def rules_of(
 def summarise(
     items: pd.DataFrame,
     *,
+    floor: float = FLOOR,
+    absent: str = UNKNOWN,
     light_on: str = LIGHT_ON,
     green_from: float | None = None,
     yellow_from: float | None = None,
@@ -117,6 +123,40 @@ def summarise(
         over=f"{core.counted(n_truth, 'true violation')} in {core.counted(items['sample_id'].nunique(), 'text')}",
         units="sample_id",
         whole=True,
+        headline="match_quality",
+        floor=floor,
+        absent=kit.evidence.absent_of(
+            items[items["n_truth"] > 0],
+            "checker",
+            "sample_id",
+            unit="text",
+            counted="counted as texts in which nothing was found",
+            stated=absent == NOTHING_THERE,
+        ),
+        remark=_how_good(items),
         seed=seed,
         n_resamples=n_resamples,
+    )
+
+
+def _how_good(items: pd.DataFrame) -> str:
+    """The match score of every checker, and how much the places and rules of its matches are alike; of many the ends."""
+    said = []
+    for checker, own in items.groupby("checker", sort=True):
+        score, overlap, rule = (
+            float(own[part].sum() / own[of].sum()) if own[of].sum() else np.nan
+            for part, of in (
+                ("ha_score_sum", "n_truth"),
+                ("sum_text_overlap", "n_text_overlap"),
+                ("sum_rule_similarity", "n_rule_similarity"),
+            )
+        )
+        parts = [f"{name} {x:.2f}" for name, x in (("overlap", overlap), ("rules alike", rule)) if x == x]
+        if score == score:
+            said.append((score, f"{score:.2f} ({', '.join([str(checker), *parts])})"))
+    said.sort()
+    return (
+        f"Match score {'; '.join(text for _, text in (said if len(said) < 4 else (said[0], said[-1])))}."
+        if said
+        else ""
     )

@@ -107,6 +107,8 @@ def evaluate(
     each, tables = items_of(known)
     items, of_trials = trials.averaged(each, "text_id")
     items = kit.grouping.carried(items, data, unit="text_id")
+    if readers.schema.SYSTEMS not in data["predictions"].attrs:  # else its texts list what was found, also nothing
+        items = kit.evidence.mark_absent(items, "model", "text_id", found="n_predicted", due="n_true")
     models = trials.names(known.models)
     counts = trials.summed(tables["counts"])
     resampling: dict[str, int] = {"seed": seed, "n_resamples": n_resamples}

@@ -95,7 +95,14 @@ def summarise(
         what=f"{lead.title[:1].upper()}{lead.title[1:]}",
         over=core.counted(items["text_id"].nunique(), "text"),
         held_back=lambda e: tests[e.group["model"]].why if e.metric == DECIDING else "",
-        absent=without_rows(items, absent),
+        absent=kit.evidence.absent_of(
+            items[items["n_true"] > 0],
+            "model",
+            "text_id",
+            unit="text",
+            counted="counted as texts in which nothing was found",
+            stated=absent == NOTHING_THERE,
+        ),
         remark=" ".join(
             filter(None, [_remark(items, classes, pairs, bands), missed_and_invented(groups, classes, bands)])
         ),
@@ -203,18 +210,6 @@ def tested(
     never = [other for e, other in own if e.value is None and int((n_true[other] > 0).sum()) >= least]
     doubts += [f"no {other} is found, so that none can be taken for another class" for other in never]
     return Tested(decides, "; ".join(doubts[:3]), place)
-
-
-def without_rows(items: pd.DataFrame, absent: str) -> kit.evidence.Absent:
-    """Texts with a true entity in which a model has no row, of models that have rows in less than half as many as another."""
-    own = items[items["n_true"] > 0]
-    has = own[own["n_predicted"] > 0].groupby("model")["text_id"].nunique()
-    present = {str(model): int(has.get(model, 0)) for model in items["model"].unique()}
-    most, expected = max(present.values(), default=0), own["text_id"].nunique()
-    lacking = {model: expected - n for model, n in present.items() if 2 * n < most}
-    return kit.evidence.Absent(
-        lacking, expected, "text", "counted as texts in which nothing was found", absent == NOTHING_THERE
-    )
 
 
 def missed_and_invented(groups: Mapping[str, pd.DataFrame], classes: Sequence[str], bands: core.verdict.Bands) -> str:

@@ -156,7 +156,7 @@ def _judged(
 ) -> core.Summary:
     empty = [_nothing_found(pair) if e.value is not None else "" for e, pair in zip(overall, pairs, strict=True)]
     shown = [
-        kit.verdicts.held(e, why, kit.verdicts.crowded(e, max_unscored)) for e, why in zip(overall, empty, strict=True)
+        kit.verdicts.held(e, why, kit.evidence.unscored_share(e, max_unscored)) for e, why in zip(overall, empty, strict=True)
     ]
     shown = [
         replace(e, note="; ".join(filter(None, [e.note, why]))) if why else e
@@ -181,7 +181,7 @@ def _judged(
     )
     misleads = [e.group["model"] for e in told if e.ci_high is not None and e.ci_high < 0]
     remark = f" The added description misleads: {'; '.join(misleads)}." if misleads else ""
-    unread = any(kit.verdicts.crowded(overall[i], max_unscored) for i in lit)
+    unread = any(kit.evidence.unscored_share(overall[i], max_unscored) for i in lit)
     why = (
         "Too many replies could not be read for a light" if unread else f"{FOUND_NOTHING[0].upper()}{FOUND_NOTHING[1:]}"
     )
