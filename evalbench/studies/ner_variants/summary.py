@@ -156,7 +156,8 @@ def _judged(
 ) -> core.Summary:
     empty = [_nothing_found(pair) if e.value is not None else "" for e, pair in zip(overall, pairs, strict=True)]
     shown = [
-        kit.verdicts.held(e, why, kit.evidence.unscored_share(e, max_unscored)) for e, why in zip(overall, empty, strict=True)
+        kit.verdicts.held(e, why, kit.evidence.unscored_share(e, max_unscored))
+        for e, why in zip(overall, empty, strict=True)
     ]
     shown = [
         replace(e, note="; ".join(filter(None, [e.note, why]))) if why else e
