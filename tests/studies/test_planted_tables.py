@@ -90,7 +90,6 @@ KNOWN: dict[tuple[str, str], str] = {
     # judge_audit
     ("judge_audit", "pairs_in_one_order"): "the sentence does not name the cause",
     # confidence
-    ("confidence", "two_wrong_answers"): "is green",
     # reproduction
     ("reproduction", "one_answer_to_all_questions"): "the sentence does not name the cause",
     # rag_tuning
