@@ -18,7 +18,7 @@ from evalbench.core.arrays import Floats
 from evalbench.core.clusters import codes, drawn_together, is_clustered, said, widened
 from evalbench.core.result import Estimate
 from evalbench.core.seeds import rng
-from evalbench.core.stats import bootstrap_cautions, bootstrap_sums, no_width, percentile_interval, wilson
+from evalbench.core.stats import FEW_UNITS, bootstrap_cautions, bootstrap_sums, no_width, percentile_interval, wilson
 from evalbench.core.unscored import counted
 from evalbench.core.verdict import Bands
 
@@ -61,7 +61,7 @@ class Measure:
     worst: float | None = None
     bands: Bands | None = None
     title: str = ""
-    least_units: int = 1
+    least_units: int = FEW_UNITS
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.metric)

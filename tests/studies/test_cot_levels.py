@@ -7,6 +7,7 @@ import pytest
 
 from evalbench import cot_levels, load
 from evalbench.errors import BadInput
+from tests.helpers.lights import of_figures
 
 
 @pytest.fixture(scope="module")
@@ -214,18 +215,18 @@ def test_one_response_without_the_marker_is_wrong():
 
 def test_empty_responses_do_not_make_the_marker_fail():
     result = cot_levels.evaluate(frames(problems("", "", "", "2 + 3 = 5\n#### 5")), n_resamples=50)
-    assert result.light == "red"
+    assert of_figures(result) == "red"
     assert result.estimate("answer_marked", model="m").n == 1
     nothing = cot_levels.evaluate(frames(problems("", "")), n_resamples=50)
-    assert nothing.light == "red"
+    assert of_figures(nothing) == "red"
 
 
 def test_every_model_has_its_own_marker():
-    rows = [*problems(*["2 + 3 = 5\n#### 5"] * 4, model="a"), *problems(*["2 + 3 = 5"] * 4, model="b")]
+    rows = [*problems(*["2 + 3 = 5\n#### 5"] * 20, model="a"), *problems(*["2 + 3 = 5"] * 20, model="b")]
     result = cot_levels.evaluate(frames(rows), n_resamples=50)
     assert [result.estimate("final", model=m).light for m in "ab"] == ["green", "grey"]
     assert result.light == "grey"
-    assert "b: 0 of 4 responses mark" in result.verdict.sentence
+    assert "b: 0 of 20 responses mark" in result.verdict.sentence
 
 
 def test_equations_that_cannot_be_read_are_left_out_and_counted():

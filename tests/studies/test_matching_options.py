@@ -6,6 +6,7 @@ import pytest
 from evalbench import load
 from evalbench.errors import BadInput
 from evalbench.studies import matching
+from tests.helpers.lights import of_figures
 
 
 def test_thresholds_lie_between_0_and_1():
@@ -55,18 +56,18 @@ def lit(tp, **options):
 
 
 def test_a_value_at_its_own_threshold_takes_the_better_light():
-    assert lit(2, yellow_from=0.5, green_from=0.75).light == "yellow"
-    assert lit(3, yellow_from=0.5, green_from=0.75).light == "green"
-    assert lit(1, yellow_from=0.5, green_from=0.75).light == "red"
+    assert of_figures(lit(2, yellow_from=0.5, green_from=0.75)) == "yellow"
+    assert of_figures(lit(3, yellow_from=0.5, green_from=0.75)) == "green"
+    assert of_figures(lit(1, yellow_from=0.5, green_from=0.75)) == "red"
 
 
 def test_several_figures_have_a_light_and_the_worst_decides():
     lights = {"recall": {"green_from": 0.5, "yellow_from": 0.2}, "fp": {"green_to": 0, "yellow_to": 1}}
     verdict = lit(2, yellow_from=0.1, green_from=0.2, lights=lights)
-    assert (verdict.light, verdict.decided_by) == ("red", {"metric": "fp", "checker": "c@1|m"})
-    assert lit(3, lights=lights).light == "yellow"
-    assert lit(4, lights=lights).light == "green"
-    assert lit(4).light == "unlit"
+    assert (of_figures(verdict), verdict.decided_by) == ("red", {"metric": "fp", "checker": "c@1|m"})
+    assert of_figures(lit(3, lights=lights)) == "yellow"
+    assert of_figures(lit(4, lights=lights)) == "green"
+    assert of_figures(lit(4)) == "unlit"
 
 
 def test_thresholds_beyond_a_figure_and_of_unknown_figures_are_refused():

@@ -11,6 +11,7 @@ from studied import evaluated, page, sample
 from evalbench import load, ner_conflicts
 from evalbench.errors import BadInput
 from evalbench.kit.collecting import UNNAMED
+from tests.helpers.lights import of_figures
 
 HILTON = "Paris Hilton visits Paris"
 
@@ -96,8 +97,9 @@ def test_decomposed_letters_and_joined_emoji():
 def test_the_light_is_set_by_thresholds():
     rows = [("A", "Paris"), ("B", "Paris")]
     assert result_of(HILTON, rows).light == "unlit"
-    assert result_of(HILTON, rows, green_to=0.1, yellow_to=0.3).light == "red"
-    assert result_of(HILTON, rows, lights={"absent_share": {"green_to": 0.0, "yellow_to": 0.2}}).light == "green"
+    assert of_figures(result_of(HILTON, rows, green_to=0.1, yellow_to=0.3)) == "red"
+    own = result_of(HILTON, rows, lights={"absent_share": {"green_to": 0.0, "yellow_to": 0.2}})
+    assert of_figures(own) == "green"
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,6 @@ KNOWN: dict[tuple[str, str], str] = {
     # ner_conflicts
     ("ner_conflicts", "nothing_right"): "the sentence does not name the cause",
     ("ner_conflicts", "one_absent"): "is green; the sentence does not name the cause",
-    ("ner_conflicts", "two_units"): "is green",
     ("ner_conflicts", "all_equal"): "an interval without width",
     # ner_variants
     ("ner_variants", "one_absent"): "is green; the sentence does not name the cause",
@@ -41,12 +40,9 @@ KNOWN: dict[tuple[str, str], str] = {
     ("ner_variants", "off_by_one"): "the sentence does not name the cause",
     ("ner_variants", "all_equal"): "an interval without width",
     # cot_levels
-    ("cot_levels", "two_units"): "is green",
     ("cot_levels", "all_equal"): "an interval without width",
     # needle
-    ("needle", "two_units"): "is green",
     # text_metrics
-    ("text_metrics", "two_units"): "is green",
     ("text_metrics", "all_equal"): "an interval without width",
     # reproduction
     ("reproduction", "two_units"): "is green",
@@ -54,26 +50,19 @@ KNOWN: dict[tuple[str, str], str] = {
     # stability
     ("stability", "all_equal"): "an interval without width",
     # stability_top
-    ("stability_top", "two_units"): "is green",
     ("stability_top", "all_equal"): "an interval without width",
     # confidence
     ("confidence", "all_equal"): "an interval without width",
     # citation
-    ("citation", "two_units"): "is green",
     ("citation", "all_equal"): "an interval without width",
     # explainability
     ("explainability", "all_equal"): "an interval without width",
     # rag_generation
-    ("rag_generation", "two_units"): "is green",
     ("rag_generation", "all_equal"): "an interval without width",
     # rag_retrieval
-    ("rag_retrieval", "two_units"): "is green",
     ("rag_retrieval", "all_equal"): "an interval without width",
     # rag_tuning
-    ("rag_tuning", "two_units"): "is green",
     ("rag_tuning", "all_equal"): "an interval without width",
-    # matching
-    ("matching", "two_units"): "is green",
     # cascade
     ("cascade", "other_ids"): "the sentence does not name the cause",
     ("cascade", "all_equal"): "an interval without width",

@@ -105,7 +105,7 @@ def test_the_lexical_baseline_is_held_to_grey_and_writes_no_questions() -> None:
     lights = {"faithfulness": {"green_from": 0.5, "yellow_from": 0.2}}
     result = judged({}, {}, judge="baseline/lexical", lights=lights)
     assert (result.light, result.verdict.would_be) == ("grey", "green")
-    assert "compares words, so the light stays grey" in result.sentence
+    assert "compares words; only 2 have a value and a light needs 20, so the light stays grey" in result.sentence
     assert "The judge is baseline/lexical, which compares words." in judged({}, judge="baseline/lexical").sentence
     assert "answer_relevance" not in result.items
     assert any("answer_relevance is not computed" in note for note in result.notes)

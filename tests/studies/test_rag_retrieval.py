@@ -12,6 +12,7 @@ from studied import sample
 
 from evalbench import BadInput, load, rag_retrieval
 from evalbench.studies.rag_retrieval.inputs import adapt
+from tests.helpers.lights import of_figures
 
 
 def frame(text, *names):
@@ -165,8 +166,8 @@ def test_options_that_are_refused(options, message):
 
 def test_a_light_is_that_of_the_worst_run_at_k():
     result = evaluated(lights={"mrr": {"green_from": 0.7, "yellow_from": 0.5}})
-    assert result.light == "green"
-    assert evaluated(lights={"mrr_at_2": {"green_from": 0.9, "yellow_from": 0.5}}).light == "yellow"
+    assert of_figures(result) == "green"
+    assert of_figures(evaluated(lights={"mrr_at_2": {"green_from": 0.9, "yellow_from": 0.5}})) == "yellow"
 
 
 def test_every_metric_runs_and_cards_are_taken_by_their_names():

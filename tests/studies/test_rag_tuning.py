@@ -16,6 +16,7 @@ from tuned import WORDS, documents, evaluated, first_sentence, quality, question
 from evalbench import rag_tuning, studies
 from evalbench.studies.rag_tuning.pictures import picture_top_k
 from evalbench.studies.rag_tuning.summary import best_cells, chosen_k
+from tests.helpers.lights import of_figures
 
 # -- figures --------------------------------------------------------------------------------------
 
@@ -263,5 +264,5 @@ def test_the_chunks_are_drawn_by_the_seed():
 def test_thresholds_of_ones_own():
     own = {"hit_rate_at_1": {"green_from": 1.0, "yellow_from": 0.2}}
     result = evaluated(question_model=writer, n_rewrites=0, chunker="documents", lights=own)
-    assert result.estimate("hit_rate_at_1", setting=result.items["setting"].iloc[0]).light == "green"
+    assert of_figures(result) == "green"
     assert "lights: f1_score has no light" in refusal(lights={"f1_score": {"green_from": 1, "yellow_from": 0}})

@@ -16,6 +16,7 @@ from evalbench.errors import BadInput
 from evalbench.studies import stability_top
 from evalbench.studies.stability_top.inputs import NOT_CHANGED, level_of
 from evalbench.studies.stability_top.summary import bands_of_document
+from tests.helpers.lights import of_figures
 
 QUESTIONS = pd.DataFrame(
     {"id": ["a", "b", "c"], "question": ["where are dogs kept", "как платят за мёд", " "], "lang": ["en", "ru", ""]}
@@ -66,7 +67,7 @@ def test_the_control_is_one_everywhere_and_a_typo_is_not():
     assert control["undefined"].to_dict() == {"a": "", "b": "", "c": "blank-question"}
     by_k = result.tables["by_k"].query("augmentation == 'none'")
     assert by_k["rbo"].tolist() == pytest.approx([1.0] * 4)
-    assert result.estimate("unchanged_soft", augmentation="none").light == "green"
+    assert result.estimate("unchanged_soft", augmentation="none").value == 1
     changed = result.items[result.items["augmentation"] == "butter_finger"]
     assert (changed["unchanged_soft"].dropna() < 1).any()
     assert any("Documents without a text, never found: 1" in note for note in result.notes)
@@ -128,7 +129,7 @@ def test_lists_of_passages(tmp_path):
     data = load(path, study="stability_top")
     assert data["tops"][["doc_id", "rank"]].to_numpy().tolist()[:3] == [["x", 1], ["y", 2], ["z", 3]]
     assert "rows with an empty list, left out: 1" in " ".join(data.notes)
-    assert stability_top.evaluate(data, **FEW).light == "green"
+    assert of_figures(stability_top.evaluate(data, **FEW)) == "green"
 
 
 def test_variants_of_ones_own():
@@ -191,9 +192,8 @@ def test_the_document_s_lights_and_both_neighbours(metric, red, green):
 def test_thresholds_of_ones_own():
     lights = {"unchanged_soft": {"green_from": 0.5, "yellow_from": 0.2}, "rbo": {"green_from": 0.9, "yellow_from": 0.8}}
     result = judged({"tops": TOPS}, lights=lights)
-    assert result.estimate("unchanged_soft", augmentation="typos").light == "green"
-    assert result.estimate("rbo", augmentation="typos").light == "red"
-    assert result.summary.verdict.light == "red"
+    assert of_figures(result) == "red"
+    assert result.verdict.decided_by["metric"] == "rbo"
 
 
 def test_all_faults_at_once():

@@ -10,6 +10,7 @@ from evalbench.errors import BadInput
 from evalbench.kit.choosing import allowed
 from evalbench.readers.dataset import load
 from evalbench.studies import text_metrics as study
+from tests.helpers.lights import of_figures
 
 
 class TestRefusals:
@@ -179,8 +180,8 @@ class TestFigures:
                 "f1score": {"green_from": 0.95, "yellow_from": 0.9},
             },
         )
-        assert result.estimate("rouge1").light == "green"
-        assert result.light == result.estimate("f1_score").light == "red"
+        assert of_figures(result) == "red"
+        assert result.verdict.decided_by == {"metric": "f1_score"}
         assert 0.5 < result.verdict.stability <= 1
         assert result.sentence.startswith("f1_score 0.7 [0.0, 1.0]; 3 texts.")
 
@@ -214,7 +215,7 @@ class TestFigures:
             lights={"context_contradiction": {"green_to": 0.1, "yellow_to": 0.3}},
             judge=lambda item: "CONTRADICTION",
         )
-        assert result.estimate("context_contradiction").light == "red"
+        assert of_figures(result) == "red"
 
     def test_the_summary_follows_from_the_items(self, tmp_path):
         options = {

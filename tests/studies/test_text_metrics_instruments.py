@@ -14,6 +14,7 @@ from evalbench.errors import BadInput
 from evalbench.kit import metric_options
 from evalbench.metrics.translation import wordnet_folder
 from evalbench.studies import text_metrics as study
+from tests.helpers.lights import of_figures
 
 
 class TestInstruments:
@@ -81,7 +82,7 @@ class TestInstruments:
         )
         assert result.parameters["metrics"] == ["meteor_synonyms"]
         assert result.estimate("meteor_synonyms").value > 0
-        assert result.light == "green"
+        assert of_figures(result) == "green"
         assert result.method[-1].startswith(
             "meteor_synonyms matched words in these stages: exact, stem, synonym (WordNet 3."
         )
@@ -188,7 +189,7 @@ class TestBaselineJudge:
         table = self.TABLE.assign(reference=self.TABLE["output"])
         lights = {"rougeL": {"green_from": 0.7, "yellow_from": 0.5}}
         result = evaluate(table, ["rougeL", "context_contradiction"], judge="baseline/lexical", lights=lights)
-        assert result.light == "green"
+        assert of_figures(result) == "green"
         assert "no judge" in result.estimate("context_contradiction").note
 
 
