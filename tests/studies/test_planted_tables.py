@@ -78,7 +78,6 @@ KNOWN: dict[tuple[str, str], str] = {
     ("imported", "scores_out_of_scale"): "is green; the sentence does not name the cause",
     # judge_audit
     ("judge_audit", "pairs_in_one_order"): "the sentence does not name the cause",
-    # confidence
     # reproduction
     ("reproduction", "one_answer_to_all_questions"): "the sentence does not name the cause",
     # rag_tuning
