@@ -118,17 +118,6 @@ def _rule(normalise: Normalisation, language: str) -> _Rule:
     return _Rule(partial(_words_and_symbols, lower=lower) if bare else between, removed, between)
 
 
-def normalised(text: str, normalise: Normalisation = "full", language: str = "en") -> str:
-    """A text with its normalised tokens one blank apart; see :func:`tokenizer`.
-
-    Examples
-    --------
-    >>> normalised("  Это   НЕ он. ", language="ru")
-    'не'
-    """
-    return " ".join(tokenizer(normalise, language)(text))
-
-
 def _words_and_symbols(text: str, lower: bool) -> list[str]:
     text = text.replace("’", "'")
     if not _SYMBOLS.search(text) and "-" not in text:

@@ -228,3 +228,16 @@ def test_addresses_that_differ_in_case_or_blanks_alone_are_pointed_out(url):
 def test_answers_that_are_a_missing_value_in_words_are_counted_in_the_sentence():
     rows = [{**row("nan", []), "id": f"q{i}"} for i in range(20)]
     assert "20 of 20 answers are the word nan, None or null." in judged(*rows).sentence
+
+
+def test_claims_and_statements_of_a_few_words_are_judged_behind_their_question():
+    asked = []
+
+    def judge(item):
+        asked.append(item.get("hypothesis", ""))
+        return "CORRECT" if "gold" in item else "ENTAILMENT"
+
+    row_ = {**row("3 March [1].", [{"n": 1, "claim": "3 March", "url": "s2"}]), "question": "When did the bridge fall?"}
+    tables = {"answers": pd.DataFrame([row_]), "sources": pd.DataFrame(SOURCES)}
+    citation.evaluate(load(tables, study="citation"), judge=judge, n_resamples=50)
+    assert {"When did the bridge fall? 3 March", "When did the bridge fall? 3 March."} <= {*asked}

@@ -15,6 +15,7 @@ from evalbench.judge.verdicts import Judgement
 from evalbench.metrics import citation as metrics
 from evalbench.metrics.reasoning import weighted_mean
 from evalbench.studies.citation import inputs, sources
+from evalbench.text.fragments import with_question
 from evalbench.text.quotations import SHORTEST
 
 KEYS = ["id", "model"]
@@ -65,7 +66,7 @@ def _citations(
     entries = {(a.id, a.model, c.n): (a, c) for a in evidence.answers for c in a.citations}
     readable = {key: evidence.found[key].passage for key in entries if evidence.sources[key].text}
     shown = [(passage, *entries[key]) for key, passage in readable.items()]
-    supports = docket.ask("entailment", [_entails(passage, c.claim, a) for passage, a, c in shown])
+    supports = docket.ask("entailment", [_entails(p, with_question(c.claim, a.question), a) for p, a, c in shown])
     support = dict(zip(readable, supports, strict=True))
     claims = docket.ask("entailment", [_entails(a.plain, c.claim, a) for a, c in entries.values()])
     rows = []
@@ -143,7 +144,8 @@ def _statements(evidence: sources.Evidence, docket: kit.judging.Docket) -> tuple
             texts = [evidence.sources[k].text if k in evidence.sources else "" for k in keys]
             passages = [evidence.found[k].passage for k, text in zip(keys, texts, strict=True) if text]
             if None not in texts and passages:
-                questions[place] = _entails("\n\n".join(passages), statement.text, answer)
+                hypothesis = with_question(statement.text, answer.question)
+                questions[place] = _entails("\n\n".join(passages), hypothesis, answer)
             elif None not in texts:
                 values[place] = 0.0
         for place, says in zip(questions, docket.ask("entailment", list(questions.values())), strict=True):

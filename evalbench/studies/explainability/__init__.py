@@ -184,7 +184,7 @@ def evaluate(
     parameters |= {f"{name}_threshold": float(part.source.parameters["threshold"]) for name, part in parts.items()}
     nowhere, leads_nowhere = leading_nowhere(parts["citation"].rows, max_unscored)
     parameters |= {"judge": parts["citation"].judge, "cot_unmarked": parts["cot"].unmarked, **fit}
-    parameters |= {"citation_leads_nowhere": leads_nowhere} if leads_nowhere else {}
+    parameters |= {"citation_leads_nowhere": leads_nowhere}
     summary = summarise(items, **kit.taken(summarise, parameters))
     content = final_results(summary, parts, parameters)
     judged = dict.fromkeys(part.model for part in parts.values())
