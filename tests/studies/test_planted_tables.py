@@ -63,9 +63,6 @@ KNOWN: dict[tuple[str, str], str] = {
     ("rag_retrieval", "all_equal"): "an interval without width",
     # rag_tuning
     ("rag_tuning", "all_equal"): "an interval without width",
-    # cascade
-    ("cascade", "other_ids"): "the sentence does not name the cause",
-    ("cascade", "all_equal"): "an interval without width",
     # ner_quality
     ("ner_quality", "each_prediction_twice"): "the sentence does not name the cause",
     # ner_conflicts

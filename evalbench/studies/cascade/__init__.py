@@ -126,7 +126,8 @@ def evaluate(
         Samples of a mark where the endpoint gives no probabilities; orders in which five answers or more are shown for a ranking;
         closed questions to an answer at most.
     min_agreement, agreement_as_truth : float
-        A stage that agrees with people's labels on a smaller share hands its questions on; Krippendorff's alpha from which labels serve as ground truth.
+        A stage that agrees with people's labels on a smaller share hands its questions on; labels serve as ground truth where the whole interval of
+        Krippendorff's alpha, over at least 20 questions, lies above this.
     stop_early, stop_batch
         Pairs (stage 9) are asked in an order of the seed until a betting e-value over the questions decides which model is better, and the
         others are not asked; after so many questions each the evidence is looked at.
@@ -201,7 +202,11 @@ def evaluate(
             **(course.escalated.tables() if course.escalated else {}),
         },
         some={"contradictions": found, "every_pair": both, **_calls(course)},
-        notes=(*data.notes, *method.notes(items, cases, course, hand, options, agreed)),
+        notes=(
+            *data.notes,
+            *inputs.unmatched(data, models),
+            *method.notes(items, cases, course, hand, options, *agreed),
+        ),
         method=method.described(options) + ((kit.stopping.METHOD,) if course.stopped else ()),
         spent=[*(one.accounting for one in course.asked), *spent],
         stopping=early.to_json(course.stopped, items) if course.stopped else {},
@@ -245,7 +250,7 @@ def _set(
     judge: str | verdicts.InProcess,
     strong: str | verdicts.InProcess,
     answerer: str | verdicts.InProcess,
-) -> tuple[stages.Setting, core.stats.Measured, dict[str, str], dict[str, Any]]:
+) -> tuple[stages.Setting, tuple[core.stats.Measured, kit.evidence.Gate], dict[str, str], dict[str, Any]]:
     """Options checked, and everything the stages need."""
     checks = kit.Checks(options)
     checks.choices(truth_by=TRUTH_BY, task=bases.TASKS, naive=NAIVE, origin=bases.ORIGINS)
@@ -284,8 +289,12 @@ def _set(
     agreed = (
         core.stats.Measured(None)
         if labels is None
-        else people.agreement(labels, models, seed=options["seed"], n_resamples=0)
+        else people.agreement(labels, models, seed=options["seed"], n_resamples=options["n_resamples"])
     )
+    trusted = kit.evidence.gate(
+        "alpha of the labels", agreed.value, agreed.ci_low, agreed.ci_high, agreed.n,
+        threshold=options["agreement_as_truth"], of=len(cases), unit="question",
+    )  # fmt: skip
     allowed = frozenset(options["run_stages"] or stages.TITLES)
     setting = stages.Setting(
         desk=desk,
@@ -296,11 +305,11 @@ def _set(
         criteria=tuple(own),
         graph=tree,
         returned=inputs.returned_of(data, models),
-        labels_agree=agreed.value is not None and agreed.value >= options["agreement_as_truth"],
+        labels_agree=trusted.allowed,
         chosen=allowed,
         stop_plan=early.plan_of([case.id for case in cases], options) if options["stop_early"] else None,
     )
-    return setting, agreed, models, options
+    return setting, (agreed, trusted), models, options
 
 
 def _calls(course: stages.Course) -> dict[str, Any]:

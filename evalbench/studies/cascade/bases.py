@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from evalbench import errors, kit, readers
+from evalbench import core, errors, kit, readers
 from evalbench.judge import criteria_lint
 from evalbench.judge.criteria import Criterion, read_criteria
 from evalbench.studies.cascade.state import Case
@@ -152,6 +152,13 @@ def bases_table(hand: Mapping[str, str], cases: Sequence[Case], quality: Mapping
             }
         )
     return pd.DataFrame(found)
+
+
+def of_few(hand: Mapping[str, str], cases: Sequence[Case]) -> list[str]:
+    """The bases that only a few questions of many have, with their number."""
+    n_of = {name: sum(bool(getattr(case, attribute)) for case in cases) for name, attribute in COUNTED.items()}
+    few = {name: n for name, n in n_of.items() if hand[name] and 0 < n < min(core.stats.FEW_UNITS, len(cases))}
+    return [f"{name} ({n} of {len(cases)})" for name, n in few.items()]
 
 
 def missing(hand: Mapping[str, str]) -> list[str]:

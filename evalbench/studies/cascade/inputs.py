@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from evalbench import errors, kit, readers
+from evalbench import core, errors, kit, readers
 from evalbench.judge import verdicts
 from evalbench.readers import Column, Table
 from evalbench.studies.cascade import state
@@ -219,6 +219,25 @@ def check(data: readers.Dataset) -> None:
             )
     if faults:
         raise errors.BadInput.listing(f"{data.label}:", faults)
+
+
+def unmatched(data: readers.Dataset, models: Mapping[str, str]) -> list[core.notes.Note]:
+    """Labels, and rows that came back, of questions or models that the items lack: nothing is made of them."""
+    known, found = {*data["items"]["id"].astype(str)}, []
+    for name in ("labels", "annotated"):
+        table = data.get(name)
+        if table is None or not len(table):
+            continue
+        asked = {str(i) if name == "labels" else str(i).removeprefix("'") for i in table["id"]}
+        if strangers := sorted(asked - known):
+            near = readers.strangers.written_otherwise(strangers, known)
+            short = f"{core.wording.count(len(strangers))} of {core.counted(len(asked), 'question')} of the table {name} are not among the items"
+            found.append(core.notes.Note("unmatched", f"{short}{f': {near}' if near else f', such as {strangers[0]}'}"))
+        if name == "labels" and (others := sorted({*table["model"].astype(str)} - {*models.values()})):
+            near = readers.strangers.written_otherwise(others, models.values())
+            short = f"labels of {', '.join(others[:3])} are of neither {models['a']} nor {models['b']}"
+            found.append(core.notes.Note("unmatched", f"{short}{f': {near}' if near else ''}"))
+    return found
 
 
 def _fits(flags: Any, chunks: Any) -> bool:

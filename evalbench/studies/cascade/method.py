@@ -33,8 +33,8 @@ def described(options: Mapping[str, Any]) -> tuple[str, ...]:
         "11: an answer without a must-have fact is incomplete, one with a claim beside them unreliable; fewer of both is better, and two answers that are neither are a tie.",
         f"12: up to {options['n_questions']} closed questions to each answer, answered by another model; decided from a difference of {facts.LEAST_GAP:g} in agreement on.",
         f"13: what annotators said in the table that came back, else the labels at hand. The rest is in {people.TO_LABEL}.",
-        f"From stage 5 to 12 a stage that agrees with people's labels on less than {core.percent(options['min_agreement'])} of {stages.LEAST_LABELLED} or more labelled questions hands all its questions on. Labels with an alpha of "
-        f"{options['agreement_as_truth']:g} or more serve as ground truth at 5.",
+        f"From stage 5 to 12 a stage that agrees with people's labels on less than {core.percent(options['min_agreement'])} of {stages.LEAST_LABELLED} or more labelled questions hands all its questions on. Labels serve as ground truth at 5 where "
+        f"the whole interval of their alpha, over {core.stats.FEW_UNITS} questions or more, is at least {options['agreement_as_truth']:g}.",
         "p: permutation test that swaps the two answers of a question; intervals resample questions. Light stability uses the test's normal approximation. Calls saved: two a decided question, "
         "less those that the stage made.",
         "Quality: the mean of what the deciding (or last) stage said of each answer by itself, 0–1, over the questions of which both answers have such a mark: stages with different instruments, and not a random part of the questions.",
@@ -48,30 +48,34 @@ def notes(
     hand: Mapping[str, str],
     options: Mapping[str, Any],
     agreed: core.stats.Measured,
+    trusted: kit.evidence.Gate,
 ) -> list[str]:
     """What was missing, contradicted, handed on or left open."""
     out = kit.answers.remarks(items)
-    a, b = summary.names_of(items)
-    if (a, b) != ("A", "B"):
-        out.append(f"A is {a}, B is {b}.")
+    names = summary.names_of(items)
+    if names != ("A", "B"):
+        out.append(f"A is {names.a}, B is {names.b}.")
     if lacking := bases.missing(hand):
         out.append(f"Must-haves of the method document that are missing: {', '.join(lacking)}.")
     if agreed.value is not None:
-        use = (
-            "serve as ground truth"
-            if agreed.value >= options["agreement_as_truth"]
-            else "check the stages and decide last"
-        )
-        out.append(
-            f"Annotators agree with alpha {agreed.value:.2f} over {core.counted(agreed.n, 'question')}: their labels {use}."
-        )
+        use = "serve as ground truth" if trusted.allowed else "check the stages and decide last"
+        said = f"Annotators agree with alpha {agreed.value:.2f} {trusted.basis}: their labels {use}."
+        refused = agreed.value >= options["agreement_as_truth"] and not trusted.allowed
+        short = f"labels do not serve as ground truth: {trusted.why_not}"
+        out.append(core.notes.Note("labels", short, f"{said} {short}.") if refused else said)
+    if few := bases.of_few(hand, cases):
+        out.append(f"Bases of fewer than {core.stats.FEW_UNITS} questions: {', '.join(few)}.")
     if course.escalated:
         out.append(course.escalated.sentence())
     if course.parity:
         out.append(
             f"Parity after stage 2: the answers differ on fewer than {core.percent(options['margin'])} of the questions."
         )
-    out += [f"Stage {a.number}, {a.title}: {a.why}." for a in course.accounts if a.looked and a.why]
+    for a in course.accounts:
+        if a.looked and a.why:
+            said = f"Stage {a.number}, {a.title}: {a.why}"
+            unsure = a.agreement is not None and a.decided > 0 and a.labelled < stages.LEAST_LABELLED
+            out.append(core.notes.Note("labels", said) if unsure else f"{said}.")
     suspects = sum(bool(case.suspect) for case in cases)
     if suspects:
         out.append(f"Questions that a pipeline classified wrongly, so that its answer is suspect: {suspects}.")

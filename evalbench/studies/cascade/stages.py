@@ -18,6 +18,8 @@ PER_PAIR = 2
 """Calls that a strong judge needs for one pair, asked in both orders."""
 FIRST_CHECKED = 5
 """From this stage on, one that differs from people's labels hands its questions on."""
+BY_PEOPLE = ("labels-as-truth", "labels-of-duplicates")
+"""Labels of decisions that people's labels gave, which these cannot check."""
 PARITY = "parity: the answers differ on too few questions to matter"
 NO_JUDGE = "no judge is named"
 NO_STRONG = "no judge of pairs is named"
@@ -316,9 +318,7 @@ def _agreement(number: int, cases: Sequence[state.Case], found: state.Found) -> 
     both = [
         (found.decided[case.id].outcome, case.people.outcome)
         for case in cases
-        if case.people
-        and case.id in found.decided
-        and found.decided[case.id].label not in ("labels-as-truth", "labels-of-duplicates")
+        if case.people and case.id in found.decided and found.decided[case.id].label not in BY_PEOPLE
     ]
     return (sum(a == b for a, b in both) / len(both), len(both)) if both else (None, 0)
 

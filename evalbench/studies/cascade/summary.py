@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +15,6 @@ from evalbench.studies.cascade import early, stages
 
 MARGIN, MIN_AGREEMENT = 0.05, 0.6
 NONE_DECIDED = "no question was decided"
-LEAST_CHECKED = 10
-"""Labels on fewer questions do not confirm what rests on a comparison of words."""
 LIGHT_OF: Mapping[str, core.verdict.Light] = {
     "better": "green", "equivalent": "green", "same": "green", "worse": "red", "no difference shown": "yellow", "undefined": "grey",
 }  # fmt: skip
@@ -65,6 +64,7 @@ def summarise(
     """The figures and the verdict; options as of ``evaluate``."""
     stopped, known = early.stopped_of(items, stop_batch), early.until_stop(items)
     found = core.measures.estimate(known, measures(), units=known["id"], seed=seed, n_resamples=n_resamples).estimates
+    found = (_with_width(found[0], known), *found[1:])
     told = {
         column: tested(known, column, margin=margin, seed=seed, n_resamples=n_resamples)
         for column in ("advantage", "low", "high")
@@ -84,6 +84,11 @@ def summarise(
         reasons.append("The open questions could change this")
     if by_words := _unconfirmed(items, min_agreement):
         reasons.append(by_words)
+    if kit.evidence.too_few(found[0]):
+        decided = core.counted(found[0].n, "question")
+        reasons.append(
+            f"Only {decided} {'is' if found[0].n == 1 else 'are'} decided and a light needs {core.stats.FEW_UNITS}"
+        )
     light: core.verdict.Light = "grey" if reasons else alone
     estimates = (_lit(found[0], light, reasons), *found[1:])
     verdict = core.verdict.Verdict(
@@ -115,6 +120,15 @@ def tested(items: pd.DataFrame, column: str, *, margin: float, seed: int, n_resa
     return compared.comparisons[0]
 
 
+def _with_width(e: core.Estimate, items: pd.DataFrame) -> core.Estimate:
+    """The advantage with an interval that has a width, also where all questions have one outcome."""
+    if e.value is None or e.ci_low is None or e.ci_low != e.ci_high:
+        return e
+    units = items["cluster" if "cluster" in items else "id"].to_numpy()
+    found = core.bounded.bounded_mean(items["advantage"].to_numpy(float), low=-1.0, units=units, n_resamples=200)
+    return replace(e, ci_low=found.ci_low, ci_high=found.ci_high, method=found.method, note="")
+
+
 def on_a_par(items: pd.DataFrame, margin: float) -> bool:
     """Whether so few questions are open, won or lost that losing all of them would stay within the margin."""
     known = items[items["open"].notna()]
@@ -122,8 +136,6 @@ def on_a_par(items: pd.DataFrame, margin: float) -> bool:
 
 
 def _lit(e: core.Estimate, light: core.verdict.Light, reasons: list[str]) -> core.Estimate:
-    from dataclasses import replace
-
     note = "; ".join(filter(None, [e.note, *(reasons if e.value is not None else [])]))
     return replace(e, light=light, note=note)
 
@@ -135,8 +147,9 @@ def _unconfirmed(items: pd.DataFrame, min_agreement: float) -> str:
         return ""
     checked = own[own["people"].notna()]
     agreed = int((checked["people"] == checked["advantage"]).sum())
-    low = float(core.stats.wilson(agreed, len(checked))[0]) if len(checked) else 0.0
-    if len(checked) >= LEAST_CHECKED and low >= min_agreement:
+    low, high = (float(end) for end in core.stats.wilson(agreed, len(checked)))
+    share = agreed / len(checked) if len(checked) else None
+    if kit.evidence.gate("agreement", share, low, high, len(checked), threshold=min_agreement).allowed:
         return ""
     said = f"labels agree on {agreed} of {len(checked)}" if len(checked) else "no label checks them"
     return (
