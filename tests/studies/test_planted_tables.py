@@ -32,7 +32,7 @@ GIVEN = [
 KNOWN: dict[tuple[str, str], str] = {
     # ner_conflicts
     ("ner_conflicts", "nothing_right"): "the sentence does not name the cause",
-    ("ner_conflicts", "one_absent"): "is green; the sentence does not name the cause",
+    ("ner_conflicts", "one_absent"): "the sentence does not name the cause",
     ("ner_conflicts", "all_equal"): "an interval without width",
     # ner_variants
     ("ner_variants", "one_absent"): "is green; the sentence does not name the cause",
@@ -41,7 +41,6 @@ KNOWN: dict[tuple[str, str], str] = {
     ("ner_variants", "all_equal"): "an interval without width",
     # cot_levels
     ("cot_levels", "all_equal"): "an interval without width",
-    # needle
     # text_metrics
     ("text_metrics", "all_equal"): "an interval without width",
     # reproduction
