@@ -118,7 +118,8 @@ def test_a_model_is_asked_in_every_wording(form, tmp_path, monkeypatch):
     assert sum("Examples: Ann" in prompt for prompt in seen) == 5
     assert found.n_unscored == 0
     assert len(found.tables["calls"]) == 30
-    assert found.light == "red"
+    assert (found.light, found.verdict.would_be) == ("grey", "red")
+    assert "Only 5 have a value and a light needs 20; the figures alone would give red." in found.sentence
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ def evaluate(
     green_to: float | None = None,
     yellow_to: float | None = None,
     lights: Mapping[str, Mapping[str, float]] = {},
+    max_unscored: float = kit.MAX_UNSCORED,
     seed: int = kit.SEED,
     n_resamples: int = kit.N_RESAMPLES,
 ) -> core.Result:
@@ -76,6 +77,8 @@ def evaluate(
         Share of texts with conflicts (0–1): green at or below; yellow at or below, red above.  Both, or neither: then it is unlit.
     lights : mapping of str to mapping
         Thresholds of further figures, ``{"over_share": {"green_to": 0.05, "yellow_to": 0.2}}``.  The worst light decides.
+    max_unscored : float
+        A larger share of predicted strings that do not occur, or of texts without a row of a model, makes its light grey.
 
     Returns
     -------
@@ -96,6 +99,11 @@ def evaluate(
     each, conflicts = items_of(known, whole_words=whole_words, case_sensitive=case_sensitive, count_nested=count_nested)
     items, of_trials = trials.averaged(each, "text_id")
     items = kit.grouping.carried(items, data, unit="text_id")
+    if readers.schema.SYSTEMS not in data["predictions"].attrs:  # else its texts list what was found, also nothing
+        due = items.groupby("text_id")["n_predicted"].transform("max")
+        items = kit.evidence.mark_absent(
+            items.assign(_due=due), "model", "text_id", found="n_predicted", due="_due"
+        ).drop(columns="_due")
     models = trials.names(known.models)
     compared = kit.comparing.compare_groups(
         items,

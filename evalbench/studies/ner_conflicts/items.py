@@ -34,6 +34,11 @@ def items_of(
     strings, first, total = np.unique(spelled, return_index=True, return_counts=True)
     occurs = occurring[np.searchsorted(distinct, place[first])]
     of_item = item[first]
+    lost = occurs == 0
+    lost[lost] = [
+        _by_case(whole[t], folded[s], whole_words)
+        for t, s in zip(*np.divmod(place[first][lost], len(folded)), strict=True)
+    ]
 
     _, first_of, n = np.unique(spelled * len(known.classes) + known.kind, return_index=True, return_counts=True)
     fewer = np.flatnonzero(n < occurring[np.searchsorted(distinct, place[first_of])])
@@ -58,6 +63,7 @@ def items_of(
         "n_predicted": summed(item),
         "strings": summed(of_item),
         "absent": summed(of_item[occurs == 0]),
+        "absent_by_case": summed(of_item[lost]),
         "class_string": summed(item[rows[own]]),
         "gap": summed(item[rows[own]], has[own] - n[fewer][own]),
         "text_string": summed(of_item[over]),
@@ -87,6 +93,11 @@ def items_of(
         undefined=np.select([nothing, once], [NOTHING, ONCE], default=""),
     )
     return frame, _table(known, rows, n[fewer], has, explained, first[over], total[over], occurs[over])
+
+
+def _by_case(text: str, string: str, whole_words: bool) -> bool:
+    """Whether a string that does not occur does so in upper or lower case."""
+    return bool(places(*(comparable(one, case_sensitive=False) for one in (text, string)), whole_words=whole_words))
 
 
 def _placed(distinct: core.Indices, whole: list[str], folded: Any, whole_words: bool) -> dict[int, list[int]]:

@@ -40,6 +40,7 @@ def measures() -> tuple[core.Measure, ...]:
             title="strings predicted too often, mean over texts with conflicts",
             worst=None,
             undefined="no text has conflicts",
+            interval="bounded",
             **less,
         ),
         core.Measure(
@@ -96,10 +97,14 @@ def summarise(
     green_to: float | None = None,
     yellow_to: float | None = None,
     lights: Mapping[str, Mapping[str, float]] = {},
+    max_unscored: float = kit.MAX_UNSCORED,
     seed: int = kit.SEED,
     n_resamples: int = kit.N_RESAMPLES,
 ) -> core.Summary:
     """Figures of every model and the verdict, the worst light decides; options as of ``evaluate``."""
+    sums = items.groupby("model", sort=True)[["absent", "absent_by_case", "strings"]].sum()
+    lost = {str(model): row for model, row in sums.iterrows() if row["absent"] > max_unscored * row["strings"]}
+    due = items.groupby("text_id")["n_predicted"].transform("max") > 0
     return kit.worst_group(
         items,
         measures(),
@@ -108,9 +113,28 @@ def summarise(
         what="Texts with conflicts",
         over=core.counted(items["text_id"].nunique(), "text"),
         units="text_id",
+        max_unscored=max_unscored,
+        held_back={
+            model: f"{core.percent(row['absent'] / row['strings'], [max_unscored])} of its strings are not in the texts"
+            for model, row in lost.items()
+        },
+        absent=kit.evidence.absent_of(items[due], "model", "text_id", unit="text", counted="left out"),
+        notes=_strangers(lost),
         seed=seed,
         n_resamples=n_resamples,
     )
+
+
+def _strangers(lost: Mapping[str, Any]) -> list[core.notes.Note]:
+    """The models that predict strings that are not in the texts, and how many of them occur in other case."""
+    said = []
+    for model, row in lost.items():
+        case = f", {row['absent_by_case']:.0f} occur with case_sensitive=false" if row["absent_by_case"] else ""
+        said.append(
+            f"{row['absent']:.0f} of {row['strings']:.0f} predicted strings do not occur in their text ({model}){case}"
+        )
+    more = f", and many of {core.counted(len(said) - 3, 'more model')}" if len(said) > 3 else ""
+    return [core.notes.Note("unmatched", "; ".join(said[:3]) + more)] if said else []
 
 
 def notes(items: pd.DataFrame, conflicts: pd.DataFrame) -> list[str]:

@@ -139,7 +139,7 @@ def evaluate(
         summary=summary,
         items_of="texts × wordings × classes",
         tables={"gains": differences, "replies": read},
-        notes=(*data.notes, *notes(items, read)),
+        notes=(*data.notes, *known.notes, *notes(items, read)),
         method=method(options),
         replies=replies,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -42,6 +42,7 @@ class Known(NamedTuple):
     classes: pd.DataFrame
     true: Mapping[tuple[str, str], Counter[str]]
     replies: pd.DataFrame
+    notes: tuple[core.notes.Note, ...] = ()
 
 
 def named_ids(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
@@ -94,7 +95,38 @@ def prepare(data: readers.Dataset) -> Known:
     if faults:
         raise errors.BadInput.listing("texts, true entities and replies:", faults)
     replies = replies.assign(unscored=kit.answers.why_unscored(replies["reply"]))
-    return Known(texts, classes.sort_values("entity_class", ignore_index=True), true, replies)
+    places = [(known[i], a, b) for i, a, b in gold[["id", "start", "end"]].itertuples(index=False)]
+    return Known(texts, classes.sort_values("entity_class", ignore_index=True), true, replies, shifted(places))
+
+
+def shifted(places: Sequence[tuple[str, int, int]]) -> tuple[core.notes.Note, ...]:
+    """Whether most places cut words, and the same places moved by a character do not.
+
+    Examples
+    --------
+    >>> [note.short for note in shifted([("Mira came to Oslo.", 1, 5), ("Ivo came to Bonn.", 13, 17)])]
+    ['2 of 2 true places are whole words only when moved by -1 character: they are off by one']
+    """
+
+    def whole(start: int, end: int) -> int:
+        moved = ((text, a + start, b + end) for text, a, b in places)
+        return sum(0 <= a < b <= len(text) and not (_inside(text, a) or _inside(text, b)) for text, a, b in moved)
+
+    for sides, words in (
+        ((-1, -1), "moved by -1 character"),
+        ((1, 1), "moved by +1 character"),
+        ((0, 1), "1 character longer"),
+        ((-1, 0), "1 character longer at the start"),
+    ):
+        n = whole(*sides)
+        if 2 * n > len(places) > 2 * whole(0, 0):
+            short = f"{n} of {len(places)} true places are whole words only when {words}: they are off by one"
+            return (core.notes.Note("shifted", short),)
+    return ()
+
+
+def _inside(text: str, at: int) -> bool:
+    return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()
 
 
 def collected_replies(known: Known, options: Mapping[str, Any]) -> tuple[Known, list[Reply]]:

@@ -47,6 +47,7 @@ def items_of(known: inputs.Known, form: str) -> tuple[pd.DataFrame, pd.DataFrame
                 "reply": row.reply,
                 "n_listed": len(found.entities),
                 "n_others": len(found.others),
+                "n_turned": sum(string in names for string, _ in found.others),
                 "unscored": unscored,
                 "why": why,
             }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -37,7 +37,7 @@ def measures() -> tuple[core.Measure, ...]:
 
 
 def _from_counts(metric: str, title: str, value: Any) -> core.Measure:
-    return core.Measure(metric, COUNTS, value, title=title, undefined=NOTHING)
+    return core.Measure(metric, COUNTS, value, title=title, interval="counts", undefined=NOTHING)
 
 
 class Pair(NamedTuple):
@@ -46,6 +46,8 @@ class Pair(NamedTuple):
     metric: str
     name: str
     rows: pd.DataFrame
+    asked: str
+    wordings: tuple[str, str]
 
 
 def gain_of(metric: str, title: str) -> core.Measure:
@@ -70,11 +72,17 @@ def pairs_of(items: pd.DataFrame) -> Iterator[Pair]:
             there = [d for d in inputs.DESCRIPTIONS if (requests, d) in found]
             for one, other in pairwise(there):
                 name = f"{asked}, {wording(requests, one)} → {wording(requests, other).partition(', ')[2]}"
-                yield Pair(GAIN, name, _beside(found[requests, one], found[requests, other]))
+                both = found[requests, one], found[requests, other]
+                yield Pair(GAIN, name, _beside(*both), str(asked), _named(*both))
         for d in inputs.DESCRIPTIONS:
             if ("all", d) in found and ("one", d) in found:
                 name = f"{asked}, {wording('all', d)} → one"
-                yield Pair(DIVIDED, name, _beside(found["all", d], found["one", d]))
+                both = found["all", d], found["one", d]
+                yield Pair(DIVIDED, name, _beside(*both), str(asked), _named(*both))
+
+
+def _named(first: pd.DataFrame, second: pd.DataFrame) -> tuple[str, str]:
+    return str(first["model"].iloc[0]), str(second["model"].iloc[0])
 
 
 def _beside(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
@@ -110,16 +118,27 @@ def compared(
         (found,) = core.measures.estimate(
             pair.rows, [measure], units=pair.rows["id"], group={"model": pair.name}, **options
         ).estimates
+        found = _with_width(found, pair.rows)
         overall.append(replace(found, n_of=COUNTED))
         rows.append({"wordings": pair.name, "metric": pair.metric, "entity_class": "", **_cells(found)})
         for name, part in pair.rows.groupby("entity_class", sort=True):
             (of_class,) = core.measures.estimate(part, [measure], units=part["id"], group={}, **options).estimates
-            rows.append({"wordings": pair.name, "metric": pair.metric, "entity_class": name, **_cells(of_class)})
+            cells = _cells(_with_width(of_class, part))
+            rows.append({"wordings": pair.name, "metric": pair.metric, "entity_class": name, **cells})
     for row, part in zip(rows, _parts(pairs), strict=True):
         row["n"] = int(part.loc[part["unscored"] == "", "id"].nunique())
     columns = ["wordings", "metric", "entity_class", "gain", "gain_low", "gain_high", "n", "light"]
     summary = _judged(items, own, pairs, overall, max_unscored, options)
     return summary, pd.DataFrame(rows, columns=columns)
+
+
+def _with_width(e: core.Estimate, rows: pd.DataFrame) -> core.Estimate:
+    """The gain with the interval of texts that are all alike, where a bootstrap has no width: others may differ as far as can be."""
+    if e.value is None or e.ci_low is None or e.ci_low != e.ci_high:
+        return e
+    w = float(core.stats.wilson(0, rows.loc[rows["unscored"] == "", "id"].nunique())[1])
+    low, high = e.value - w * (100 + e.value), e.value + w * (100 - e.value)
+    return replace(e, ci_low=low, ci_high=high, method="Wilson over units, all agree", note="")
 
 
 def _parts(pairs: Sequence[Pair]) -> Iterator[pd.DataFrame]:
@@ -154,7 +173,9 @@ def _judged(
     max_unscored: float,
     options: Mapping[str, int],
 ) -> core.Summary:
-    empty = [_nothing_found(pair) if e.value is not None else "" for e, pair in zip(overall, pairs, strict=True)]
+    absent = absent_of(items)
+    lacking = absent.too_many(max_unscored)
+    empty = [_against(e, pair, lacking) if e.value is not None else "" for e, pair in zip(overall, pairs, strict=True)]
     shown = [
         kit.verdicts.held(e, why, kit.evidence.unscored_share(e, max_unscored))
         for e, why in zip(overall, empty, strict=True)
@@ -183,11 +204,11 @@ def _judged(
     misleads = [e.group["model"] for e in told if e.ci_high is not None and e.ci_high < 0]
     remark = f" The added description misleads: {'; '.join(misleads)}." if misleads else ""
     unread = any(kit.evidence.unscored_share(overall[i], max_unscored) for i in lit)
-    why = (
-        "Too many replies could not be read for a light" if unread else f"{FOUND_NOTHING[0].upper()}{FOUND_NOTHING[1:]}"
-    )
+    held = "; ".join(dict.fromkeys(empty[i] for i in lit if empty[i]))
+    why = "Too many replies could not be read for a light" if unread else f"{held[:1].upper()}{held[1:]}"
     grey = f" {why}; the figures alone would give {alone}." if light == "grey" != alone else ""
     sentence = f"{_figures(told, 'F1 gained by the fuller description')}; {over}.{few}{kit.verdicts.left_out(items)}{remark}{grey}"
+    sentence = core.notes.with_notes(sentence, absent.notes())
     measure = gain_of(GAIN, TITLES[GAIN])
     drawn = [
         core.stability.Lit(pairs[i].rows, pairs[i].rows["id"], measure, light != "grey" and shown[i] is not overall[i])
@@ -196,12 +217,25 @@ def _judged(
     stability = core.stability.joint_stability(drawn, alone if light == "grey" else light, **options)
     rule = f"gain in percentage points, the worst decides: {BANDS}"
     would_be = None if light != "grey" or alone == light else alone
-    return core.Summary((*own, *shown), core.verdict.Verdict(light, sentence, rule, stability, would_be, decided.place))
+    return core.Summary(
+        (*own, *shown), core.verdict.Verdict(light, sentence, rule, stability, would_be, decided.place, absent.notes())
+    )
 
 
-def _nothing_found(pair: Pair) -> str:
-    """Why a gain has no light: between two wordings that find nothing there is none to be shown."""
-    return "" if pair.rows[["a_hits", "b_hits"]].sum().sum() else FOUND_NOTHING
+def absent_of(items: pd.DataFrame) -> kit.evidence.Absent:
+    """The texts of which a model has no reply; where models have them all, those of which a wording has none."""
+    of_models = kit.evidence.absent_of(items, "asked", "id", unit="text")
+    return of_models if of_models.counts else kit.evidence.absent_of(items, "model", "id", unit="text")
+
+
+def _against(e: core.Estimate, pair: Pair, lacking: Collection[str]) -> str:
+    """Why a gain has no light: two wordings that find nothing, too few texts, or too many of which others have replies."""
+    if not pair.rows[["a_hits", "b_hits"]].sum().sum():
+        return FOUND_NOTHING
+    n = pair.rows.loc[pair.rows["unscored"] == "", "id"].nunique()
+    if pair.asked in lacking or any(wording_of in lacking for wording_of in pair.wordings):
+        return f"{pair.name} lacks too many texts"
+    return kit.evidence.too_few(e, n)
 
 
 def _figures(own: list[core.Estimate], what: str) -> str:
@@ -221,6 +255,9 @@ def notes(items: pd.DataFrame, read: pd.DataFrame) -> list[str]:
         out.append(
             f"Replies without a score: {n} of {len(read)}; one that is not of the form that was asked for is never an empty list."
         )
+    if turned := int(read["n_turned"].sum()):
+        short = f"{turned} of {int(read[['n_listed', 'n_others']].sum().sum())} listed entities have a class where the string belongs"
+        out.append(core.notes.Note("unmatched", f"{short}: are strings and classes turned round, not (string, class)"))
     if others := int(read["n_others"].sum()):
         out.append(f"Listed entities of classes that were not asked for, left out: {others}.")
     return out
