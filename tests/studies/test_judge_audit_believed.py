@@ -185,3 +185,100 @@ def test_labels_whose_ids_are_only_written_otherwise_are_named_in_the_sentence()
     verdicts, labels = divided(40)
     result = audited(verdicts, labels.assign(id=labels["id"].str.upper()))
     assert "differ from known ones by case alone, such as A000 and a000" in result.sentence
+
+
+# -- kinds ----------------------------------------------------------------------------------------
+
+RELATIONS = ["PartOf", "Location", "Owner"]
+
+
+def related(n=240, wrong=0.2, seed=5, **columns):
+    """A judge and three people who name one of three kinds; the judge takes Location for Owner."""
+    draw = np.random.default_rng(seed)
+    truth = draw.choice(RELATIONS, n, p=[0.5, 0.3, 0.2])
+    seen = np.where((truth == "Location") & (draw.random(n) < wrong), "Owner", truth)
+    verdicts = pd.DataFrame({"id": [f"a{i:03}" for i in range(n)], "judge": "oak", "mark": seen, **columns})
+    labels = pd.concat(
+        verdicts[["id"]].assign(annotator=a, mark=np.where(draw.random(n) < 0.05, draw.choice(RELATIONS, n), truth))
+        for a in ("ada", "bo", "cy")
+    )
+    return verdicts, labels, truth
+
+
+def test_kinds_have_nominal_kappa_as_another_library_has_it():
+    from sklearn.metrics import cohen_kappa_score
+
+    verdicts, labels, _ = related()
+    result = audited(verdicts, labels[labels["annotator"] == "ada"])
+    own = figures(result, "oak")
+    people = labels.loc[labels["annotator"] == "ada", "mark"]
+    assert own["kappa_of_kinds"].value == pytest.approx(cohen_kappa_score(verdicts["mark"], people))
+    assert not {"passed", "mean_mark", "corrected", "length_bias"} & set(own)
+    assert "Cohen's kappa of kinds with people 0." in result.sentence
+    assert "marks are 3 kinds without an order: Location, Owner, PartOf" in " ".join(result.notes)
+
+
+def test_kinds_have_a_confusion_shares_and_the_test_by_equality():
+    verdicts, labels, truth = related(wrong=0.5)
+    result = audited(verdicts, labels)
+    confusion = judge_audit.confusion(result)
+    first = confusion.iloc[0]
+    assert (first["judge says"], first["people say"]) == ("Owner", "Location")
+    assert confusion["answers"].sum() == result.items[["mark", "human"]].notna().all(axis=1).sum()
+    shares = result.tables["kinds"].set_index("kind")
+    for kind in RELATIONS:
+        assert shares.loc[kind, "says"] == pytest.approx((verdicts["mark"] == kind).mean())
+        assert abs(shares.loc[kind, "corrected"] - (truth == kind).mean()) < 0.03
+    assert result.tables["replacing"]["judge_agrees"].between(0, 1).all()
+    own = figures(result, "oak")
+    assert own["beyond_people_kinds"].value == pytest.approx(
+        own["kappa_of_kinds"].value - own["ceiling_of_kinds"].value
+    )
+    assert judge_audit.by_kind(result) is not None
+    drawn = page("judge_audit", result)
+    assert "Owner" in drawn
+    assert result.files == {}
+    assert judge_audit.summarise(result.items, n_resamples=200).estimates == result.summary.estimates
+
+
+def test_a_judge_that_names_kinds_at_random_agrees_by_chance_alone():
+    verdicts, labels, _ = related()
+    draw = np.random.default_rng(8)
+    result = audited(verdicts.assign(mark=draw.choice(RELATIONS, len(verdicts))), labels)
+    kappa = figures(result, "oak")["kappa_of_kinds"]
+    assert kappa.ci_low < 0 < kappa.ci_high
+    assert result.light == "red"
+
+
+def test_words_in_a_stated_order_are_ordered_marks():
+    words = {"PartOf": "unsafe", "Location": "Unclear", "Owner": "safe"}
+    verdicts, labels, _ = related()
+    verdicts, labels = (frame.assign(mark=frame["mark"].map(words)) for frame in (verdicts, labels))
+    order = ["unsafe", "unclear", "safe"]
+    result = audited(verdicts, labels, kinds_in_order=order)
+    numbers = {word: float(k) for k, word in enumerate(["unsafe", "Unclear", "safe"])}
+    expected = audited(
+        verdicts.assign(mark=verdicts["mark"].map(numbers)), labels.assign(mark=labels["mark"].map(numbers))
+    )
+    own = figures(result, "oak")
+    assert own["weighted_kappa"].value == pytest.approx(figures(expected, "oak")["weighted_kappa"].value)
+    with pytest.raises(BadInput, match="kinds_in_order: unsafe lacking"):
+        audited(verdicts, labels, kinds_in_order=["unclear", "safe"])
+    with pytest.raises(BadInput, match="marks are numbers"):
+        audited({"id": ["a", "b"], "judge": "oak", "mark": [0, 1], "human": [0, 1]}, kinds_in_order=order)
+
+
+def test_kinds_of_people_in_a_column_beside_the_verdicts():
+    verdicts, _, truth = related()
+    result = audited(verdicts.assign(human_ada=truth))
+    assert figures(result, "oak")["kappa_of_kinds"].n == len(truth)
+
+
+def test_repeated_kinds_count_by_the_commonest():
+    verdicts, labels, _ = related(60)
+    thrice = pd.concat(
+        [verdicts.assign(repeat="1"), verdicts.assign(repeat="2"), verdicts.assign(repeat="3", mark="PartOf")]
+    )
+    once, again = audited(verdicts, labels), audited(thrice, labels)
+    assert figures(again, "oak")["kappa_of_kinds"].value == figures(once, "oak")["kappa_of_kinds"].value
+    assert figures(again, "oak")["repeat_equal"].value < 1

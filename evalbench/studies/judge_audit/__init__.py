@@ -23,7 +23,7 @@ from evalbench.studies.judge_audit.summary import EPSILON, summarise
 
 QUESTION = "May this judge be believed, for what may it be used, and for what not?"
 MEASURED_BY = {
-    **dict.fromkeys(("humans", "null_model", "epsilon"), ("*",)),
+    **dict.fromkeys(("humans", "null_model", "kinds_in_order", "epsilon"), ("*",)),
     "probes": (),
     "repeats": ("repeat_equal",),
     "null_texts": ("null_answer",),
@@ -49,6 +49,7 @@ def evaluate(
     random_state: int = 0,
     humans: Sequence[str] = (),
     null_model: str = "",
+    kinds_in_order: Sequence[str] = (),
     labels_drawn: str = figures.DRAWN,
     epsilon: float = EPSILON,
     green_from: float = figures.GREEN_FROM,
@@ -83,6 +84,9 @@ def evaluate(
         See :func:`evalbench.kit.sampling.sample_ids`.
     humans, null_model
         Names in the column judge that are people, whose verdicts are labels; the system whose answers are one constant text.
+    kinds_in_order : sequence of str
+        The words that marks are, from the lowest to the highest, such as ``["unsafe", "unclear", "safe"]``; empty: kinds without an
+        order.
     labels_drawn : {"auto", "random", "elsewhere", "probability"}
         How the labelled answers were chosen: ``random``, a random part; ``elsewhere``, by their class or from another sample;
         ``probability``, by the labels' column probability; ``auto``: by that column where there is one, else random.
@@ -101,7 +105,7 @@ def evaluate(
     -------
     Result
         ``items``: one row per answer, criterion and judge.  ``tables``: ``agreement``, ``replacing``, ``rates``, ``probes``, ``panel``,
-        ``alike``, ``costs``, ``unparsed``, ``texts``, ``reasons``.  ``files``: ``correction.json``, for studies that rest on the judge, and
+        ``alike``, ``confusion``, ``kinds``, ``costs``, ``unparsed``, ``texts``, ``reasons``.  ``files``: ``correction.json``, for studies that rest on the judge, and
         ``anchors.jsonl``: the labelled answers with the judge's marks, by which its drift is measured.
 
     Raises
@@ -119,7 +123,7 @@ def evaluate(
     with core.judging_time.judging(judged_at):
         heard = live.heard(data, asked_by, **{**kit.taken(live.heard, options), "judge": judge})
     data = heard.data
-    readings = inputs.read(data, humans)
+    readings = inputs.read(data, humans, kinds_in_order)
     if labels_drawn == figures.DRAWN:
         labels_drawn = "probability" if readings.labels["probability"].notna().any() else "random"
     options["labels_drawn"] = labels_drawn

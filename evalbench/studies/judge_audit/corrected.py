@@ -37,7 +37,7 @@ def corrected(rows: pd.DataFrame, labels_drawn: str) -> core.ppi.Corrected:
     human = np.where(np.isnan(mark), np.nan, human)
     way = way_of(rows, labels_drawn)
     if way == "stratified":
-        return _stratified(mark, human)
+        return stratified_rate(mark, human)
     if way == "rogan-gladen":
         told = np.where(mark == 0.5, np.nan, mark)
         return core.judged_rates.rogan_gladen_rate(told, human)
@@ -59,7 +59,8 @@ def _strata(mark: core.Floats, human: core.Floats) -> tuple[core.Floats, core.Fl
     )
 
 
-def _stratified(mark: core.Floats, human: core.Floats) -> core.ppi.Corrected:
+def stratified_rate(mark: core.Floats, human: core.Floats) -> core.ppi.Corrected:
+    """The rate of 0/1 verdicts, post-stratified by verdict, with its interval."""
     q, m, k = _strata(mark, human)
     labels, n = int(m.sum()), int(q.sum())
     naive = float(np.nanmean(mark)) if n else None

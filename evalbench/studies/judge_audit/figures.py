@@ -10,12 +10,18 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, errors, kit
-from evalbench.studies.judge_audit import items
+from evalbench.studies.judge_audit import items, kinds
 
 GREEN_FROM, YELLOW_FROM = 0.6, 0.4
 DRAWN = "auto"
-AGREEMENT = {items.ZERO_ONE: "kappa", items.ORDERED: "weighted_kappa", items.GRADED: "spearman"}
+AGREEMENT = {
+    items.ZERO_ONE: "kappa",
+    items.ORDERED: "weighted_kappa",
+    items.GRADED: "spearman",
+    items.NOMINAL: "kappa_of_kinds",
+}
 """The figure of agreement, by the kind of marks."""
+CEILINGS = ("ceiling", "ceiling_of_kinds")
 NAIVE = {items.ZERO_ONE: "passed", items.ORDERED: "mean_mark", items.GRADED: "mean_mark"}
 CORRECTED = {items.ZERO_ONE: "corrected", items.ORDERED: "corrected_mean", items.GRADED: "corrected_mean"}
 TOO_KIND = {items.ZERO_ONE: "too_kind", items.ORDERED: "too_kind_mean", items.GRADED: "too_kind_mean"}
@@ -29,7 +35,12 @@ DEFAULT_LIGHTS: Mapping[str, Mapping[str, float]] = {
     "family_gap": {"green_to": 0.05, "yellow_to": 0.1},
     "unparsed": {"green_to": 0.02, "yellow_to": 0.05},
 }
-BEYOND = {items.ZERO_ONE: "beyond_people", items.ORDERED: "beyond_people", items.GRADED: "beyond_people_ranks"}
+BEYOND = {
+    items.ZERO_ONE: "beyond_people",
+    items.ORDERED: "beyond_people",
+    items.GRADED: "beyond_people_ranks",
+    items.NOMINAL: "beyond_people_kinds",
+}
 """How much more a judge agrees with people than they do among themselves."""
 CENTRES = {"first_slot": 0.5, "length_bias": 0.0, "family_gap": 0.0}
 """Figures of which neither more nor less is better: their thresholds are distances from here."""
@@ -115,10 +126,19 @@ def unlit(labels_drawn: str) -> tuple[core.Measure, ...]:
     agreement = [
         core.Measure("kappa", both, _kappa, title="Cohen's kappa with people", **wide),
         core.Measure("weighted_kappa", both, _kappa, title="weighted kappa with people", **wide),
+        core.Measure("kappa_of_kinds", kinds.SUMS, kinds.kappa, title="Cohen's kappa of kinds with people", **wide),
         core.Measure("spearman", both, _spearman, title="Spearman with people", **wide),
         core.Measure(
             "ceiling", ("#among_xy", *items.AMONG), _among, title="agreement of people among themselves",
             unit="−1–1", undefined=f"{NO_TWO}, or {ALIKE}", higher_is_better=None,
+        ),
+        core.Measure(
+            "ceiling_of_kinds", kinds.AMONG, kinds.among, title="agreement of people among themselves",
+            unit="−1–1", undefined=f"{NO_TWO}, or {ALIKE}", higher_is_better=None,
+        ),
+        core.Measure(
+            "beyond_people_kinds", (*kinds.SUMS, *kinds.AMONG), kinds.beyond, title="agreement with people less that among themselves",
+            unit="−1–1", undefined=kinds.NONE, higher_is_better=None,
         ),
         *(
             core.Measure(
@@ -161,14 +181,15 @@ def unlit(labels_drawn: str) -> tuple[core.Measure, ...]:
         ),
         core.share_of("lost", "unparsed", title="share without a mark", higher_is_better=False, worst=None),
     ]  # fmt: skip
-    return (*pairs, *agreement, *rates, *corrected, *probes)
+    return (*agreement, *pairs, *rates, *corrected, *probes)
 
 
 def applicable(rows: pd.DataFrame, given: tuple[core.Measure, ...]) -> list[core.Measure]:
     """The figures that this judge's answers have: of agreement and rates those of its kind of marks, of probes those made."""
     scale = str(rows["scale"].iloc[0]) if len(rows) else items.ZERO_ONE
     always = {AGREEMENT[scale], "unparsed"}
-    always |= {*items.PAIRS} if has_sides(rows) else {NAIVE[scale], CORRECTED[scale], TOO_KIND[scale]}
+    if scale != items.NOMINAL:
+        always |= {*items.PAIRS} if has_sides(rows) else {NAIVE[scale], CORRECTED[scale], TOO_KIND[scale]}
     made = {
         "first_slot": "first_slot",
         "inconsistent": "inconsistent",
@@ -178,6 +199,10 @@ def applicable(rows: pd.DataFrame, given: tuple[core.Measure, ...]) -> list[core
         "raised": "raised",
     }
     some = {metric for metric, column in made.items() if rows[column].notna().any()}
+    if scale == items.NOMINAL:  # of what has no order no length, no gain and no gap
+        some &= {"repeat_equal"}
+        some |= {"ceiling_of_kinds", BEYOND[scale]} if rows["among_xy"].notna().any() else set()
+        return [m for m in given if m.metric in always | some]
     some |= {"ceiling", BEYOND[scale]} if rows["among_xy"].notna().any() else set()
     some |= {"family_gap"} if rows["is_own"].any() else set()
     return [m for m in given if m.metric in always | some]
@@ -186,6 +211,11 @@ def applicable(rows: pd.DataFrame, given: tuple[core.Measure, ...]) -> list[core
 def has_sides(rows: pd.DataFrame) -> bool:
     """Whether a judge's answers are pairs without models: a share of the first side means nothing."""
     return bool(rows["is_side"].any())
+
+
+def has_rates(rows: pd.DataFrame) -> bool:
+    """Whether a judge's marks have a mean that means something."""
+    return not has_sides(rows) and str(rows["scale"].iloc[0]) != items.NOMINAL
 
 
 def _beyond(of_judge: Callable[..., core.Floats]) -> Callable[..., core.Floats]:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from evalbench import core, errors, readers
 from evalbench.readers import Column, Table
-from evalbench.studies.judge_audit import live, marks_in_words
+from evalbench.studies.judge_audit import kinds, live, marks_in_words
 
 JUDGE_UNNAMED = "judge not named"
 CRITERION = "criterion"
@@ -84,6 +84,7 @@ SCHEMA: Mapping[str, Table] = {
             _text("detail", "of the reason why there is no mark"),
             _text("call", "the name of the call"),
             _number(HUMAN, "a person's label, where there is no table of labels"),
+            _text(kinds.KINDS, "of marks that are words of several kinds: all of these, made when they are read"),
         ),
         unique=OF_VERDICT,
         required=False,
@@ -195,9 +196,10 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     found = {name: readers.labels.label_columns(frame) if name == "labels" else frame for name, frame in frames.items()}
     found |= {"verdicts": marks_in_words.each_order(found["verdicts"])} if "verdicts" in found else {}
     named = {name: _adapted(frame, ALSO[name]) if name in ALSO else frame for name, frame in found.items()}
-    verdicts = named.get("verdicts")
-    if verdicts is None:
+    if named.get("verdicts") is None:
         return named
+    named = {**kinds.coded(named, lambda column: column == HUMAN or _LABEL_COLUMN.fullmatch(column))}
+    verdicts = named["verdicts"]
     if "mark" not in verdicts and "output" in verdicts and "items" not in named:
         return {
             **{k: v for k, v in named.items() if k != "verdicts"},
@@ -272,10 +274,11 @@ def _as_text(cell: Any) -> Any:
     return json.dumps(cell, ensure_ascii=False, default=str) if isinstance(cell, list | dict) else cell
 
 
-def read(data: readers.Dataset, humans: Sequence[str] = ()) -> Readings:
+def read(data: readers.Dataset, humans: Sequence[str] = (), kinds_in_order: Sequence[str] = ()) -> Readings:
     """Verdicts and labels of a data set.
 
     - ``humans``: Names in the column ``judge`` that are people: their rows are labels.
+    - ``kinds_in_order``: The kinds of marks that are words, from the lowest: then they are ordered marks.
 
     Raises ``BadInput`` for names that are not there, tables without a judge's verdict, and several labels of one
     annotator for the same.
@@ -312,6 +315,8 @@ def read(data: readers.Dataset, humans: Sequence[str] = ()) -> Readings:
     faults += _other_scales(verdicts, labels)
     if faults:
         raise errors.BadInput.listing("verdicts and labels:", faults)
+    if kinds_in_order:
+        verdicts, labels = kinds.in_order(verdicts, labels, kinds_in_order)
     verdicts, lost = _with_reasons(verdicts)
     own = pd.MultiIndex.from_frame(verdicts[[*on]])
     strange = ~pd.MultiIndex.from_frame(labels[[*on]]).isin(own)

@@ -10,9 +10,9 @@ import pandas as pd
 
 from evalbench import core
 from evalbench.judge.families import related
-from evalbench.studies.judge_audit import inputs
+from evalbench.studies.judge_audit import inputs, kinds
 
-ZERO_ONE, ORDERED, GRADED = "0/1", "ordered", "graded"
+ZERO_ONE, ORDERED, GRADED, NOMINAL = "0/1", "ordered", "graded", "kinds"
 MANY_ANNOTATORS = 40
 """With more annotators than this the k-th label of each answer stands for annotator k."""
 MOST_LEVELS = 12
@@ -36,7 +36,12 @@ def items_of(readings: inputs.Readings, *, null_model: str, labels_drawn: str) -
     plain, null = verdicts[(verdicts["probe"] == "") & ~of_null], verdicts[of_null]
     injected = verdicts[~of_null & (verdicts["probe"] == "injected")]
     items = _averaged(pd.concat([plain, null]) if len(plain) else verdicts, null_model)
-    items = items.assign(scale=items[inputs.CRITERION].map(_scales(plain, readings)))
+    named = kinds.kinds_of(verdicts)
+    scale = NOMINAL if named else items[inputs.CRITERION].map(_scales(plain, readings))
+    items = items.assign(scale=scale)
+    if named:
+        key = ["judge", *inputs.KEYS]
+        items["mark"] = kinds.most_common(plain, key).reindex(pd.MultiIndex.from_frame(items[key])).to_numpy()
     items, notes = _with_labels(items, readings)
     items["mark"] = np.where(items["scale"] == ZERO_ONE, _decided(items["mark"]), items["mark"])
     items = _with_raised(items, injected)
@@ -50,8 +55,13 @@ def items_of(readings: inputs.Readings, *, null_model: str, labels_drawn: str) -
     group = items["judge"] + (": " + items[inputs.CRITERION].replace("", "no criterion") if criteria > 1 else "")
     items = items.rename(columns={"judge": "asked"}).assign(judge=group)
     items = items.sort_values(["judge", *inputs.KEYS], ignore_index=True)
-    for parts in (_agreement(items), _correction(items, labels_drawn), _family(items), _outcomes(items, plain)):
-        items = items.assign(**parts)
+    for parts in (
+        _agreement(items, len(named)),
+        _correction(items, labels_drawn),
+        _family(items),
+        _outcomes(items, plain),
+    ):
+        items = pd.concat([items, pd.DataFrame(parts, index=items.index)], axis=1)
     items = items.assign(**_lengths(items))
     first = [
         "id",
@@ -169,7 +179,8 @@ def _with_labels(items: pd.DataFrame, readings: inputs.Readings) -> tuple[pd.Dat
     if tied:
         of = items.loc[zero_one & (n > 0) & np.isnan(most), list(inputs.KEYS)].drop_duplicates()
         notes.append(f"{len(of)} answers on which as many annotators say one as the other have no truth of a majority.")
-    return items.assign(human=np.where(zero_one, most, mean), n_labels=n), notes
+    one_of = zero_one | (items["scale"] == NOMINAL).to_numpy()
+    return items.assign(human=np.where(one_of, most, mean), n_labels=n), notes
 
 
 def _with_raised(items: pd.DataFrame, injected: pd.DataFrame) -> pd.DataFrame:
@@ -197,7 +208,7 @@ def _per_group(items: pd.DataFrame, column: str) -> dict[str, np.ndarray[Any, An
     return {str(name): np.asarray(index) for name, index in items.groupby(column, sort=True).indices.items()}
 
 
-def _agreement(items: pd.DataFrame) -> dict[str, core.Floats]:
+def _agreement(items: pd.DataFrame, n_kinds: int = 0) -> dict[str, core.Floats]:
     """What kappa and Spearman's coefficient sum: an answer's pairs of the judge's mark with each label, and of two labels."""
     labels = items[[*annotators_of(items)]].to_numpy(dtype=float).reshape(len(items), -1)
     mark = items["mark"].to_numpy(dtype=float).copy()
@@ -207,6 +218,7 @@ def _agreement(items: pd.DataFrame) -> dict[str, core.Floats]:
             both = ~np.isnan(mark[rows]) & (~np.isnan(labels[rows])).any(axis=1)
             mark[rows] = _standard(np.where(both, mark[rows], np.nan))
             labels[rows] = _standard(labels[rows])
+    of_kinds = kinds.sums_of(mark, labels, n_kinds) if n_kinds else {}
     n = (~np.isnan(labels)).sum(axis=1)
     some = np.maximum(n, 1)
     total, squares = np.nansum(labels, axis=1), np.nansum(labels**2, axis=1)
@@ -216,6 +228,7 @@ def _agreement(items: pd.DataFrame) -> dict[str, core.Floats]:
     return {
         **{name: np.where(both, part, np.nan) for name, part in zip(AGREE, parts, strict=True)},
         **{name: np.where(several, part, np.nan) for name, part in zip(AMONG, among, strict=True)},
+        **of_kinds,
     }
 
 

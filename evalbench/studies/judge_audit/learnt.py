@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from evalbench import core, readers
-from evalbench.studies.judge_audit import figures, inputs, summary
+from evalbench.studies.judge_audit import figures, inputs, kinds, summary
 from evalbench.studies.judge_audit.items import ZERO_ONE, annotators_of, correctable
 
 FILE = "correction.json"
@@ -27,6 +27,8 @@ def files_of(
     - ``versions``: Judge → the model as its endpoint named it, of the judge that was asked now.
     - ``judged_at``: The name of the judging.
     """
+    if kinds.kinds_of(readings.verdicts):  # a place among the kinds of one table means nothing in another
+        return {}
     return {**_corrections(items, readings, data), **_anchors(items, readings, versions or {}, judged_at)}
 
 
@@ -69,7 +71,7 @@ def _corrections(items: pd.DataFrame, readings: inputs.Readings, data: core.resu
             else (float(known.min()), float(known.max()))
         )
         for asked, rows in of.groupby("asked", sort=True):
-            if figures.has_sides(rows):
+            if not figures.has_rates(rows):
                 continue
             rows = correctable(rows)
             both = rows[rows["mark"].notna() & rows["human"].notna()].sort_values(["id", "model", "trial"])

@@ -9,8 +9,8 @@ import pandas as pd
 
 from evalbench import core, kit
 from evalbench.judge.families import related
-from evalbench.studies.judge_audit import inputs
-from evalbench.studies.judge_audit.items import GRADED, NULL_ANSWER, ORDERED, ZERO_ONE, annotators_of
+from evalbench.studies.judge_audit import inputs, kinds
+from evalbench.studies.judge_audit.items import GRADED, NOMINAL, NULL_ANSWER, ORDERED, ZERO_ONE, annotators_of
 
 _KINDS = {
     ZERO_ONE: "Cohen's kappa of the judge and one annotator, over all pairs of the two, each answer counted once; 1 − E(x − y)² / E₀(x − y)², "
@@ -18,6 +18,10 @@ _KINDS = {
     ORDERED: "kappa weighted by squared distance, 1 − E(x − y)² / E₀(x − y)², over all pairs of judge and annotator, each answer counted once (Cohen 1968)",
     GRADED: "Spearman's correlation of the judge's mark with each annotator's, midranks over all answers, each answer counted once",
 }
+_KINDS[NOMINAL] = (
+    "Cohen's kappa of the judge and one annotator over kinds without an order, (p − p₀)/(1 − p₀), over all pairs of the two, "
+    "each answer counted once (Cohen 1960); the share of each kind is corrected by post-stratification, it against all others"
+)
 _RATES = {
     "random": "Corrected rates of 0/1 verdicts: post-stratified by verdict, p = Σ q a with q the share of each verdict and a = (good + 1)/(labelled + 2) among "
     "the labelled with it (Cochran 1977, 5A.9); labels are taken as a random part. Corrected means of marks: prediction-powered inference (Angelopoulos et al. 2023).",
@@ -42,7 +46,7 @@ def notes(items: pd.DataFrame, readings: inputs.Readings, labels_drawn: str) -> 
     for judge, marks in items.groupby("judge", sort=True)["mark"]:
         if marks.nunique() == 1 and marks.count() > 1:
             out.append(
-                f"{judge} gave every answer the same mark, {marks.dropna().iloc[0]:g}: its agreement is that of a constant."
+                f"{judge} gave every answer the same mark{_mark(marks, readings)}: its agreement is that of a constant."
             )
     null = items["undefined"] == NULL_ANSWER
     if null.any():
@@ -54,6 +58,12 @@ def notes(items: pd.DataFrame, readings: inputs.Readings, labels_drawn: str) -> 
     if chance.any() and labels_drawn != "probability":
         out.append(f"The labels' column probability was not used: labels_drawn is {labels_drawn}.")
     return [*out, *kit.answers.remarks(items)]
+
+
+def _mark(marks: pd.Series, readings: inputs.Readings) -> str:
+    named = kinds.kinds_of(readings.verdicts)
+    value = marks.dropna().iloc[0]
+    return f", {named[int(value)] if named else format(value, 'g')}"
 
 
 def _families(items: pd.DataFrame) -> list[str]:
@@ -71,7 +81,7 @@ def _families(items: pd.DataFrame) -> list[str]:
 
 def described(items: pd.DataFrame, options: Mapping[str, Any]) -> tuple[str, ...]:
     """How the figures were computed, a line each."""
-    kinds = [f"Agreement: {_KINDS[k]}." for k in (ZERO_ONE, ORDERED, GRADED) if (items["scale"] == k).any()]
+    kinds = [f"Agreement: {_KINDS[k]}." for k in _KINDS if (items["scale"] == k).any()]
     return (
         *kinds,
         "People among themselves: the same of each two annotators of an answer, in both directions, so that judge and people are held to the same mark of one person.",

@@ -9,7 +9,7 @@ import pandas as pd
 
 from evalbench import core, kit
 from evalbench.studies.judge_audit import figures, inputs
-from evalbench.studies.judge_audit.items import NULL_ANSWER
+from evalbench.studies.judge_audit.items import NOMINAL, NULL_ANSWER
 
 
 def noise_of(items: pd.DataFrame, readings: inputs.Readings) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def noise_of(items: pd.DataFrame, readings: inputs.Readings) -> dict[str, Any]:
         known = set(zip(rows["id"], rows["model"], strict=True))
         own = plain[(plain["judge"] == first["asked"]) & (plain[inputs.CRITERION] == first[inputs.CRITERION])]
         own = own[[pair in known for pair in zip(own["id"], own["model"], strict=True)]]
-        if own.empty:
+        if own.empty or str(first["scale"]) == NOMINAL:
             continue
         own = own[own["order"] == own["order"].value_counts().sort_index().idxmax()]
         item = own.groupby(["id", "model"], sort=True).ngroup().to_numpy()

@@ -11,7 +11,7 @@ import pandas as pd
 
 from evalbench import core, kit
 from evalbench.studies.judge_audit import corrected, figures
-from evalbench.studies.judge_audit.items import LABEL, PAIRS, ZERO_ONE, annotators_of, labelled_models
+from evalbench.studies.judge_audit.items import LABEL, NOMINAL, PAIRS, ZERO_ONE, annotators_of, labelled_models
 
 EPSILON = 0.15
 LEAST = 20
@@ -44,13 +44,13 @@ def summarise(
             rows, own, units=rows["id"], seed=seed, group=group, n_resamples=n_resamples
         ).estimates
         only = labelled_models(rows)
-        for e in made:
-            if e.metric == figures.CORRECTED[scale]:
+        for e in sorted(made, key=lambda e: e.metric not in PAIRS):
+            if e.metric == figures.CORRECTED.get(scale):
                 e = corrected.with_formula(e, rows, labels_drawn)
-            elif e.metric == figures.TOO_KIND[scale]:
+            elif e.metric == figures.TOO_KIND.get(scale):
                 e = replace(e, title=corrected.title_of(e.title, only))
             found.append(e)
-        if labels_drawn == "probability" and not figures.has_sides(rows):
+        if labels_drawn == "probability" and figures.has_rates(rows):
             found.append(corrected.sampled_estimate(rows, group))
     beyond = _out_of_reach(found)
 
@@ -83,7 +83,7 @@ def _out_of_reach(found: Sequence[core.Estimate]) -> dict[str, str]:
     low = [
         e
         for e in found
-        if e.metric == "ceiling" and e.ci_high is not None and e.n >= LEAST and _judge(e) in cuts
+        if e.metric in figures.CEILINGS and e.ci_high is not None and e.n >= LEAST and _judge(e) in cuts
         and e.ci_high < cuts[_judge(e)][0]
     ]  # fmt: skip
     once = {(e.value, e.n): core.wording.estimate_text(e) for e in reversed(low)}  # the same people, judge by judge
@@ -193,7 +193,7 @@ def _figure(e: core.Estimate, own: Sequence[core.Estimate], title: str) -> str:
 
 def _ceilings(summary: core.Summary) -> str:
     """How far people agree among themselves, where that is one figure."""
-    known = [e for e in summary.estimates if e.metric == "ceiling" and e.value is not None]
+    known = [e for e in summary.estimates if e.metric in figures.CEILINGS and e.value is not None]
     if len({(e.value, e.n) for e in known}) != 1:
         return ""
     return f"; people among themselves {core.wording.estimate_text(known[0])}"
@@ -234,7 +234,7 @@ def alternative(rows: pd.DataFrame, epsilon: float) -> core.annotators.Alternati
         rows["mark"].to_numpy(dtype=float),
         table[:, there],
         epsilon=epsilon,
-        ordered=bool(rows["scale"].iloc[0] != ZERO_ONE),
+        ordered=bool(rows["scale"].iloc[0] not in (ZERO_ONE, NOMINAL)),
         names=[columns[j].removeprefix(LABEL) for j in there],
     )
 
@@ -256,7 +256,7 @@ def use_of(
     agreement = own[figures.AGREEMENT[scale]]
     findings = found_in(own)
     limits = [limit for limit, _ in findings.values()]
-    kind = kindness(own.get(figures.TOO_KIND[scale]))
+    kind = kindness(own.get(figures.TOO_KIND.get(scale, "")))
     if agreement.n < LEAST or agreement.value is None:
         lead = f"cannot be judged yet: {core.counted(agreement.n, 'labelled answer')}, and at least {LEAST} are needed"
         if agreement.n >= LEAST:

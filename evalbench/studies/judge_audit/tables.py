@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core
-from evalbench.studies.judge_audit import figures, inputs, live, summary
-from evalbench.studies.judge_audit.corrected import WAYS, way_of, with_twice
+from evalbench.studies.judge_audit import figures, inputs, kinds, live, summary
+from evalbench.studies.judge_audit.corrected import WAYS, stratified_rate, way_of, with_twice
 from evalbench.studies.judge_audit.items import (
     GRADED,
+    NOMINAL,
     NULL_ANSWER,
     ZERO_ONE,
     annotators_of,
@@ -67,7 +68,7 @@ def tables_of(
         test = summary.alternative(rows, epsilon)
         agreement.append({**_agreement(rows, own, readings), **_replaces(test), "use": uses[str(name)]})
         replacing += [{**one._asdict(), "judge_agrees": one.judge, "judge": name} for one in test.annotators]
-        rates += [] if figures.has_sides(rows) else [_rates(rows, own, labels_drawn, resampling)]
+        rates += [] if not figures.has_rates(rows) else [_rates(rows, own, labels_drawn, resampling)]
         probes += _probes(rows, own, resampling)
     panel, alike = _panels(items, resampling)
     return {
@@ -75,6 +76,7 @@ def tables_of(
         "replacing": pd.DataFrame(replacing, columns=None if replacing else ["judge", "annotator"]),
         "rates": pd.DataFrame(rates, columns=None if rates else RATES),
         "probes": pd.DataFrame(probes),
+        **_of_kinds(items, readings, labels_drawn),
         "panel": pd.DataFrame(panel, columns=PANEL),
         "alike": pd.DataFrame(alike, columns=ALIKE),
         "tried": live.tried_of(readings.verdicts, **resampling),
@@ -83,6 +85,15 @@ def tables_of(
         "texts": _texts(readings.verdicts),
         "reasons": _reasons(readings.verdicts),
     }
+
+
+def _of_kinds(items: pd.DataFrame, readings: inputs.Readings, labels_drawn: str) -> dict[str, pd.DataFrame]:
+    """The confusion of judges and people, and each kind's share, of marks that are kinds; else nothing."""
+    named = kinds.kinds_of(readings.verdicts)
+    if not named:
+        return {}
+    of_kind = stratified_rate if labels_drawn == "random" else lambda mark, human: core.ppi.Corrected(None)
+    return {"confusion": kinds.confusion(items, named), "kinds": kinds.shares(items, named, of_kind)}
 
 
 def _interval(name: str, e: core.Estimate | None) -> dict[str, Any]:
@@ -102,7 +113,7 @@ def _agreement(rows: pd.DataFrame, own: Mapping[str, core.Estimate], readings: i
     mine = verdicts[(verdicts["judge"] == asked) & (verdicts[inputs.CRITERION] == criterion)]
     both = rows[rows["mark"].notna() & rows["human"].notna()]
     kappa, equal = math.nan, math.nan
-    if scale == ZERO_ONE and len(both):
+    if scale in (ZERO_ONE, NOMINAL) and len(both):
         kappa = _number(
             core.agreement.cohen_kappa(both["mark"].to_numpy(), both["human"].to_numpy(), n_resamples=1).value
         )
@@ -116,7 +127,7 @@ def _agreement(rows: pd.DataFrame, own: Mapping[str, core.Estimate], readings: i
         "method": _said(mine["method"]),
         "figure": e.title,
         **_interval("agreement", e),
-        **_interval("ceiling", own.get("ceiling")),
+        **_interval("ceiling", next((own[name] for name in figures.CEILINGS if name in own), None)),
         "n": e.n,
         "annotators": int(known.sum()),
         "majority_kappa": kappa,
