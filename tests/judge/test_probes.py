@@ -11,7 +11,7 @@ import pytest
 from evalbench.errors import BadInput
 from evalbench.judge.criteria import Criterion
 from evalbench.judge.probe_texts import INJECTIONS, LANGUAGES, NULLS
-from evalbench.judge.probes import COLUMNS, probe
+from evalbench.judge.probes import COLUMNS, _won, probe
 from evalbench.judge.recorded import Recording
 
 RIGHT = Criterion("right", "Does it say when?", {0: "no", 1: "in part", 2: "yes"})
@@ -166,3 +166,10 @@ def test_all_faults_at_once() -> None:
         assert fault in said
     with pytest.raises(BadInput, match="there is no item"):
         probe([], by=honest, criteria=[RIGHT])
+
+
+@pytest.mark.parametrize(
+    ("marks", "won"), [((1.0, 0.9), 1.0), ((1.0, 0.0), 0.0), ((1.0, 0.5), 0.0), ((1.0, math.nan), math.nan)]
+)
+def test_a_constant_text_wins_only_where_it_wins_in_both_orders(marks, won):
+    assert _won(marks) == pytest.approx(won, nan_ok=True)

@@ -20,6 +20,7 @@ from evalbench import load, record
 from evalbench.cli import group
 from evalbench.core.result import Result
 from evalbench.errors import BadInput
+from evalbench.runs import export_mlflow
 from evalbench.runs.export import finished, to_csv
 from evalbench.runs.export_every_eval_ever import to_every_eval_ever
 from evalbench.runs.export_mlflow import to_mlflow
@@ -295,3 +296,9 @@ def test_mlflow_reads_what_was_written(run, tmp_path):
     assert params["metrics"] == json.dumps(METRICS)
     assert tags["evalbench.run_id"] == run.name
     assert {"items.parquet", "results.json", "texts.parquet"} <= set(files)
+
+
+def test_a_value_that_mlflow_would_refuse_is_cut_to_what_it_takes():
+    longest = export_mlflow._LONGEST_VALUE
+    assert export_mlflow._cut("x" * longest) == "x" * longest
+    assert export_mlflow._cut("x" * (longest + 1)) == "x" * (longest - 1) + "…"

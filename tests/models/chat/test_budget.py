@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from chat import Chat, chat_endpoint
+from pydantic import BaseModel
 
 from evalbench.core import dry
 from evalbench.core.budget import Budget, active, budget, environment, in_words
@@ -14,6 +15,7 @@ from evalbench.errors import BadInput, ModelUnavailable
 from evalbench.models import tokens
 from evalbench.models.accounting import accounting, calls_table
 from evalbench.models.chat import collect as collecting
+from evalbench.models.chat import rationing
 from evalbench.models.chat.collect import collect
 from evalbench.models.endpoint import Model, Price
 from evalbench.models.exchange import Reply, Request
@@ -240,3 +242,21 @@ def test_collecting_without_a_budget_orders_nothing(monkeypatch, chat, tmp_path)
     monkeypatch.setattr(Budget, "ordered", None)
     monkeypatch.setattr(tokens, "estimated", None)
     assert len(collecting.collect(requests(5), chat.name, cache=tmp_path / "c")) == 5
+
+
+class Shaped(BaseModel):
+    """A reply of one field."""
+
+    verdict: str
+
+
+def test_the_most_that_a_request_can_cost_counts_its_schema_and_every_question_anew():
+    """A question put again repeats the first and the reply that was not understood."""
+    target = Model(name="m", provider="http", id="m", base_url="http://127.0.0.1:1/v1", price=Price(1.0, 0.0))
+    plain = Request("four", max_tokens=10)
+    shaped = Request("four", max_tokens=10, schema=Shaped)
+    once, of_schema = rationing._bound(plain, target, 2), rationing._bound(shaped, target, 0)
+    assert rationing._bound(plain, target, 0) == once > 0
+    assert of_schema > once
+    repeated = tokens.longest_reply(shaped, target, 0) * 2 * Price(1.0, 0.0).input / 1e6
+    assert rationing._bound(shaped, target, 2) == pytest.approx(3 * (of_schema + repeated))
