@@ -108,6 +108,7 @@ def imported() -> dict[str, str]:
     return {name: file for name, file in found.items() if name not in {*sys.stdlib_module_names, "__main__"}}
 
 
+@pytest.mark.slow
 def test_everything_that_is_imported_is_named() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     named = [*project["dependencies"], *(r for g in (*GROUPS, *APART) for r in project["optional-dependencies"][g])]
@@ -115,6 +116,7 @@ def test_everything_that_is_imported_is_named() -> None:
     assert {n: f for n, f in imported().items() if DISTRIBUTIONS.get(n, BROUGHT.get(n, n)) not in known} == {}
 
 
+@pytest.mark.slow
 def test_everything_that_a_base_installation_brings_is_imported() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     used = {DISTRIBUTIONS.get(name, name) for name in imported()}

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from generated import VARIABLE
+from some_studies import some_studies
 
 from evalbench import studies
 from evalbench.commands.printed import headline
@@ -29,9 +30,13 @@ ROOT = Path(__file__).resolve().parents[1]
 IN_A_FRESH_KERNEL = ("matching", "explainability")
 
 
-@pytest.fixture(scope="module", params=studies.names())
+FINISHED = some_studies(studies.names())
+OTHERS = [name for name in studies.names() if name not in FINISHED]
+
+
+@pytest.fixture(scope="module", params=[pytest.param(name, marks=pytest.mark.generated) for name in FINISHED])
 def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Run]:
-    """Each study once, through the real runner, on the sample that its notebook names; two as the command line runs them."""
+    """Studies through the real runner, on the sample that their notebook names; two as the command line runs them."""
     fork = can_fork() and request.param not in IN_A_FRESH_KERNEL
     done = run(plan(request.param, root=ROOT), out=tmp_path_factory.mktemp("reports"), timeout=240, fork=fork)
     assert done.status == "ok", done.error
@@ -220,6 +225,15 @@ def test_every_mean_stands_beside_its_counts_and_interval(finished: tuple[str, R
 def test_the_figures_are_the_golden_ones(finished: tuple[str, Run]) -> None:
     name, done = finished
     assert difference(golden_of(done.results or {}), ROOT / "tests" / "golden" / f"{name}.json") == []
+
+
+@pytest.mark.parametrize("name", OTHERS or FINISHED[:1])
+def test_without_its_notebook_too_a_study_has_the_golden_figures(name: str) -> None:
+    own, released = studies.study(name), studies.defaults(name)
+    options = {option: value for option, value in released.items() if option in own.options()}
+    result = own.evaluate(studies.load(released["data"], study=name), **options)
+    content = json.loads(json.dumps(result.to_json()))
+    assert difference(golden_of(content), ROOT / "tests" / "golden" / f"{name}.json") == []
 
 
 @pytest.mark.parametrize("name", studies.names())

@@ -82,6 +82,7 @@ def test_the_hint_of_record_never_raises(outside, monkeypatch, capsys):
     assert "Nothing was written. There is no command that reproduces it from here: no workbench found" in said
 
 
+@pytest.mark.slow
 def test_a_copied_notebook_runs_under_papermill_from_any_folder(outside):
     shutil.copy(ROOT / "notebooks" / "text_metrics.ipynb", outside / "mine.ipynb")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("EVALBENCH_")}

@@ -138,6 +138,7 @@ def test_passages_that_run_out_are_asked_again_for_something_else(tmp_path: Path
     ]
 
 
+@pytest.mark.slow
 def test_a_killed_command_goes_on_and_nothing_is_asked_twice(documents: Path, tmp_path: Path) -> None:
     with chat_endpoint(writer, delay=0.1) as server:
         command = [sys.executable, "-m", "evalbench.cli", "data", "generate", str(documents), "--model", server.name]

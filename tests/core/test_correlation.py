@@ -148,6 +148,7 @@ def test_clusters_widen_the_interval():
     assert clustered.method.startswith("clustered")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PEERS)
 def test_intervals_cover_at_50_rows(kind):
     """93–97 % over 400 samples, with the sampling error of so many (two standard errors, 0.022)."""

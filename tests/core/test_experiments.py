@@ -122,6 +122,7 @@ def test_no_ratio_is_refused(counts, ratio) -> None:
         sample_ratio(counts, ratio)
 
 
+@pytest.mark.slow
 def test_false_differences_are_about_five_in_a_hundred() -> None:
     g = np.random.default_rng(4)
     found = [false_differences(with_counts(g.random(120)), mean, seed=s, n_permutations=2000)[0] for s in range(4)]

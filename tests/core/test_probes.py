@@ -157,6 +157,7 @@ def test_what_an_interval_says(low: float, high: float, said: str) -> None:
     assert finding(Measured((low + high) / 2, low, high), 0.45, 0.55) == said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("waver", "n"), [(0.02, 100), (0.2, 100), (0.2, 400), (0.5, 50)])
 def test_the_interval_of_the_first_slot_covers(waver: float, n: int) -> None:
     """A judge that likes no place, and wavers on this share of the pairs."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 CODE = """
 import sys
 from evalbench.draw.plots import seaborn
@@ -21,6 +23,7 @@ assert abs(y[-1] - gaussian_kde(values).integrate_box_1d(x[0], x[-1])) < 0.02
 """
 
 
+@pytest.mark.slow
 def test_densities_are_scipy_s_when_they_are_asked_for():
     done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -46,6 +46,7 @@ def test_the_planted_value_is_named_and_others_are_not() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_values_that_mean_nothing_are_seldom_shown() -> None:
     shown = 0
     for i in range(20):

@@ -101,6 +101,7 @@ def test_chunks_change_nothing(monkeypatch):
         np.testing.assert_array_equal(scores["f1"], whole[name]["f1"])
 
 
+@pytest.mark.slow
 def test_a_vocabulary_beyond_the_basic_plane_is_told_apart():
     # Token numbers pass for characters inside: those from 0xD800 to 0xDFFF are surrogates.
     many = " ".join(f"w{i}" for i in range(70_000))

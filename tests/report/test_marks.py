@@ -105,6 +105,7 @@ CELLS = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_whole_run_with_forgeries_and_its_page_made_again(tmp_path, request):
     words = (
         "from evalbench.core.result import DataLabel, Estimate, Result, Summary\nfrom evalbench.core.verdict import Verdict\n"

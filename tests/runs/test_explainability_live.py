@@ -41,6 +41,7 @@ def files(tmp_path, monkeypatch):
     return folder
 
 
+@pytest.mark.slow
 def test_the_documents_call_is_one_command(files, tmp_path):
     with chat_endpoint(solve) as cot, chat_endpoint(cited) as cite, chat_endpoint(judging) as judge:
         names = {"cot_model": cot.name, "citation_model": cite.name, "judge": judge.name}

@@ -142,6 +142,7 @@ def assert_nowhere(bench: Path, said: subprocess.CompletedProcess[str], monkeypa
     assert leaks(bench / "reports") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [way if way in QUICK else pytest.param(way, marks=pytest.mark.slow) for way in SAYS])
 def test_no_run_says_a_long_key_and_each_comes_to_its_end(way, bench, monkeypatch):
     with_cell(bench, SAYS[way])

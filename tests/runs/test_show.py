@@ -17,6 +17,7 @@ def said(*words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_run_is_shown_and_summed_up(bench, monkeypatch):
     monkeypatch.chdir(bench)
     monkeypatch.delenv("EVALBENCH_ROOT", raising=False)

@@ -57,6 +57,7 @@ def as_over_all(found: Result, whole: Result) -> None:
         assert value == pytest.approx(exact, abs=1e-9), key
 
 
+@pytest.mark.slow
 def test_two_folders_of_parquet_files(tmp_path: Path, tables: dict[str, pd.DataFrame], lowered: None) -> None:
     found = ran(written(tmp_path / "log", tables))
     whole = drift.evaluate(load(tables, drift.SCHEMA, adapt=drift.adapt), **QUICK)

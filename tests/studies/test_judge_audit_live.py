@@ -30,6 +30,7 @@ def found(result: Result) -> set[str]:
     return set(rows.loc[rows["light"].isin(["yellow", "red"]), "finding"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("judge", "name"), list(fakes.named()), ids=lambda x: getattr(x, "__name__", ""))
 def test_a_biased_judge_is_caught_by_its_name(judge: fakes.Judge, name: str, tmp_path: Path) -> None:
     result = audited(fakes.answers(), judge, tmp_path)

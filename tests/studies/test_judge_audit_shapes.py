@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from generated import one_in_twenty
 from studied import page, sample
 
 from evalbench import BadInput, judge_audit, load
@@ -160,8 +161,13 @@ def small():
     return {"verdicts": verdicts.reset_index(drop=True), "labels": found["labels"][found["labels"]["id"].isin(keep)]}
 
 
-@pytest.mark.parametrize("columns", [TEXTS, NUMBERS, *((c,) for c in KEYS)], ids=lambda c: c[0])
-@pytest.mark.parametrize("cell", [None, "", "absent"])
+ODD = [(columns, cell) for columns in (TEXTS, NUMBERS, *((c,) for c in KEYS)) for cell in (None, "", "absent")]
+
+
+@pytest.mark.generated
+@pytest.mark.parametrize(
+    ("columns", "cell"), one_in_twenty(ODD), ids=lambda v: v[0] if isinstance(v, tuple) else str(v)
+)
 def test_cells_that_are_null_empty_or_absent(columns, cell):
     tables = small()
     frame = tables["verdicts"].copy()

@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from some_studies import some_studies
 
 from evalbench import studies
 from evalbench.core.compared import MOST_COMPARED
@@ -86,12 +87,13 @@ def test_the_best_metrics_are_compared_with_people_and_the_rest_is_not_hidden():
     ("study", "table", "column"),
     [
         (name, table, column.name)
-        for name in studies.names()
+        for name in some_studies(studies.names())
         for table, shape in studies.study(name).SCHEMA.items()
         for column in shape.columns
         if column.groups
     ],
 )
+@pytest.mark.generated
 def test_thousands_of_systems_are_refused_at_once(study, table, column):
     n = 20 * MOST_GROUPS
     cells = {c.name: ["1"] * n for c in studies.study(study).SCHEMA[table].columns if c.required}

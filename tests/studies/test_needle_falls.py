@@ -9,6 +9,7 @@ import pytest
 from evalbench.studies.needle.grid import falls_of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("needles", [4, 20])
 def test_where_nothing_falls_a_fall_is_seldom_shown(needles):
     """By chance recall of 0.5 falls by far more than 0.2 somewhere."""

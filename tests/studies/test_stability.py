@@ -145,6 +145,7 @@ def simulated(light_on, share, fall=0.0, n=100, runs=40):
     return pd.Series(lights).value_counts(normalize=True)
 
 
+@pytest.mark.slow
 def test_chance_alone_makes_the_estimate_yellow_and_not_what_the_interval_shows():
     by_estimate, by_interval = (simulated(how, 0.1) for how in ("estimate", "ci"))
     assert by_estimate.get("yellow", 0) + by_estimate.get("red", 0) > 0.25
