@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from planted import ANY, NOT_GREEN, Frames, Planted, Tables, ids, items, lights, one_table
 from planted_asked import EXACT, SURE, TOP, repeated, sure, tops
-from planted_drift import BY_LABELS, COMPARED, labelled, pairs, with_models
+from planted_drift import BY_LABELS, COMPARED, DRIFTED, labelled, later, pairs, with_models
 from planted_ner import BANDS, elsewhere, found, spans, strings, texts
 from planted_people import MATCHED, PASS, WARM, marked, rated, scored
 from planted_rag import FAKE, GENERATED, RANKED, TUNED, cited, explained, generated, library, searched
@@ -149,6 +149,10 @@ MORE: Tables = {
         "refusals": Planted(one_table(problems(lambda i: "I cannot help with that.")), r"0(\.0)?% passed", lights=WRONG),
     },
     "needle": {
+        "numbers_with_a_separator": Planted(
+            one_table(needles(lambda i: f"It has 2,3{i:02}.").assign(expected=[f"23{i:02}" for i in range(40)])),
+            r"written otherwise|separator|1\.0", FOUND, ANY, "either they are read, or the sentence says why they are not",
+        ),
         "the_answer_is_in_the_question": Planted(
             one_table(
                 needles(lambda i: "I do not know of any lantern.").assign(
@@ -163,7 +167,23 @@ MORE: Tables = {
             one_table(answers(lambda i: "nan").assign(reference="nan")), r"nan", CLOSE, ANY, "Namibia is NA: a word is a word, said"
         ),
     },
+    "drift": {
+        "empty_responses": Planted(
+            lambda: (own := later()) | {"oot": own["oot"].assign(response="")}, r"empty|without a text", DRIFTED, lights("red", "grey")
+        ),
+        "no_labels": Planted(
+            lambda: {name: frame.drop(columns="label") for name, frame in later().items()}, r"no labels", DRIFTED, WRONG
+        ),
+        "one_file_for_both_sides": Planted(
+            lambda: {"oos": later()["oos"], "oot": later()["oos"]}, r"same (rows|\d+)|identical|one and the same", DRIFTED, ANY,
+            "what is the same has not changed, which must be said",
+        ),
+    },
     "dialogue": {
+        "ends_unknown_of_half": Planted(
+            lambda: {"turns": pd.concat([turns(), turns(resolved=None).assign(session_id=lambda f: "u" + f["session_id"])])},
+            r"40 of (80|unknown)|unknown", lights=ANY, because="answers are counted whatever the end was",
+        ),
         "most_given_up": Planted(
             lambda: {"turns": pd.concat([turns(resolved=0), turns(n=20).assign(session_id=lambda f: "r" + f["session_id"])])},
             r"not resolved|67%|33%|given up|abandoned", lights=ANY, because="sessions that were resolved were short, which is what is asked",
