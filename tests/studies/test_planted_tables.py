@@ -55,6 +55,12 @@ KNOWN: dict[tuple[str, str], str] = {
     ("rag_tuning", "all_equal"): "an interval without width",
     # ner_quality
     ("ner_quality", "each_prediction_twice"): "the sentence does not name the cause",
+    # needle
+    ("needle", "numbers_with_a_separator"): "the sentence does not name the cause",
+    # drift
+    ("drift", "empty_responses"): "is yellow; the sentence does not name the cause",
+    ("drift", "no_labels"): "is green",
+    ("drift", "one_file_for_both_sides"): "the sentence does not name the cause",
     # citation
     ("citation", "invented_quotes"): "is green; the sentence does not name the cause",
     ("citation", "no_sources"): "is red; the sentence does not name the cause",
