@@ -188,6 +188,11 @@ def _columns_of(entry: Card) -> list[str]:
     return [_NEED[need] for need in entry.needs if need in _NEED]
 
 
+def _filled(texts: Sequence[str]) -> int:
+    """How many of them are not blank."""
+    return sum(bool(str(text).strip()) for text in texts)
+
+
 def _score_one(frame: pd.DataFrame, entry: Card, options: Options, scored: Scored) -> None:
     n, name = len(frame), entry.name
     unscored, undefined, details = scored.failed.copy(), np.full(n, "", object), np.full(n, "", object)
@@ -195,7 +200,8 @@ def _score_one(frame: pd.DataFrame, entry: Card, options: Options, scored: Score
     scored.columns[name] = np.full(n, np.nan)
     needed = _columns_of(entry)
     for column in needed:
-        undefined[(frame[column].map(len).to_numpy() == 0) & (unscored == "")] = f"no-{column}"
+        blank = frame[column].map(len if column == "samples" else _filled).to_numpy() == 0
+        undefined[blank & (unscored == "")] = f"no-{column}"
     ready = np.flatnonzero((unscored == "") & (undefined == ""))
     if not len(ready):
         return

@@ -25,6 +25,7 @@ _PASSKEY = "Zhang et al. (2024), InfiniteBench, the scorers of retrieval"
 _REPLIES = ["It is 4217.", "It is 14217.", "Of 98 keys, 4217."]
 _WORD_CHARACTER = rf"[[\p{{L}}\p{{M}}\p{{N}}_]--[{UNSPACED}]]"
 _DIGITS = regex.compile(r"[0-9]+")
+_GROUPED = regex.compile(r"(?<![\d.,])\d{1,3}(?:([,'’\u00a0\u2009\u202f])\d{3})(?:\1\d{3})*(?![\d,'’])")
 
 
 def normal(text: str) -> str:
@@ -38,10 +39,21 @@ def normal(text: str) -> str:
     return " ".join(ascii_numerals(unicodedata.normalize("NFC", text)).casefold().split())
 
 
-def _scored(replies: Iterable[str], expected: Iterable[Sequence[str]], holds: Callable[[str, str], float]) -> Floats:
+def _ungrouped(text: str) -> str:
+    """A text as :func:`normal` has it, without the signs between a number's thousands, or the stop behind a number alone."""
+    found = normal(_GROUPED.sub(lambda number: regex.sub(r"\D", "", number[0]), text))
+    return found.removesuffix(".") if _DIGITS.fullmatch(found.removesuffix(".")) else found
+
+
+def _scored(
+    replies: Iterable[str],
+    expected: Iterable[Sequence[str]],
+    holds: Callable[[str, str], float],
+    clean: Callable[[str], str] = _ungrouped,
+) -> Floats:
     """The share of the expected texts that each reply holds; equal pairs are looked at once."""
     known = functools.cache(holds)
-    cleaned = functools.cache(normal)
+    cleaned = functools.cache(clean)
     shares = []
     for reply, wanted in zip(replies, expected, strict=True):
         texts = [cleaned(text) for text in wanted if text.strip()]
@@ -61,6 +73,8 @@ def _scored(replies: Iterable[str], expected: Iterable[Sequence[str]], holds: Ca
 )
 def contains(replies: Iterable[str], expected: Iterable[Sequence[str]]) -> Floats:
     """Whether the expected text appears anywhere in the reply; a number must be whole, so that 5 is neither in 15 nor in 5.2.
+
+    2,393 is 2393, with a comma, an apostrophe or a narrow space between thousands.
 
     Parameters
     ----------
@@ -101,7 +115,7 @@ def denied(reply: str, text: str) -> bool:
     >>> denied("It is not San Francisco.", "San Francisco"), denied("Not Rome but Oslo.", "Oslo")
     (True, False)
     """
-    text, reply = normal(text), normal(reply)
+    text, reply = _ungrouped(text), _ungrouped(reply)
     return bool(text) and _holds(reply, text) and not _holds(_negations(text).sub(" ", reply), text)
 
 
@@ -172,7 +186,7 @@ def first_number(replies: Iterable[str], expected: Iterable[Sequence[str]]) -> F
         found = _DIGITS.search(reply)
         return float(found is not None and found[0] == text)
 
-    return _scored(replies, numbers, holds)
+    return _scored(replies, numbers, holds, normal)
 
 
 def is_number(text: str) -> bool:

@@ -84,7 +84,7 @@ def test_sessions_that_were_given_up_do_not_make_a_goal_green():
     assert found.light == "red"
     assert "Answers per resolved session 6.00" in found.sentence
     assert "30 of 40 were not resolved, or their end is not known." in found.sentence
-    assert result_of(turns(lengths, resolved=0)).sentence.startswith("Resolved sessions 0.00")
+    assert result_of(turns(lengths, resolved=0)).sentence.startswith("Share of resolved sessions 0.00")
     none = result_of(turns(lengths, resolved=0), resolved_floor=0)
     assert (none.light, "no session was resolved" in none.sentence) == ("grey", True)
     assert result_of(turns(lengths)).light == "green"
@@ -384,6 +384,13 @@ def test_few_resolved_sessions_are_at_best_yellow_and_the_share_is_in_the_senten
     assert found.light == "yellow"
     assert "esolved sessions 0.38" in found.sentence
     assert result_of(frame, resolved_floor=0).light == "green"
+
+
+def test_ends_that_are_not_known_hold_the_light_back():
+    frame = turns({f"s{i:02}": 2 for i in range(40)}, resolved={f"s{i:02}": 1 if i < 20 else None for i in range(40)})
+    found = result_of(frame)
+    assert found.light == "grey"
+    assert "How 20 of 40 sessions ended is not known" in found.sentence
 
 
 def test_turns_that_all_have_one_number_are_in_the_order_of_the_rows():

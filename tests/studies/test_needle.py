@@ -387,7 +387,10 @@ def test_a_number_within_a_longer_one_is_not_found():
     found = result_of(replies(["There are 15 keys."] * 40, "5"), **LIT)
     assert found.light == "red"
     assert found.estimate("recall", model=UNNAMED).value == 0
-    assert result_of(replies(["It weighs 5kg."] * 40, "5"), **LIT).light == "green"
+    joined = result_of(replies(["It weighs 5kg."] * 40, "5"), **LIT)
+    assert joined.estimate("recall", model=UNNAMED).value == 1
+    assert "The scorer word would give 0.00, another light, so the light stays grey" in joined.sentence
+    assert result_of(replies(["It has 2,393."] * 40, "2393"), **LIT).light == "green"
 
 
 def test_scorers_that_differ_on_many_replies_are_in_the_sentence():

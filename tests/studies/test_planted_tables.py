@@ -70,7 +70,6 @@ KNOWN: dict[tuple[str, str], str] = {
     # judge_audit
     ("judge_audit", "pairs_in_one_order"): "the sentence does not name the cause",
     # reproduction
-    ("reproduction", "one_answer_to_all_questions"): "the sentence does not name the cause",
     # rag_tuning
     ("rag_tuning", "the_question_model_refuses"): "is red",
     # cascade

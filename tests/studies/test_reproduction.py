@@ -386,3 +386,11 @@ def test_no_figure_is_nan_or_infinite():
     for e in whole("reproduction").summary.estimates:
         assert e.value is None or math.isfinite(e.value)
         assert not isinstance(e.value, np.floating)
+
+
+def test_one_answer_to_all_questions_and_refusals_are_in_the_sentence():
+    same = judged(table({f"q{i:02}": ["Yes."] * 3 for i in range(40)}), embed="")
+    assert "40 of 40 questions have the same answer as the others." in same.sentence
+    declined = judged(table({f"q{i:02}": [f"I cannot answer {i}."] * 3 for i in range(40)}), embed="")
+    assert "120 of 120 generations decline to answer." in declined.sentence
+    assert "the same answer" not in declined.sentence

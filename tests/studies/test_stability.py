@@ -216,6 +216,16 @@ def test_variants_that_are_their_query_are_counted_apart_and_a_control_is_one():
     assert "Asked again with the same query: again" in "\n".join(control.notes)
 
 
+def test_an_augmentation_that_changed_no_query_is_no_test():
+    frames = answers()
+    queries = frames["items"].set_index("id")["query"]
+    frames["variants"]["query"] = frames["variants"]["id"].map(queries)
+    found = judged(frames, metric="exact_match")
+    assert set(found.items["undefined"]) == {"the variant is the query itself"}
+    assert found.light == "grey"
+    assert "the variant is the query itself" in found.sentence
+
+
 def test_what_either_table_alone_has_is_counted():
     frames = answers()
     more = {"id": "zz", "augmentation": "word_swap", "query": "x", "output": "yes"}

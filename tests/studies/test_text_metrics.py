@@ -346,3 +346,9 @@ def test_bleu_of_texts_without_spaces_names_the_tokenizer():
     )
     again = study.evaluate({"items": rows}, metrics=["sacrebleu"], bleu_tokenize="zh", n_resamples=50)
     assert "written without spaces" not in again.sentence
+
+
+def test_a_blank_reference_is_none():
+    rows = pd.DataFrame({"id": ["a", "b"], "output": ["Rome", "Rome"], "reference": [" ", "Rome"]})
+    result = study.evaluate({"items": rows}, metrics=["exact_match"], n_resamples=50)
+    assert result.items["undefined"].tolist() == ["no-reference", ""]

@@ -53,7 +53,7 @@ def _figures(orientation: str) -> tuple[core.Measure, ...]:
     answers: dict[str, Any] = {"unit": "answers", "worst": 0.0 if longer else None}
     return (
         core.mean_of("answers", title="answers per session", higher_is_better=longer, undefined="no session has an answer", **answers),
-        core.share_of("resolved", title="resolved sessions", undefined="it is not known how any session ended"),
+        core.share_of("resolved", title="share of resolved sessions", undefined="it is not known how any session ended"),
         core.mean_of(
             "answers_resolved", title="answers per resolved session", higher_is_better=longer,
             undefined="no session was resolved", **answers,
@@ -107,7 +107,7 @@ def summarise(
         headline="resolved" if known and orientation == "goal" else "",
         floor=resolved_floor if known and orientation == "goal" else 0.0,
         remark=f"{outcome(items) if known else NO_OUTCOME[orientation]} {ASSUMED[orientation]}",
-        held_back=_few_resolved,
+        held_back=lambda e: _few_resolved(e) or (_unknown_ends(e, items, max_unscored) if known else ""),
         max_unscored=max_unscored,
         units="session_id",
         seed=seed,
@@ -145,6 +145,17 @@ def _few_resolved(e: core.Estimate) -> str:
         return ""
     which = "1 session was" if e.n == 1 else f"{e.n} sessions were"
     return f"Only {which} resolved, fewer than {LEAST}"
+
+
+def _unknown_ends(e: core.Estimate, items: pd.DataFrame, max_unscored: float) -> str:
+    """Why the lights of resolved sessions are held back: of too many sessions it is not known how they ended."""
+    if e.metric not in ("resolved", "answers_resolved"):
+        return ""
+    own = items[(items["model"] == e.group.get("model", "")) & (items["unscored"] == "")]["resolved"]
+    unknown = int(own.isna().sum())
+    if unknown <= max_unscored * len(own):
+        return ""
+    return f"How {unknown} of {core.counted(len(own), 'session')} ended is not known"
 
 
 ASSUMED = {

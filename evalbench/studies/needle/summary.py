@@ -109,7 +109,7 @@ def summarise(
         held_back=(
             f"The judge is {judge}, which compares words"
             if scorer == JUDGE and holds_back(str(judge))
-            else _declined(items, max_unscored)
+            else _doubtful(items, scorer, own[0].bands, max_unscored)
         ),
         max_unscored=max_unscored,
         remark=_beside(items, kinds),
@@ -124,8 +124,10 @@ def summarise(
     return replace(found, verdict=replace(found.verdict, sentence=f"{said[:1].upper()}{said[1:]}"))
 
 
-def _declined(items: pd.DataFrame, max_unscored: float) -> dict[str, str]:
-    """Of each model that often does: replies that count as right though they decline to answer or deny what is expected."""
+def _doubtful(
+    items: pd.DataFrame, scorer: str, bands: core.verdict.Bands | None, max_unscored: float
+) -> dict[str, str]:
+    """Of each model: that whole words give another light, or that replies count as right which decline or deny."""
     out = {}
     for model, own in items.groupby("model"):
         right = own["declined"].dropna() if "declined" in own else own["recall"].head(0)
@@ -134,6 +136,9 @@ def _declined(items: pd.DataFrame, max_unscored: float) -> dict[str, str]:
                 f"{int(right.sum())} of {core.counted(len(right), 'reply', 'replies')} that hold the expected answer decline "
                 "to answer or deny it"
             )
+        whole = own.loc[own["recall"].notna(), "word"].mean()
+        if scorer == SCORER and bands and bands.light(whole) != bands.light(own["recall"].mean()):
+            out.setdefault(str(model), f"The scorer word would give {whole:.2f}, another light")
     return out
 
 

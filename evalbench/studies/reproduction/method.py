@@ -7,10 +7,13 @@ from typing import Any
 
 import pandas as pd
 
-from evalbench import core
+from evalbench import core, kit
 from evalbench.metrics.pairs_of_texts import ORDERS
 from evalbench.readers.strangers import alike
 from evalbench.studies.reproduction import inputs, summary
+from evalbench.text.refusals import is_refusal
+
+NEARLY_ALL = 0.95
 
 
 def notes(rows: pd.DataFrame, options: Mapping[str, Any]) -> list[str]:
@@ -31,6 +34,10 @@ def notes(rows: pd.DataFrame, options: Mapping[str, Any]) -> list[str]:
     if options.get("listed_beside"):
         out.append("The column output counts as the first generation of each question, before those of samples.")
     out += summary.lost_generations(rows)
+    for model, own in rows[rows["unscored"] == ""].groupby("model", sort=True):
+        out += _alike_answers(
+            str(model), own["id"], own["output"].map(lambda text: " ".join(str(text).casefold().split()))
+        )
     if said := alike(rows["id"]):
         out.append(core.Note("unmatched", f"are answers to one question taken as those of several? Of the ids {said}"))
     sizes = rows.groupby(["test_set", "id", "model"]).size()
@@ -40,6 +47,25 @@ def notes(rows: pd.DataFrame, options: Mapping[str, Any]) -> list[str]:
         out.append(
             f"Questions have unequally many generations ({listed}{', …' if len(counts) > 5 else ''}). Whether a question gets a second "
             "answer is the likelier the more there are; diversity and the share of pairs that differ do not depend on it."
+        )
+    return out
+
+
+def _alike_answers(model: str, ids: pd.Series, texts: pd.Series) -> list[str]:
+    """Notes of the first rank on a model that says the same to all questions, or declines to answer."""
+    out: list[str] = []
+    n = ids.nunique()
+    of = "" if model == kit.collecting.UNNAMED else f" ({model})"
+    usual = texts.mode().iloc[:1]
+    same = int((texts.isin(usual).groupby(ids).mean() > 0.5).sum())
+    if n >= core.stats.FEW_UNITS and same >= NEARLY_ALL * n:
+        out.append(
+            core.Note("instrument", f"{same} of {core.counted(n, 'question')} have the same answer as the others{of}")
+        )
+    declined = int(texts.map(is_refusal).sum())
+    if declined > (1 - NEARLY_ALL) * len(texts):
+        out.append(
+            core.Note("instrument", f"{declined} of {core.counted(len(texts), 'generation')} decline to answer{of}")
         )
     return out
 

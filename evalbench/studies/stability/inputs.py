@@ -233,13 +233,14 @@ def _left_out(items: pd.DataFrame, variants: pd.DataFrame, keys: list[str], stra
 
 
 def unchanged(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
-    """Which variants are their query, letter by letter, in an augmentation that changed others.
+    """Which variants are their query, letter by letter, in an augmentation that changes queries.
 
-    An augmentation none of whose variants differs asks the same again on purpose: a control.
+    One of no known kind, none of whose variants differs, asks the same again on purpose: a control.
     """
     if not {"query", "variant"} <= set(rows):
         return np.zeros(len(rows), dtype=bool)
     same = (rows["query"] == rows["variant"]).to_numpy(dtype=bool) & (rows["query"] != "").to_numpy(dtype=bool)
     control = same & rows.assign(same=same).groupby("augmentation")["same"].transform("all").to_numpy(dtype=bool)
+    control &= (rows["level"] == "other").to_numpy()
     found: np.ndarray[Any, Any] = same & ~control
     return found
