@@ -229,10 +229,11 @@ def test_passages_that_no_document_holds_are_named_as_the_reason():
 
 
 def test_a_green_embedding_is_yellow_where_the_tables_own_questions_find_no_source():
-    names = questions()["doc_id"].tolist()
-    wrong = {"documents": documents(), "questions": questions().assign(doc_id=[*names[5:], *names[:5]])}
+    asked = pd.concat([questions(), questions().assign(id=questions()["id"] + "-again")], ignore_index=True)
+    turned = asked.assign(doc_id=[*asked["doc_id"][5:], *asked["doc_id"][:5]])
+    right, wrong = ({"documents": documents(), "questions": table} for table in (asked, turned))
     options = {"question_model": writer, "n_chunks": 10, "n_rewrites": 0, "k": 1, "chunk_sizes": []}
-    assert evaluated(**options).summary.estimate("hit_rate", setting="k=1").light == "green"
+    assert evaluated(right, **options).summary.estimate("hit_rate", setting="k=1").light == "green"
     lost = evaluated(wrong, **options)
     assert lost.summary.estimate("hit_rate", setting="k=1").light == "yellow"
     assert lost.light != "green"
