@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -76,9 +77,31 @@ def _others(titles: Sequence[str]) -> list[str]:
     """The names of what is left to the page, in lines of a terminal's width."""
     if not titles:
         return []
+    titles = _joined(titles)
     comma = "; " if any("," in title for title in titles) else ", "
     said = f"… and {comma.join(titles)}: see the report"
     return textwrap.wrap(said, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _joined(titles: Sequence[str]) -> list[str]:
+    """The titles, where more than three differ only in what they are of as one.
+
+    Examples
+    --------
+    >>> _joined(["F1", *(f"F1 of {name}" for name in "ABCD"), "recall of A"])
+    ['F1', 'F1 of A and 3 more', 'recall of A']
+    """
+    heads = Counter(title.partition(" of ")[0] for title in titles if " of " in title)
+    out = []
+    for title in titles:
+        head, of, _ = title.partition(" of ")
+        n = heads.get(head, 0) if of else 0
+        if n > 3:
+            heads[head] = -n
+            out.append(f"{title} and {n - 1} more")
+        elif n >= 0:
+            out.append(title)
+    return out
 
 
 def _figure(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:

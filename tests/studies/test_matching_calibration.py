@@ -237,6 +237,16 @@ def test_calibrated_beats_or_ties_the_defaults_and_says_which(sample: Dataset, r
     assert f"{held.value:.2f}" in result.sentence
 
 
+def test_a_gain_on_few_texts_is_grey(sample: Dataset) -> None:
+    some = sorted(sample["pair_verdicts"]["sample_id"].unique())[:8]
+    few = calibration.evaluate(
+        changed(sample, lambda v: v[v["sample_id"].isin(some)]), embed="jaccard", n_folds=4, n_resamples=200
+    )
+    assert few.light == "grey"
+    assert few.verdict.would_be in ("green", "yellow", "red")
+    assert "rests on 8 judged texts, 20 are needed, so the light stays grey" in few.sentence
+
+
 def test_defaults_that_the_humans_follow_give_no_gain(sample: Dataset, result: Result) -> None:
     pairs = result.tables["pairs"].set_index(["sample_id", "checker", "truth_id", "prediction_id"])
     agree = pairs["default_match"].astype(float)

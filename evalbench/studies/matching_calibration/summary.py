@@ -206,9 +206,14 @@ def _verdict(
         f"Held-out texts: calibrated {name} {core.wording.estimate_text(held, rows)}, default {core.wording.estimate_text(defaults, rows)}, "
         f"{word} {core.wording.estimate_text(gain)}{p}; {alone}in training {core.wording.value_text(trained, rows)}. {over}."
     )
-    return core.verdict.Verdict(
-        light, sentence, str(RULE), core.stats.light_stability(RULE, shifted, light), decided_by=gain.place
+    few = kit.evidence.gate(
+        "gain", gain.value, None, None, known[inputs.UNIT].nunique(), threshold=-np.inf, unit="judged text"
     )
+    stability = core.stats.light_stability(RULE, shifted, light)
+    if few.allowed:
+        return core.verdict.Verdict(light, sentence, str(RULE), stability, decided_by=gain.place)
+    sentence += kit.verdicts.stays_grey(f"{few.why_not[:1].upper()}{few.why_not[1:]}", light)
+    return core.verdict.Verdict("grey", sentence, str(RULE), stability, light, gain.place)
 
 
 def _p_value(known: pd.DataFrame, seed: int, *, shown: bool) -> str:
