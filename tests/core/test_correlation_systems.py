@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from generated import in_soak
 
 from evalbench.core.correlation_table import KINDS, correlation_table
 from evalbench.core.stats import percentile_interval
@@ -42,7 +43,8 @@ def coverage(systems, correlation, samples, n_resamples):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("systems", [10, 20, 40])
+@pytest.mark.soak
+@pytest.mark.parametrize("systems", [10, 20, 40][: in_soak(3, 2)])
 @pytest.mark.parametrize("correlation", [0.0, 0.5, 0.8])
 def test_intervals_hold_the_correlation_of_the_population_of_systems(systems, correlation):
     found = coverage(systems, correlation, samples=400, n_resamples=500)

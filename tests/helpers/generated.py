@@ -31,3 +31,8 @@ def one_in_twenty(cases: Iterable[Case], seed: int = 0, in_check: int | None = N
         return every
     picked = random.Random(f"{seed} {len(every)}").sample(range(len(every)), wanted)
     return [every[i] for i in sorted(picked)]
+
+
+def in_soak(many: int, otherwise: int) -> int:
+    """How many of a thing ``make soak`` tries, and how many ``make check``. Mark the test with ``soak``."""
+    return many if os.environ.get(VARIABLE) == "soak" else otherwise

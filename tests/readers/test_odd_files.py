@@ -43,6 +43,7 @@ def test_the_files_that_are_broken_read_before(tmp_path, form):
 
 
 @pytest.mark.generated
+@pytest.mark.soak
 @pytest.mark.filterwarnings("error", "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(("name", "form", "made"), one_in_twenty(CASES), ids=lambda v: v if isinstance(v, str) else "")
 def test_odd_files_are_read_or_refused(tmp_path, name, form, made):

@@ -1,4 +1,4 @@
-"""Ten thousand calls at every fault; a process killed in the middle; a key that must appear nowhere."""
+"""Thousands of calls at every fault; a process killed in the middle; a key that must appear nowhere."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import traceback
 
 import pytest
 from faultserver import fault_server
+from generated import in_soak
 from pydantic import BaseModel
 
 from evalbench.models.accounting import accounting, calls_table
@@ -21,7 +22,7 @@ from evalbench.models.exchange import Request
 from evalbench.models.llm import EndpointFault
 from evalbench.models.store.cache import ReplyCache
 
-CALLS = 10_000
+CALLS = in_soak(10_000, 2_000)
 FAULTS = ("429", "500", "hang", "cut", "wrong-type", "broken-json", "other-schema", "no-choices", "long")
 
 
@@ -31,7 +32,8 @@ class Mark(BaseModel):
 
 
 @pytest.mark.slow
-def test_ten_thousand_calls_at_five_percent_of_each_fault(fresh_cache):
+@pytest.mark.soak
+def test_thousands_of_calls_at_five_percent_of_each_fault(fresh_cache):
     asked = [Request(f"item-{i}: is it so?", schema=Mark, item_id=f"item-{i}") for i in range(CALLS)]
     options = {"concurrency": 256, "timeout": 20.0, "max_retries": 2, "max_reasks": 1, "progress": False}
     with fault_server(rates=dict.fromkeys(FAULTS, 0.05), seed=11) as server:
