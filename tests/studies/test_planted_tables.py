@@ -72,9 +72,6 @@ KNOWN: dict[tuple[str, str], str] = {
     # reproduction
     # rag_tuning
     ("rag_tuning", "the_question_model_refuses"): "is red",
-    # cascade
-    ("cascade", "both_refuse"): "is green",
-    ("cascade", "annotators_at_odds"): "is green; the sentence does not name the cause",
 }
 
 

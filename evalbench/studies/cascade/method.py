@@ -86,7 +86,7 @@ def notes(
             f"Undecided: {open_ones} of {len(items)}; {people.TO_LABEL} has them side by side. Filled in, it is read by -p annotated={people.TO_LABEL}."
             + (" A judge of pairs could decide of them too: -p strong=MODEL." if unasked else "")
         )
-    both_failed = int((items["label"] == "both-failed").sum())
+    both_failed = int((items["label"] == naive.BOTH_FAILED).sum())
     if both_failed:
         out.append(f"Ties because both answers failed a naive check: {both_failed}.")
     made, whole = saved_in_all(course)

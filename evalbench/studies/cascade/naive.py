@@ -16,6 +16,8 @@ from evalbench.text.words import words
 
 REPEATED, LEAST_REPEATED = 0.5, 24
 """An answer of so many words or more repeats itself where more than this share of its runs of four words appeared before."""
+BOTH_FAILED = "both-failed"
+"""The label of a tie of two answers that failed."""
 _SECONDS = 1.0
 _SCRIPTS = {
     "Latin": r"\p{Latin}",
@@ -44,7 +46,7 @@ def naive(cases: Sequence[state.Case], desk: state.Desk) -> state.Found:
             continue
         marks = tuple(0.0 if wrong[side] else float("nan") for side in ("a", "b"))
         if wrong["a"] and wrong["b"]:
-            found.decided[case.id] = state.Decision("tie", "both-failed", said, *marks)
+            found.decided[case.id] = state.Decision("tie", BOTH_FAILED, said, *marks)
         elif desk.options["naive"] == "filter":
             found.decided[case.id] = state.Decision("set-aside", "one-failed", said, *marks)
         else:

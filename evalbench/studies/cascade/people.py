@@ -28,6 +28,8 @@ COLUMNS = (
     "comment",
 )
 WINNERS = ("a", "b", "tie")
+DIVIDED = "annotators-divided"
+"""The label of a tie of annotators, of whom as many find the one answer better as the other."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -57,7 +59,7 @@ def preferences(labels: pd.DataFrame, models: Mapping[str, str]) -> dict[str, st
     found = {}
     for name, own in signs.groupby("id")["sign"]:
         mean = float(own.mean())
-        found[str(name)] = state.Preference(state.compared(mean, 0.0), len(own))
+        found[str(name)] = state.Preference(state.compared(mean, 0.0), len(own), mean == 0 and own.any())
     return found
 
 
@@ -99,6 +101,7 @@ def annotated(cases: Sequence[state.Case], desk: state.Desk, returned: Mapping[s
             said, label = case.people, "labels-at-hand"
         if said is not None:
             assert said.outcome in state.SCORES
+            label = DIVIDED if said.divided else label
             found.decided[case.id] = state.Decision(said.outcome, label, f"{said.n} annotator{'s' * (said.n != 1)}")
     return found
 

@@ -22,10 +22,12 @@ class Preference(NamedTuple):
 
     - ``outcome`` ({"a", "b", "tie"})
     - ``n``: Annotators behind it.
+    - ``divided``: Whether as many of them find the one better as the other.
     """
 
     outcome: Outcome
     n: int
+    divided: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.cascade import early, stages
+from evalbench.studies.cascade import early, naive, people, stages
 
 MARGIN, MIN_AGREEMENT = 0.05, 0.6
 NONE_DECIDED = "no question was decided"
@@ -82,6 +82,8 @@ def summarise(
         reasons.append(f"More than {core.percent(max_unscored, [max_unscored])} are unscored")
     if n_open and turned and alone != "grey":
         reasons.append("The open questions could change this")
+    if par or main.outcome in ("equivalent", "same"):
+        reasons += _empty_ties(items, max_unscored)
     if by_words := _unconfirmed(items, min_agreement):
         reasons.append(by_words)
     if kit.evidence.too_few(found[0]):
@@ -155,6 +157,20 @@ def _unconfirmed(items: pd.DataFrame, min_agreement: float) -> str:
     return (
         f"The outcome of {core.counted(len(own), 'question')} rests on baseline/lexical, which compares words ({said})"
     )
+
+
+def _empty_ties(items: pd.DataFrame, most: float) -> list[str]:
+    """Why too many ties do not show that the two are equal; nothing where few are of that kind."""
+    words = {
+        naive.BOTH_FAILED: "both answers failed a naive check",
+        people.DIVIDED: "annotators disagree on which is better",
+    }
+    n_of = {label: int((items["label"] == label).sum()) for label in words}
+    ties = int((items["outcome"] == "tie").sum())
+    if sum(n_of.values()) <= most * len(items):
+        return []
+    why = " and ".join(f"{words[label]} on {n}" for label, n in n_of.items() if n)
+    return [f"Of {core.counted(ties, 'tie')} some do not show that the two are equal: {why}"]
 
 
 class Names(NamedTuple):
