@@ -55,8 +55,6 @@ KNOWN: dict[tuple[str, str], str] = {
     ("rag_tuning", "all_equal"): "an interval without width",
     # ner_quality
     ("ner_quality", "each_prediction_twice"): "the sentence does not name the cause",
-    # needle
-    ("needle", "numbers_with_a_separator"): "the sentence does not name the cause",
     # drift
     ("drift", "empty_responses"): "is yellow; the sentence does not name the cause",
     ("drift", "no_labels"): "is green",
@@ -69,7 +67,6 @@ KNOWN: dict[tuple[str, str], str] = {
     ("imported", "scores_out_of_scale"): "is green; the sentence does not name the cause",
     # judge_audit
     ("judge_audit", "pairs_in_one_order"): "the sentence does not name the cause",
-    # reproduction
     # rag_tuning
     ("rag_tuning", "the_question_model_refuses"): "is red",
 }
