@@ -54,15 +54,32 @@ class Note(str):
     def __new__(cls, kind: Kind, short: str, text: str = "") -> Note:
         if kind not in KINDS:
             raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
-        note = super().__new__(cls, text or f"{short[:1].upper()}{short[1:]}.")
-        note.kind, note.short = kind, short.rstrip(".")
+        short = short.rstrip(".")
+        note = super().__new__(cls, text or _as_sentence(short))
+        note.kind, note.short = kind, short
         return note
+
+    @property
+    def sentence(self) -> str:
+        """The short form as a sentence of its own."""
+        return _as_sentence(self.short)
 
     def __getnewargs__(self) -> tuple[Any, ...]:
         return self.kind, self.short, str(self)
 
     def row(self) -> dict[str, str]:
         return {"kind": self.kind, "short": self.short, "note": str(self)}
+
+
+def _as_sentence(clause: str) -> str:
+    """With a capital, and a full stop unless it asks.
+
+    Examples
+    --------
+    >>> _as_sentence("marks differ"), _as_sentence("do they count from 1?")
+    ('Marks differ.', 'Do they count from 1?')
+    """
+    return f"{clause[:1].upper()}{clause[1:]}{'' if clause.endswith(('?', '!')) else '.'}"
 
 
 def first_rank(notes: Iterable[str]) -> tuple[Note, ...]:
@@ -80,7 +97,7 @@ def with_notes(sentence: str, notes: Iterable[str]) -> str:
     """
     for note in first_rank(notes):
         if not says(sentence, note):
-            sentence = f"{sentence} {note.short[:1].upper()}{note.short[1:]}."
+            sentence = f"{sentence} {note.sentence}"
     return sentence
 
 

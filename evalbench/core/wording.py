@@ -44,6 +44,19 @@ def counted(number: int, singular: str, plural: str = "") -> str:
     return f"{count(number)} {singular if number == 1 else plural or ending}"
 
 
+def listed(names: Sequence[str], most: int = 5, last: str = ", ") -> str:
+    """Names in a row, of many the first ones.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], last=" and "), listed(["a", "b", "c", "d"], 2)
+    ('a, b and c', 'a, b and 2 more')
+    """
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {count(len(names) - most)} more"
+    return last.join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
 def p_text(p: float | None) -> str:
     """A p-value for reading: two or three decimals, never 0.
 

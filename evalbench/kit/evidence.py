@@ -14,7 +14,8 @@ from evalbench.core.notes import Note
 from evalbench.core.result import Estimate
 from evalbench.core.stats import FEW_UNITS
 from evalbench.core.verdict import Band, Bands
-from evalbench.core.wording import count, counted, percent
+from evalbench.core.wording import count, counted, listed, percent
+from evalbench.readers.strangers import differs_by
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -186,9 +187,11 @@ class Absent:
             return ()
         most = sorted(self.counts, key=lambda g: -self.counts[g])
         named = [f"{self.in_words(g)}{f' ({g})' if g else ''}" for g in most]
-        short = "; ".join(named[:_MOST_NAMED])
-        if len(named) > _MOST_NAMED:
-            short = f"{named[0]} and fewer for {count(len(named) - 1)} more"
+        short = "; ".join(named)
+        if len(most) > _MOST_NAMED:
+            fewest, largest = self.counts[most[-1]], self.counts[most[0]]
+            of = f"of {counted(self.expected, self.unit)} absent ({listed(most, _MOST_NAMED)})"
+            short = f"{count(fewest)}{f' to {count(largest)}' if largest > fewest else ''} {of}"
         return (Note("absent", f"{short}, {self.counted}", f"{'; '.join(named)}, {self.counted}."),)
 
 
@@ -236,6 +239,25 @@ def absent_of(
         counted or ("counted 0" if filled else "left out"),
         stated,
     )
+
+
+def same_but_for_writing(groups: Collection[str], by: str) -> tuple[Note, ...]:
+    """A note where names of groups differ by case, blanks or signs alone: they may be one.
+
+    Examples
+    --------
+    >>> same_but_for_writing(["gpt", "GPT", "llama"], "model")[0].short
+    'GPT and gpt differ by case alone: are they one model?'
+    """
+    alike: dict[str, list[str]] = {}
+    for name in sorted(map(str, groups)):
+        alike.setdefault("".join(name.casefold().split()), []).append(name)
+    clauses = [
+        f"{first} and {other} differ by {differs_by(first, other)} alone: are they one {by.replace('_', ' ')}?"
+        for first, *others in alike.values()
+        for other in others
+    ]
+    return (Note("mixed", " ".join(clauses[:_MOST_NAMED]), " ".join(clauses)),) if clauses else ()
 
 
 def without_absent(items: pd.DataFrame) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from evalbench.core.notes import Note
 from evalbench.core.result import Estimate
 from evalbench.core.stats import FEW_UNITS
 from evalbench.core.unscored import counted as counted_reasons
-from evalbench.core.wording import counted, estimate_text, percent, share_text
+from evalbench.core.wording import counted, estimate_text, listed, percent, share_text
 from evalbench.kit.correcting import Fixed, title_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Words:
             left_out(self.items),
             without_value(self.items, measure, sum(one.alone.n_undefined for one in own)),
             f" {beside}" if beside else "",
-            *(f" {note.short[:1].upper()}{note.short[1:]}." for note in notes),
+            *(f" {note.sentence}" for note in notes),
             why_grey(panel, own, self.by) if panel.lit else "",
             corrections.sentence(panel.naive(metric), panel.decided) if corrections else "",
             f" {remark}" if remark else "",
@@ -210,11 +210,19 @@ def why_grey(panel: Panel, own: Sequence[Figure], by: str) -> str:
         clauses.append(f" More than {percent(most, [most])} are unscored{which}: not enough evidence for a light")
     if reasons:
         same = len(set(reasons.values())) == 1 and len(reasons) == len(about)
-        listed = next(iter(reasons.values())) if same else "; ".join(f"{g}: {why}" for g, why in reasons.items())
-        which = "" if panel.light == "grey" else f" of {' and '.join(reasons)}"
-        listed = f"{listed[:1].upper()}{listed[1:]}" if same else listed
-        clauses.append(f" {listed}, so the light{which} stays grey")
+        reason = next(iter(reasons.values())) if same else "; ".join(_by_reason(reasons))
+        which = "" if panel.light == "grey" else f" of {listed(list(reasons), NAMED, ' and ')}"
+        reason = f"{reason[:1].upper()}{reason[1:]}" if same else reason
+        clauses.append(f" {reason}, so the light{which} stays grey")
     return f"{'.'.join(clauses)}{would_be}." if clauses else ""
+
+
+def _by_reason(reasons: Mapping[str, str]) -> list[str]:
+    """Each reason once, behind the groups that it holds for."""
+    groups: dict[str, list[str]] = {}
+    for group, why in reasons.items():
+        groups.setdefault(why, []).append(group)
+    return [f"{listed(names)}: {why}" for why, names in groups.items()]
 
 
 def stays_grey(held_back: str, light: str) -> str:

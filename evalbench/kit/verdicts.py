@@ -13,7 +13,7 @@ from evalbench.core.stability import Lit, joint_stability
 from evalbench.core.verdict import Band, Bands, Light, Verdict
 from evalbench.judge.entail import holds_back
 from evalbench.kit import correcting, defaults
-from evalbench.kit.evidence import Absent, absent_of, floor_bands
+from evalbench.kit.evidence import Absent, absent_of, floor_bands, same_but_for_writing
 from evalbench.kit.evidence import unscored_share as crowded  # noqa: F401
 from evalbench.kit.panel import Objections, Panel, Reasons
 from evalbench.kit.panel import held as held
@@ -233,7 +233,7 @@ def worst_group(
     objections = Objections(by, units, rows, held_back, max_unscored, absent.too_many(max_unscored))
     panel = Panel(found, measures, objections, headline if floor and headline not in lights else "")
     words = Words(items, by, units, what, over, share, headline, next(iter(lights), ""))
-    notes = (*absent.notes(), *notes)
+    notes = (*absent.notes(), *same_but_for_writing(rows, by), *notes)
     sentence = words.sentence(panel, corrections, notes, remark)
     decided = panel.decided
     if decided is None:

@@ -52,6 +52,17 @@ def alike(names: Iterable[str]) -> str:
     return ""
 
 
+def differs_by(one: str, other: str) -> str:
+    """What alone two different names differ by, such as ``"case"``; empty where they differ by more.
+
+    Examples
+    --------
+    >>> differs_by("GPT", "gpt"), differs_by("gpt-4", "gpt-5")
+    ('case', '')
+    """
+    return next((what for what, writing in _WRITINGS if writing(one) and writing(one) == writing(other)), "")
+
+
 def _number(name: str) -> str:
     """``0`` of ``0.0``, ``00`` and ``0``; empty of what is not a number."""
     try:

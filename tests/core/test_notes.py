@@ -52,3 +52,9 @@ def test_a_note_is_copied_whole():
 def test_its_kind_is_one_of_the_list():
     with pytest.raises(ValueError, match="kind must be one of absent, unscored"):
         Note("other", "something")
+
+
+def test_a_note_that_asks_ends_with_its_question_mark():
+    asks = Note("shifted", "places are off by one: do they count from 1?")
+    assert with_notes("F1 0.00.", [asks]) == "F1 0.00. Places are off by one: do they count from 1?"
+    assert str(asks) == "Places are off by one: do they count from 1?"

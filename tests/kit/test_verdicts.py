@@ -267,3 +267,27 @@ def test_the_words_of_the_first_figure_are_not_those_of_another_that_decides():
     measures = [mean_of("score"), mean_of("cost", higher_is_better=False, worst=None)]
     found = worst_group(items, measures, "model", lights=lights, what="Mean score")
     assert found.verdict.sentence.startswith("cost 7.00")
+
+
+def test_groups_whose_names_differ_by_case_alone_are_named_in_the_sentence():
+    rows = [
+        {"id": f"q{i}", "model": m, "score": 1.0, "unscored": "", "undefined": ""}
+        for i in range(20)
+        for m in ("gpt", "GPT")
+    ]
+    found = worst_group(pd.DataFrame(rows), [mean_of("score")], "model", n_resamples=50).verdict
+    assert "GPT and gpt differ by case alone: are they one model?" in found.sentence
+    assert "?." not in found.sentence
+    assert [note.kind for note in found.notes] == ["mixed"]
+
+
+def test_many_groups_that_lack_rows_are_counted_once_and_their_reason_is_said_once():
+    full = [("all", f"q{i}") for i in range(40)]
+    late = [(f"m{k}", f"q{i}") for k in range(8) for i in range(4)]
+    rows = [{"id": i, "model": m, "score": 1.0, "unscored": "", "undefined": ""} for m, i in (*full, *late)]
+    lights = {"score": {"green_from": 0.8, "yellow_from": 0.5}}
+    sentence = worst_group(
+        pd.DataFrame(rows), [mean_of("score")], "model", lights=lights, n_resamples=50
+    ).verdict.sentence
+    assert "36 of 40 items absent (m0, m1, m2 and 5 more), left out." in sentence
+    assert sentence.count("more than 5% absent") == 1
