@@ -14,7 +14,7 @@ from evalbench.core.compared import ALPHA, Comparison
 from evalbench.core.planning import equivalent, least_p, smallest_difference
 from evalbench.core.result import Summary
 from evalbench.core.seeds import rng
-from evalbench.core.stats import bootstrap_cautions, percentile_interval
+from evalbench.core.stats import bootstrap_cautions, holding, left_out, percentile_interval
 from evalbench.core.wording import title_of
 from evalbench.errors import BadInput
 from evalbench.kit.options import taken
@@ -262,6 +262,10 @@ def comparison_of(
     value_a, value_b = (float(v) if np.isfinite(v) else None for v in point)
     difference = value_a - value_b if value_a is not None and value_b is not None else None
     usable = replicates[np.isfinite(replicates)]
+    own = interval
+    if difference is not None:
+        low, high = holding(difference, *own)
+        interval = float(low), float(high)
     bounded = difference is not None and min(sizes) >= 2 and bool(len(usable)) and np.isfinite(interval).all()
     p = None
     if bounded and difference is not None:
@@ -273,6 +277,9 @@ def comparison_of(
     spread = float(np.std(usable, ddof=1)) if bounded and len(usable) > 1 else 0.0
     few = said(min(sizes)) if tables.clusters else None
     cautions = bootstrap_cautions(*interval, float(np.isnan(replicates).mean()), min(sizes), few) if bounded else []
+    cautions += (
+        [left_out(difference, *own)] if bounded and difference is not None and left_out(difference, *own) else []
+    )
     least = least_p(*sizes, paired=paired)
     of = "clusters" if tables.clusters else "units"
     kind = ("paired", f"swaps within {of}") if paired else ("independent", f"{of} dealt anew")

@@ -6,10 +6,10 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
 from evalbench.core.arrays import Floats
 from evalbench.core.clusters import codes
+from evalbench.core.ends import unlike_at_most
 from evalbench.core.seeds import rng
 from evalbench.core.stats import Measured, bootstrap_sums, no_width, wilson, with_interval
 
@@ -50,8 +50,8 @@ def bounded_mean(
 ) -> Measured:
     """The mean of values between two bounds, with an interval that has a width even where all values agree.
 
-    Of 0 and 1, each a unit of its own: Wilson.  Else the percentile bootstrap over units; where all resamples agree, the mean
-    and standard error of the units with one value at each bound added, x̄ ± z s / √(n + 2), about the value and clipped to the bounds.
+    Of 0 and 1, each a unit of its own: Wilson.  Else the percentile bootstrap over units; where all resamples agree,
+    :func:`evalbench.core.ends.unlike_at_most`.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ def bounded_mean(
 
     References
     ----------
-    Wilson (1927); Bonett & Price (2012), Journal of Educational and Behavioral Statistics 37, 479–488, for the values added.
+    Wilson (1927).
 
     Examples
     --------
     >>> bounded_mean([0.5] * 98).ci_low.__round__(3), bounded_mean([1, 1, 0, np.nan]).method
-    (0.486, 'Wilson')
+    (0.481, 'Wilson')
     """
     x = np.asarray(values, dtype=float)
     kept = ~np.isnan(x)
@@ -105,15 +105,7 @@ def bounded_mean(
     measured = with_interval(value, replicates[:, 0], n=n, n_units=len(names), clustered=len(names) < n)
     if measured.ci_low is None or measured.ci_high is None or not no_width(measured.ci_low, measured.ci_high):
         return measured
-    return _all_agree(value, sums / counts, low, high, n)
-
-
-def _all_agree(value: float, of_units: Floats, low: float, high: float, n: int) -> Measured:
-    widened = np.append(of_units, [low, high])
-    half = float(ndtri(0.975)) * float(widened.std()) / len(widened) ** 0.5
-    return Measured(
-        value, max(low, value - half), min(high, value + half), n, "all agree; one value at each bound added"
-    )
+    return Measured(value, *unlike_at_most(value, len(names), (low, high)), n, "Wilson over units, all agree")
 
 
 def paired(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[Floats, Floats]:

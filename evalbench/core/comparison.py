@@ -11,14 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.core.arrays import Floats
-from evalbench.core.clusters import said
+from evalbench.core.clusters import said, widened
 from evalbench.core.compared import ALPHA, ANOTHER_JUDGE, ANOTHER_MEASURE, Comparison, Outcome, in_words
+from evalbench.core.ends import at_an_end, unlike_at_most
 from evalbench.core.measures import Columns, Drawn, Measure, intervals
 from evalbench.core.planning import equivalent, least_p, smallest_difference
 from evalbench.core.seeds import rng
 from evalbench.core.sides import Sides, values_of
 from evalbench.core.significance import Permutation, holm, mcnemar, shuffle_test, swap_test
-from evalbench.core.stats import bootstrap_cautions, bootstrap_sums
+from evalbench.core.stats import bootstrap_cautions, bootstrap_sums, no_width, percentile_interval
 
 
 class Compared(NamedTuple):
@@ -71,11 +72,17 @@ def compare_measures(
     Notes
     -----
     Paired: bootstrap of the difference over units, p-value by swapping the systems' rows within units (for means:
-    sign flips).  Unpaired: independent bootstraps, p-value by dealing the units anew.
+    sign flips).  Unpaired: independent bootstraps, p-value by dealing the units anew.  Where all units touch an end of
+    the scale, a bootstrap has no width.  Unpaired: Newcombe's interval, d ∓ √((a − aₗ)² + (bᵤ − b)²) and its like, with
+    Wilson's of a side that touches an end and the percentile interval of one that does not.  Paired, where all
+    differences are alike: those of new units are unlike in a share of at most w, Wilson's upper end for 0 of n, and
+    anywhere between the ends.
 
     References
     ----------
-    Yeh (2000), COLING, for swapping within units; Berg-Kirkpatrick et al. (2012), EMNLP, for the paired bootstrap.
+    Yeh (2000), COLING, for swapping within units; Berg-Kirkpatrick et al. (2012), EMNLP, for the paired bootstrap;
+    Newcombe (1998), Statistics in Medicine 17, 873–890, method 10; Zou & Donner (2008), Statistics in Medicine 27,
+    1693–1702, for other intervals in place of Wilson's.
 
     Examples
     --------
@@ -100,6 +107,7 @@ def compare_measures(
     a, b = sides.table_a, sides.table_b
     values = [value_of(t.sum(axis=0, keepdims=True))[0] for t in (a, b)]
     enough = min(len(a), len(b)) >= 2
+    own: tuple[Floats, ...] = ()
     if not enough:
         replicates = np.full((1, len(measures)), np.nan)
         tests = [Permutation(None, note="fewer than two units")] * len(measures)
@@ -108,12 +116,31 @@ def compare_measures(
         replicates = value_of(both[:, : a.shape[1]]) - value_of(both[:, a.shape[1] :])
         tests = swap_test(a, b, value_of, rng(seed, "comparison/swap"), n_permutations)
     else:
-        replicates = bootstrap_sums(a, value_of, rng(seed, "comparison/bootstrap", "a"), n_resamples)
-        replicates = replicates - bootstrap_sums(b, value_of, rng(seed, "comparison/bootstrap", "b"), n_resamples)
+        own = tuple(
+            bootstrap_sums(side, value_of, rng(seed, "comparison/bootstrap", name), n_resamples)
+            for name, side in (("a", a), ("b", b))
+        )
+        replicates = own[0] - own[1]
         tests = shuffle_test(a, b, value_of, rng(seed, "comparison/shuffle"), n_permutations)
     sizes_a, sizes_b = sides.clusters_a or sides.n_a, sides.clusters_b or sides.n_b
     clusters = [min(pair) for pair in zip(sizes_a, sizes_b, strict=True)] if sides.clusters_a else None
-    differences = np.stack([values[0] - values[1], *intervals(replicates, clusters)])
+    differences = np.stack([values[0] - values[1], *intervals(values[0] - values[1], replicates, clusters)])
+    agreed = {
+        j: found
+        for j, measure in enumerate(measures)
+        if (
+            found := _agreed(
+                measure.ends,
+                (float(values[0][j]), float(values[1][j])),
+                (sizes_a[j], sizes_b[j]),
+                (float(differences[1, j]), float(differences[2, j])),
+                [side[:, j] for side in own],
+                widened(min(sizes_a[j], sizes_b[j])) if clusters else 0.95,
+            )
+        )
+    }
+    for j, (low, high, _) in agreed.items():
+        differences[1:, j] = low, high
     adjusted = holm([math.nan if t.p is None else t.p for t in tests])
     compared = tuple(
         _compare_one(
@@ -131,10 +158,44 @@ def compare_measures(
             alpha=alpha,
             paired=paired,
             n_tests=max(1, int(np.isfinite(adjusted).sum())),
+            agreed=agreed[j][2] if j in agreed else "",
         )
         for j, (measure, (value, low, high)) in enumerate(zip(measures, differences.T.tolist(), strict=True))
     )
     return Compared(compared, sides.n_shared, sides.only_a, sides.only_b)
+
+
+def _agreed(
+    scale: tuple[float, float] | None,
+    values: tuple[float, float],
+    n: tuple[int, int],
+    interval: tuple[float, float],
+    own: Sequence[Floats],
+    level: float,
+) -> tuple[float, float, str] | None:
+    """The interval of a difference, and its name, where all units of a side touch an end of the scale; else None.
+
+    ``own``: each side's replicates; none where the sides are paired.
+    """
+    if scale is None or min(n) < 2 or not np.isfinite([*values, *interval]).all():
+        return None
+    a, b = values
+    width = scale[1] - scale[0]
+    if not own:
+        touch = all(value in scale for value in values)
+        if not no_width(*interval) or not (touch or a != b):
+            return None
+        low, high = unlike_at_most(a - b, n[0], (-width, width))
+        return low, high, f"worst case of {n[0]} units of which all agree"
+    ends = [at_an_end(value, of, scale) for value, of in zip(values, n, strict=True)]
+    if ends == [None, None]:
+        return None
+    (la, ua), (lb, ub) = (
+        end or tuple(map(float, percentile_interval(drawn, level))) for end, drawn in zip(ends, own, strict=True)
+    )
+    low = a - b - math.hypot(a - la, ub - b)
+    high = a - b + math.hypot(ua - a, b - lb)
+    return max(low, -width), min(high, width), "Newcombe's, with Wilson's where all units of a side agree"
 
 
 def _compare_one(
@@ -151,6 +212,7 @@ def _compare_one(
     alpha: float,
     paired: bool,
     n_tests: int,
+    agreed: str,
 ) -> Comparison:
     defined = all(math.isfinite(v) for v in values)
     bounded = defined and drawn.n_units >= 2 and math.isfinite(drawn.low) and math.isfinite(drawn.high)
@@ -186,7 +248,7 @@ def _compare_one(
         n_b=sides.n_b[at],
         n_left_out=sides.n_shared - sides.n_a[at] if paired else 0,
         n_clusters=drawn.n_units if drawn.clusters else None,
-        method=_method(len(drawn.replicates), test, paired=paired, clusters=drawn.clusters) if bounded else "",
+        method=_method(len(drawn.replicates), test, agreed, paired=paired, clusters=drawn.clusters) if bounded else "",
         outcome=outcome,
         words="",
         note=_note(measure, drawn, defined=defined),
@@ -232,10 +294,12 @@ def _mcnemar(rows_a: Floats, rows_b: Floats) -> float:
     return mcnemar(int((rows_a[:, 0] > rows_b[:, 0]).sum()), int((rows_a[:, 0] < rows_b[:, 0]).sum()))
 
 
-def _method(n_resamples: int, test: Permutation, *, paired: bool, clusters: bool) -> str:
+def _method(n_resamples: int, test: Permutation, agreed: str, *, paired: bool, clusters: bool) -> str:
     of = "clusters" if clusters else "units"
     kind = f"swaps within {of}" if paired else f"{of} dealt anew"
     how = "all" if test.exact else f"{test.n_permutations}"
+    if agreed:
+        return f"{agreed}; {how} {kind}"
     drawn = "percentile bootstrap of clusters, widened by t" if clusters else "percentile bootstrap"
     return f"{'paired' if paired else 'independent'} {drawn}, {n_resamples} resamples; {how} {kind}"
 

@@ -148,6 +148,7 @@ def rogan_gladen_rate(judged: npt.ArrayLike, human: npt.ArrayLike, *, level: flo
     spread = q_ * (1 - q_) / (n + z * z) + of_labels
     half = z * math.sqrt(spread) / skill
     value, low, high = (min(1.0, max(0.0, x)) for x in ((q + sp - 1) / (se + sp - 1), middle - half, middle + half))
+    low, high = min(low, value), max(high, value)
     return known._replace(value=value, ci_low=low, ci_high=high, of_labels=of_labels / spread)
 
 

@@ -16,9 +16,18 @@ import numpy.typing as npt
 
 from evalbench.core.arrays import Floats
 from evalbench.core.clusters import codes, drawn_together, is_clustered, said, widened
+from evalbench.core.ends import at_an_end, scale_of, unlike_at_most
 from evalbench.core.result import Estimate
 from evalbench.core.seeds import rng
-from evalbench.core.stats import FEW_UNITS, bootstrap_cautions, bootstrap_sums, no_width, percentile_interval, wilson
+from evalbench.core.stats import (
+    FEW_UNITS,
+    bootstrap_cautions,
+    bootstrap_sums,
+    holding,
+    no_width,
+    percentile_interval,
+    wilson,
+)
 from evalbench.core.unscored import counted
 from evalbench.core.verdict import Bands
 
@@ -39,16 +48,17 @@ class Measure:
     - ``sums``: Columns of ``items`` whose sums the figure is computed from. ``"#score"`` is the number of items with a
       finite ``score``.
     - ``value``: Takes the sums as arrays, in this order, and returns values; NaN where undefined.
-    - ``interval`` ({"bootstrap", "bounded", "wilson", "counts"}): ``bounded``, for the mean of a score between 0 and 1:
-      bootstrap, but :func:`unlike_at_most` where the score is the same on every unit. ``wilson`` only for a proportion
-      of items: its two sums are successes and trials; bootstrap where items have shares between 0 and 1, as the average
-      of their trials. ``counts`` for a proportion of things that come several to an item, such as precision: bootstrap,
-      but Wilson over the items that have some where all agree on 0 or 1, so that 20 of 20 is [0.84, 1] and not [1, 1].
+    - ``interval`` ({"bootstrap", "bounded", "wilson", "counts"}): of all, Wilson's over units where all of them touch an
+      end of the unit's scale, so that 20 of 20 is [0.84, 1] and not [1, 1]; else ``bootstrap``. ``bounded``, for the mean of
+      a score between 0 and 1: also :func:`unlike_at_most` where the score is the same on every unit. ``wilson`` only for a
+      proportion of items: its two sums are successes and trials; bootstrap where items have shares between 0 and 1, as the
+      average of their trials. ``counts`` for a proportion of things that come several to an item, such as precision.
     - ``undefined``: Why there is no value where ``value`` is NaN.
     - ``worst``: An unscored item's worst possible score, for the note beside a mean.
     - ``bands``: The figure's own light.
     - ``title``: The words for people; by default the identifier.
     - ``least_units``: On fewer units there is no light.
+    - ``scale``: The lowest and highest value; by default those that ``unit`` says, such as ``0–1``; None: not known.
     """
 
     metric: str
@@ -62,9 +72,17 @@ class Measure:
     bands: Bands | None = None
     title: str = ""
     least_units: int = FEW_UNITS
+    scale: tuple[float, float] | Literal["unit"] | None = "unit"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.metric)
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The lowest and highest value, where they are known."""
+        if self.scale == "unit":
+            return scale_of(self.unit) if self.interval == "bootstrap" else (0.0, 1.0)
+        return self.scale
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
@@ -88,7 +106,7 @@ def share_of(column: str, metric: str = "", **options: Any) -> Measure:
 
 def f1_of(tp: str, fp: str, fn: str, metric: str = "f1", **options: Any) -> Measure:
     """F1 = 2tp / (2tp + fp + fn) of summed counts; with neither truth nor prediction undefined."""
-    options = {"undefined": "neither a true nor a predicted one", **options}
+    options = {"undefined": "neither a true nor a predicted one", "interval": "counts", **options}
     return Measure(metric, (tp, fp, fn), lambda t, p, n: ratio(2 * t, 2 * t + p + n), **options)
 
 
@@ -194,7 +212,9 @@ def estimate(
         bootstrap_sums(sums, values, rng(seed, "bootstrap"), n_resamples) if enough else np.empty((0, len(measures)))
     )
     n_units = [_units_with_value(f, sums, at, columns, drawn_together(columns, units)) for f in measures]
-    interval = intervals(replicates, n_units if clusters else None) if enough else [np.full(len(measures), np.nan)] * 2
+    interval = (
+        intervals(point, replicates, n_units if clusters else None) if enough else [np.full(len(measures), np.nan)] * 2
+    )
     ends = np.stack([point, *interval], axis=1)
     totals = sums.sum(axis=0)
     drawn = [
@@ -208,12 +228,15 @@ def estimate(
     return Estimated(estimates, {f.metric: replicates[:, j] for j, f in enumerate(measures)})
 
 
-def intervals(replicates: Floats, n_clusters: Sequence[int] | None) -> list[Floats]:
-    """Both ends of the percentile interval of each column of replicates, widened where these many clusters were drawn."""
+def intervals(values: Floats, replicates: Floats, n_clusters: Sequence[int] | None) -> list[Floats]:
+    """Both ends of the percentile interval of each column of replicates, widened where these many clusters were drawn.
+
+    They hold the values.
+    """
     if n_clusters is None:
-        return list(percentile_interval(replicates))
+        return list(holding(values, *percentile_interval(replicates)))
     each = [percentile_interval(replicates[:, j], widened(n)) for j, n in enumerate(n_clusters)]
-    return list(np.array(each, dtype=float).T)
+    return list(holding(values, *np.array(each, dtype=float).T))
 
 
 def _units_with_value(
@@ -232,21 +255,6 @@ def _between(columns: Columns, measure: Measure) -> bool:
     """Whether items have shares between 0 and 1, as those of several trials have: they are no single draws."""
     values = np.asarray(columns[measure.sums[0]], dtype=float)
     return bool(((values > 0) & (values < 1)).any())
-
-
-def unlike_at_most(value: float, n: int) -> tuple[float, float]:
-    """The 95 % interval of a mean of scores between 0 and 1 that are alike on every unit, where a bootstrap has no width.
-
-    Units of which so many are alike are unlike in a share of at most w, Wilson's upper end for 0 of n, and those may be
-    anywhere: [v − v w, v + (1 − v) w].  Of scores that are all 0 or all 1 this is Wilson's interval.
-
-    Examples
-    --------
-    >>> [tuple(round(end, 2) for end in unlike_at_most(value, 20)) for value in (1.0, 0.5, 0.0)]
-    [(0.84, 1.0), (0.42, 0.58), (0.0, 0.16)]
-    """
-    w = float(wilson(0, n)[1])
-    return value - value * w, value + (1 - value) * w
 
 
 def _reasons(column: npt.ArrayLike | None, n: int) -> npt.NDArray[np.bool_]:
@@ -283,18 +291,15 @@ def _estimate_one(
         notes.append(
             f"every item is unscored: {why}" if n_unscored and n_unscored == len(unscored) else measure.undefined
         )
+    elif (ends := at_an_end(value, n_units, measure.ends)) is not None:
+        low, high = ends
+        method = "Wilson" if measure.interval == "wilson" and not clustered else f"Wilson over {kind}, all agree"
     elif n_units < 2:
+        low = high = np.nan
         notes.append(f"no interval: fewer than two {kind}")
-    elif measure.interval == "wilson" and (
-        totals[0] in (0, totals[1]) or not (clustered or _between(columns, measure))
-    ):
-        # Clustered proportions keep the bootstrap, except where all agree and it would have no width.
-        agreed = n_units if totals[0] else 0
-        low, high = map(float, wilson(agreed, n_units) if clustered else wilson(totals[0], totals[1]))
-        method = "Wilson" if not clustered else f"Wilson over {kind}, all agree"
-    elif measure.interval == "counts" and value in (0, 1):
-        low, high = map(float, wilson(n_units * value, n_units))
-        method = f"Wilson over {kind}, all agree"
+    elif measure.interval == "wilson" and not (clustered or _between(columns, measure)):
+        low, high = map(float, wilson(totals[0], totals[1]))
+        method = "Wilson"
     elif measure.interval == "bounded" and 0 <= value <= 1 and no_width(low, high):
         low, high = unlike_at_most(value, n_units)
         method = f"Wilson over {kind}, all agree"
@@ -307,7 +312,7 @@ def _estimate_one(
         floor = (value * n + measure.worst * n_unscored) / (n + n_unscored)
         notes.append(f"{floor:.3g} if every unscored item were the worst")
     known = np.isfinite(value)
-    bounded = known and n_units >= 2 and np.isfinite(low) and np.isfinite(high)
+    bounded = known and np.isfinite(low) and np.isfinite(high)
     return Estimate(
         metric=measure.metric,
         title=measure.title,

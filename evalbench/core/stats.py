@@ -34,13 +34,13 @@ def of_few(counts: Iterable[int]) -> str:
     Examples
     --------
     >>> of_few([3, 40]), of_few([1]), of_few([20])
-    (' Fewer than 20 have a score: the interval is too narrow.', ' Only one has a score, so there is no interval.', '')
+    (' Fewer than 20 have a score: the interval is too narrow.', ' Only one has a score.', '')
     """
     fewest = min(filter(None, counts), default=FEW_UNITS)
     if fewest >= FEW_UNITS:
         return ""
     if fewest == 1:
-        return " Only one has a score, so there is no interval."
+        return " Only one has a score."
     return f" Fewer than {FEW_UNITS} have a score: the interval is too narrow."
 
 
@@ -224,12 +224,14 @@ def with_interval(
         kind = "clusters" if clusters else "units"
         reason = f"fewer than two {kind}" if n_units < 2 else "no resample has a value"
         return Measured(value, n=n, note=f"no interval: {reason}")
-    low, high = (float(end) for end in percentile_interval(values, widened(n_units) if clusters else 0.95))
+    own = percentile_interval(values, widened(n_units) if clusters else 0.95)
+    low, high = (float(end) for end in holding(value, *own))
     method = f"{'clustered ' if clustered else ''}percentile bootstrap, {len(values)} resamples"
     if clusters:
         method = f"percentile bootstrap of {n_units} clusters, widened by t, {len(values)} resamples"
     few = said(n_units) if clusters else None
-    return Measured(value, low, high, n, method, "; ".join(bootstrap_cautions(low, high, undefined, n_units, few)))
+    cautions = [*bootstrap_cautions(low, high, undefined, n_units, few), left_out(value, *own)]
+    return Measured(value, low, high, n, method, "; ".join(filter(None, cautions)))
 
 
 def bootstrap_cautions(low: float, high: float, undefined: float, n_units: int, few: str | None = None) -> list[str]:
@@ -245,6 +247,19 @@ def bootstrap_cautions(low: float, high: float, undefined: float, n_units: int, 
         (no_width(low, high), "all resamples agree: the interval has no width"),
     )
     return [text for holds, text in cautions if holds]
+
+
+def holding(value: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """The ends of an interval, widened where they leave out the value by more than rounding errors, as ranks with ties may."""
+    at, least, most = (np.asarray(x, dtype=float) for x in (value, low, high))
+    dust = 1e-12 * np.maximum(1.0, np.abs(at))
+    return np.where(at < least - dust, at, least), np.where(at > most + dust, at, most)
+
+
+def left_out(value: float, low: npt.ArrayLike, high: npt.ArrayLike) -> str:
+    """What is said of an interval that was widened to hold its value; else empty."""
+    widened_by = [float(np.abs(a - b)) for a, b in zip(holding(value, low, high), (low, high), strict=True)]
+    return "the resamples leave the value out: the interval is widened to hold it" if any(widened_by) else ""
 
 
 def no_width(low: float, high: float) -> bool:

@@ -34,7 +34,7 @@ def of_study(
     """
     own = list(options)
     of = {name: figures for name, figures in MEASURED_BY.items() if name not in judged}
-    of = {**of, **measured_by}
+    of = {**of, **{name: () for name in own if name.endswith("_floor")}, **measured_by}
     judges = (*JUDGED, *judged)
     return (
         {name: of[name] for name in own if name in of},

@@ -131,7 +131,8 @@ def few(own: Sequence[Estimate], units: dict[str, int] | None = None) -> str:
     plain = [e for e in known if SEQUENCE not in e.method]  # which holds for any number
     if scarce := [e for e in plain if 0 < e.n < FEW_UNITS]:
         if all(e.n == 1 for e in scarce):
-            return f" Only one has a score{_of_some(scarce, known)}, so there is no interval."
+            none = ", so there is no interval" if any(e.ci_low is None for e in scarce) else ""
+            return f" Only one has a score{_of_some(scarce, known)}{none}."
         return f" Fewer than {FEW_UNITS} have a score{_of_some(scarce, known)}: the interval is too narrow."
     counts = [units.get(_name(e), e.n) for e in plain if not e.method.startswith("Wilson")] if units else []
     fewest = min(counts, default=FEW_UNITS)

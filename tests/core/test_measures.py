@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from sklearn.metrics import f1_score
 
+from evalbench.core.ends import unlike_at_most
 from evalbench.core.measures import (
     Measure,
     estimate,
@@ -21,7 +22,6 @@ from evalbench.core.measures import (
     recall_of,
     share_of,
     unit_sums,
-    unlike_at_most,
 )
 from evalbench.core.stats import wilson
 
@@ -71,9 +71,11 @@ def test_precision_where_all_agree_has_wilsons_interval_over_the_items_that_pred
     assert one(columns, measure).method.startswith("percentile bootstrap")
 
 
-def test_recall_of_one_item_with_truth_has_no_interval():
+def test_recall_of_one_item_with_truth_has_wilsons_interval_where_it_is_1_and_none_between():
     out = one({"tp": np.array([2.0, 0, 0]), "fn": np.zeros(3)}, recall_of("tp", "fn"))
-    assert (out.value, out.ci_low, out.note) == (1, None, "no interval: fewer than two units")
+    assert (out.value, out.ci_low, out.ci_high) == (1, pytest.approx(0.2065, abs=1e-4), 1)
+    half = one({"tp": np.array([2.0, 0, 0]), "fn": np.array([2.0, 0, 0])}, recall_of("tp", "fn"))
+    assert (half.value, half.ci_low, half.note) == (0.5, None, "no interval: fewer than two units")
 
 
 def test_f1_precision_recall_agree_with_scikit_learn():
@@ -135,12 +137,31 @@ def test_the_mean_is_within_the_interval_where_all_draws_are_alike():
             assert low <= truth <= high or (1 - e) ** 12 < 0.05
 
 
+@pytest.mark.parametrize(
+    ("unit", "score", "low"),
+    [("0–1", 1.0, 0.8389), ("0–100", 100.0, 83.8875), ("1–5", 5.0, 4.3555), ("0/1", 1.0, 0.8389)],
+)
+def test_a_mean_of_scores_that_are_all_the_best_is_wilsons_on_any_scale(unit, score, low):
+    out = one({"score": np.full(20, score)}, mean_of("score", unit=unit))
+    assert (out.ci_low, out.ci_high, out.note) == (pytest.approx(low, abs=1e-3), score, "")
+    assert out.method == "Wilson over units, all agree"
+    alone = one({"score": np.full(1, score)}, mean_of("score", unit=unit))
+    least = 1.0 if unit == "1–5" else 0.0
+    assert alone.ci_low == pytest.approx(least + (score - least) * float(wilson(1, 1)[0]))
+
+
+def test_f1_where_nothing_is_wrong_has_wilsons_interval_over_the_texts_that_have_some():
+    columns = {"tp": np.repeat([3.0, 0.0], [20, 30]), "fp": np.zeros(50), "fn": np.zeros(50)}
+    out = one(columns, f1_of("tp", "fp", "fn"))
+    assert (out.ci_low, out.ci_high) == pytest.approx(tuple(map(float, wilson(20, 20))))
+
+
 def test_f1_says_which_resamples_have_no_value():
-    columns = {"tp": np.repeat([1.0, 0.0], [1, 39]), "fp": np.zeros(40), "fn": np.zeros(40)}
+    columns = {"tp": np.repeat([1.0, 0.0], [2, 38]), "fp": np.repeat([1.0, 0.0], [2, 38]), "fn": np.zeros(40)}
     out = one(columns, f1_of("tp", "fp", "fn"), n_resamples=2000)
     assert "% of the resamples have no value and are left out" in out.note
     share = float(out.note.split("%")[0]) / 100
-    assert share == pytest.approx((39 / 40) ** 40, abs=0.04)
+    assert share == pytest.approx((38 / 40) ** 40, abs=0.04)
 
 
 def test_f1_warns_under_20_units():

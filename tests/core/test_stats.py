@@ -214,14 +214,17 @@ def test_f1_under_20_units_is_said_to_be_too_narrow_because_it_is():
     [
         ([], 1, "no interval: fewer than two units"),
         ([np.nan, np.nan], 30, "no interval: no resample has a value"),
-        ([0.5, np.nan, 0.7, 0.6], 30, "25.0% of the resamples have no value and are left out"),
+        ([0.4, np.nan, 0.7, 0.6], 30, "25.0% of the resamples have no value and are left out"),
         ([0.5, 0.5], 30, "all resamples agree: the interval has no width"),
         ([0.5, 0.5 + 1e-16, 0.5 - 1e-16], 30, "all resamples agree: the interval has no width"),
-        ([0.5, 0.6], 30, ""),
+        ([0.4, 0.6], 30, ""),
+        ([0.6, 0.8], 30, "the resamples leave the value out: the interval is widened to hold it"),
     ],
 )
 def test_an_interval_says_what_it_lacks(replicates, units, note):
-    assert with_interval(0.5, replicates, n=units, n_units=units).note == note
+    out = with_interval(0.5, replicates, n=units, n_units=units)
+    assert out.note == note
+    assert out.ci_low is None or out.ci_low <= 0.5 <= out.ci_high
 
 
 @settings(max_examples=60)

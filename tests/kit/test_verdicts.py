@@ -68,7 +68,7 @@ class TestTheWorstDecides:
         verdict = found.verdict
         assert (verdict.light, verdict.would_be, verdict.decided_by) == ("red", None, {"metric": "score", "model": "b"})
         assert verdict.sentence.startswith(
-            "Mean score 0.75 [0.62, 0.87] (b, 50% passed); 1.00 [1.00, 1.00] (a, 100% passed); 20 problems, threshold 0.8."
+            "Mean score 0.75 [0.62, 0.87] (b, 50% passed); 1.00 [0.84, 1.00] (a, 100% passed); 20 problems, threshold 0.8."
         )
         assert verdict.rule == "Mean score, the worst model decides: red: < 0.8; green: ≥ 0.8"
         assert found.estimate("score", model="a").light == "green"
@@ -85,7 +85,7 @@ class TestTheWorstDecides:
         items = table({f"m{k:02}": [k / 20] * 20 for k in range(NAMED + 1)})
         sentence = judged(items, over="20 problems").verdict.sentence
         assert sentence.startswith(
-            "score from 0.000 [0.000, 0.000] (m00) to 0.600 [0.600, 0.600] (m12); 13 models, 20 problems"
+            "score from 0.000 [0.000, 0.161] (m00) to 0.600 [0.600, 0.600] (m12); 13 models, 20 problems"
         )
 
     def test_a_measure_of_which_less_is_better(self):
@@ -109,7 +109,7 @@ class TestTheWorstDecides:
         found = judged(table({"a": [1] * 20}), lights={})
         assert (found.verdict.light, found.verdict.decided_by) == ("unlit", None)
         assert (
-            found.verdict.sentence == "score 1.00 [1.00, 1.00] (a); 20 items. No thresholds set, so there is no light."
+            found.verdict.sentence == "score 1.00 [0.84, 1.00] (a); 20 items. No thresholds set, so there is no light."
         )
         named = judged(table({"a": [1] * 20}), lights={"passed": ()}).verdict
         assert named.sentence.startswith("passed 1.00")
@@ -221,7 +221,9 @@ class TestHeadline:
     def test_a_bad_headline_makes_it_at_best_yellow_and_says_both(self):
         found = self.judged(0.0)
         assert (found.light, found.decided_by["metric"]) == ("yellow", "f1")
-        assert found.sentence.startswith("F1 0.00 [0.00, 0.00] (a); 40 items, at best yellow below 0.5. Confusion 0.00")
+        assert found.sentence.startswith(
+            "F1 0.000 [0.000, 0.088] (a); 40 items, at best yellow below 0.5. Confusion 0.000"
+        )
         assert "F1: yellow: < 0.5; green: ≥ 0.5" in found.rule
 
     def test_a_good_headline_is_beside_the_figure_that_decides(self):

@@ -133,7 +133,7 @@ def _pair(a: pd.DataFrame, b: pd.DataFrame, units: str, *, seed: int, n_resample
                 for weights in patterns.drawn(core.seeds.rng(seed, "comparison/bootstrap"), times)
             ]
         )
-        lows, highs = core.stats.percentile_interval(drawn)
+        lows, highs = core.stats.holding(difference, *core.stats.percentile_interval(drawn))
         low, high = (float(end) if np.isfinite(end) else None for end in (lows, highs))
         same = bool(
             (both[f"{figures.FIRST}_a"] == both[f"{figures.FIRST}_b"]).all()

@@ -73,10 +73,8 @@ def _statistic(
     known = math.isfinite(s.value)
     low = high = None
     if known and len(s.drawn) and n_units > 1 and np.isfinite(s.drawn).any():
-        low, high = (
-            float(end)
-            for end in core.stats.percentile_interval(s.drawn, core.clusters.widened(n_units) if clustered else 0.95)
-        )
+        level = core.clusters.widened(n_units) if clustered else 0.95
+        low, high = map(float, core.stats.holding(s.value, *core.stats.percentile_interval(s.drawn, level)))
     words = f"percentile bootstrap of {n_units} clusters, widened by t, " if clustered else "percentile bootstrap, "
     lost = core.unscored.counted(items["unscored"])
     return core.Estimate(

@@ -149,7 +149,7 @@ def _bootstrapped(panel: panels.Panel, a: int, b: int, j: int, level: str) -> di
     if level != "system" and panel.clusters is not None:
         n = min(n, len(set(panel.clusters)))
         level_of = core.clusters.widened(n)
-    low, high = core.stats.percentile_interval(replicates, level_of)
+    low, high = core.stats.holding(difference, *core.stats.percentile_interval(replicates, level_of))
     found = row | {"difference": difference, "ci_low": float(low), "ci_high": float(high)}
     # Counted replicates cannot give a p-value small enough to survive Holm over many pairs of metrics.
     error = float(replicates.std(ddof=1)) * math.sqrt(n / (n - 1)) if len(replicates) > 1 else 0.0

@@ -39,7 +39,7 @@ def measures(*, metric: str = "", score_range: Sequence[float] = ()) -> tuple[co
     return (
         core.mean_of(DROP, unit="pp", higher_is_better=False, worst=100.0, undefined=NOTHING),
         core.Measure(
-            "relative_drop", (DROP, "above_worst"), core.ratio, higher_is_better=False, title="relative drop (PDR)",
+            "relative_drop", (DROP, "above_worst"), core.ratio, higher_is_better=False, scale=None, title="relative drop (PDR)",
             undefined=f"{NOTHING}, or before is at the worst",
         ),
         core.mean_of("before", title=f"{name} before", **{**common, "worst": None}),

@@ -1,0 +1,52 @@
+"""Scores that all touch an end of their scale, or are all alike: a bootstrap has no width, the number of units bounds the mean."""
+
+from __future__ import annotations
+
+import re
+
+from evalbench.core.stats import wilson
+
+
+def scale_of(unit: str) -> tuple[float, float] | None:
+    """The lowest and highest score of a unit that says them; None where it does not.
+
+    Examples
+    --------
+    >>> scale_of("0–1"), scale_of("1–5"), scale_of("−1–1"), scale_of("words"), scale_of("0/1")
+    ((0.0, 1.0), (1.0, 5.0), (-1.0, 1.0), None, (0.0, 1.0))
+    """
+    found = re.fullmatch(r"([−-]?[0-9.]+)(?:–| to |/)([0-9.]+)", unit)
+    ends = tuple(float(end.replace("−", "-")) for end in found.groups()) if found else ()
+    return (ends[0], ends[1]) if len(ends) == 2 and ends[0] < ends[1] else None
+
+
+def at_an_end(value: float, n: int, scale: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Wilson's interval of a mean over n units all of which touch one end of the scale; None of others.
+
+    It holds for any scores of the scale: the worst that a unit may be is its other end.
+
+    Examples
+    --------
+    >>> [round(end, 2) for end in at_an_end(5.0, 20, (1.0, 5.0))], at_an_end(4.9, 20, (1.0, 5.0))
+    ([4.36, 5.0], None)
+    """
+    if scale is None or n < 1 or value not in scale:
+        return None
+    least, most = scale
+    low, high = (float(least + (most - least) * end) for end in wilson(n * (value == most), n))
+    return (low, value) if value == most else (value, high)
+
+
+def unlike_at_most(value: float, n: int, scale: tuple[float, float] = (0.0, 1.0)) -> tuple[float, float]:
+    """The 95 % interval of a mean of scores of a scale that are alike on every unit, where a bootstrap has no width.
+
+    Units of which so many are alike are unlike in a share of at most w, Wilson's upper end for 0 of n, and those may be
+    anywhere: [v − (v − least) w, v + (most − v) w].  Of scores that are all 0 or all 1 this is Wilson's interval.
+
+    Examples
+    --------
+    >>> [tuple(round(end, 2) for end in unlike_at_most(value, 20)) for value in (1.0, 0.5, 0.0)]
+    [(0.84, 1.0), (0.42, 0.58), (0.0, 0.16)]
+    """
+    w = float(wilson(0, n)[1])
+    return value - (value - scale[0]) * w, value + (scale[1] - value) * w
