@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalbench.core.wording import listed
 from evalbench.errors import BadInput
 from evalbench.readers.frames import more_than_once
 
@@ -58,12 +59,25 @@ def delimited_frame(path: Path, raw: bytes, expected: str) -> tuple[pd.DataFrame
     doubled = more_than_once(rows.header)
     if doubled:
         raise BadInput(f"{path}: column {', '.join(doubled)} appears more than once in the header")
+    frame.index = pd.RangeIndex(2, len(frame) + 2)
+    frame, notes = _without_headers(frame, rows.header)
     if frame.empty:
         raise BadInput(f"{path}: a header but no rows")
-    frame.index = pd.RangeIndex(2, len(frame) + 2)
     frame.attrs["separator"] = rows.separator
     named = SEPARATORS.get(rows.separator, repr(rows.separator))
-    return frame, [] if rows.separator == expected else [f"its cells are separated by {named}"]
+    return frame, [*([] if rows.separator == expected else [f"its cells are separated by {named}"]), *notes]
+
+
+def _without_headers(frame: pd.DataFrame, header: list[str]) -> tuple[pd.DataFrame, list[str]]:
+    """The rows but those that are the header again, as where files were put one behind another; and how many these were."""
+    again = frame.iloc[:, 0] == header[0]
+    for place in range(1, len(header)):
+        again &= frame.iloc[:, place] == header[place]
+    if len(header) < 2 or not again.any():
+        return frame, []
+    places = listed([str(row) for row in frame.index[again]])
+    which = f"row {places} is" if again.sum() == 1 else f"rows {places} are"
+    return frame[~again], [f"{which} the header again, left out: were files put one behind another?"]
 
 
 def _found(path: Path, raw: bytes, expected: str) -> Rows:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterable
 
 _WRITINGS: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("Unicode form", lambda name: unicodedata.normalize("NFKC", name)),
     ("blanks", lambda name: "".join(name.split())),
     ("case", str.casefold),
     ("case and blanks", lambda name: "".join(name.casefold().split())),

@@ -67,3 +67,10 @@ def test_no_cell_changes():
 
 def test_a_cell_longer_than_the_csv_module_s_limit():
     assert frame(f"id,output\n1,{'x' * 200_000}\n")["output"].str.len().tolist() == [200_000]
+
+
+def test_headers_of_files_put_one_behind_another_are_no_rows():
+    found, notes = frame("id,output\na,x\nid,output\nb,y\nid,z\nid,output\n")
+    assert found["id"].tolist() == ["a", "b", "id"]
+    assert found.index.tolist() == [2, 4, 5]
+    assert notes == ["rows 3, 6 are the header again, left out: were files put one behind another?"]

@@ -20,6 +20,7 @@ from evalbench.readers.strangers import written_otherwise
         (["a"], [], ""),
         (["nan"], ["NaN"], "case"),
         (["Ä1"], ["ä1"], "case"),
+        (["cafe\u0301"], ["caf\u00e9"], "Unicode form"),
     ],
 )
 def test_what_identifiers_differ_by(own, known, what):
