@@ -35,7 +35,6 @@ KNOWN: dict[tuple[str, str], str] = {
     # text_metrics
     ("text_metrics", "all_equal"): "an interval without width",
     # reproduction
-    ("reproduction", "two_units"): "is green",
     ("reproduction", "all_equal"): "an interval without width",
     # stability
     ("stability", "all_equal"): "an interval without width",

@@ -317,7 +317,7 @@ def test_the_page_names_what_is_planted_in_the_sample():
     assert {i.partition("-")[2][:2] for i in flickering["id"]} == {"en", "ru"}
     lights = {(e.group["model"], e.group["test_set"]): e.light for e in result.summary.estimates if e.light != "unlit"}
     assert lights == {
-        ("alder-7b", "facts"): "green", ("rowan-2b", "facts"): "red", ("alder-7b", "tales"): "red", ("rowan-2b", "tales"): "green",
+        ("alder-7b", "facts"): "green", ("rowan-2b", "facts"): "red", ("alder-7b", "tales"): "grey", ("rowan-2b", "tales"): "grey",
     }  # fmt: skip
 
 

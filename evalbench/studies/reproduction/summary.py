@@ -146,9 +146,11 @@ def summarise(
         why = _lost(rows, max_unscored)
         if not why and group["model"] in too_many:
             why = f"more than {core.percent(max_unscored, [max_unscored])} of the questions are absent"
-        if why:
+        estimates = _estimates(rows, own, group, options)
+        few = [kit.evidence.too_few(e) for m, e in zip(own, estimates, strict=True) if m.bands is not None]
+        if why := why or next(filter(None, few), ""):
             lost[", ".join(group.values())] = why
-        for measure, e in zip(own, _estimates(rows, own, group, options), strict=True):
+        for measure, e in zip(own, estimates, strict=True):
             if measure.bands is not None:
                 lit.append((len(found), measure, rows))
             found.append(e)
@@ -164,7 +166,7 @@ def summarise(
             _figures(about, found, task),
             _other(decided, own_of[decided.metric, *decided.group.values()]),
             f"; {_size(items)}.",
-            _few(about),
+            kit.sentences.few([e for e in about if not kit.evidence.too_few(e)]),
             kit.verdicts.left_out(items),
             _not_compared(items),
             _grey(lost, light, alone, [e for e in about if kit.evidence.unscored_share(e, max_unscored)], max_unscored),
@@ -275,16 +277,6 @@ def _other(decided: core.Estimate, own: str) -> str:
     return f"; the light is that of {decided.title}: {value}{whose}"
 
 
-def _few(about: Sequence[core.Estimate]) -> str:
-    """Which intervals are too narrow, or missing, for want of questions."""
-    known = [e for e in about if e.value is not None]
-    few = [e for e in known if core.stats.of_few([e.n])]
-    said = core.stats.of_few(e.n for e in few)
-    if not said or len(few) == len(known):
-        return said
-    return f"{said[:-1]} ({'; '.join(dict.fromkeys(', '.join(e.group.values()) for e in few))})."
-
-
 def _size(items: pd.DataFrame) -> str:
     sizes = items["n_generations"]
     low, high = int(sizes.min()), int(sizes.max())
@@ -321,7 +313,10 @@ def _grey(
 ) -> str:
     """Why the light, or that of some groups, stays grey, and what it would be."""
     crowd = [", ".join(e.group.values()) for e in without if ", ".join(e.group.values()) not in lost]
-    reasons = [f"{name}: {why}" for name, why in lost.items()]
+    whose: dict[str, list[str]] = {}
+    for name, why in lost.items():
+        whose.setdefault(why, []).append(name)
+    reasons = [f"{'; '.join(names)}: {why}" for why, names in whose.items()]
     reasons += [
         f"{name}: more than {core.percent(max_unscored, [max_unscored])} of the questions are unscored"
         for name in crowd
@@ -330,7 +325,8 @@ def _grey(
         return ""
     if light == "grey":
         return kit.verdicts.stays_grey("; ".join(reasons), alone)
-    return f" {'; '.join(reasons)}, so the light of that group stays grey."
+    groups = "that group stays" if len(lost) + len(crowd) == 1 else "these groups stays"
+    return f" {'; '.join(reasons)}, so the light of {groups} grey."
 
 
 def lost_generations(rows: pd.DataFrame) -> list[str]:
