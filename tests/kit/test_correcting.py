@@ -1,5 +1,7 @@
 """Corrected figures: worked by hand, held to the functions of core, their lights, and coverage through a study's own path."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -49,6 +51,14 @@ def test_a_rate_worked_by_hand():
         30,
         "post-stratified by verdict",
     )
+
+
+def test_a_corrected_figure_says_what_more_labels_would_bring():
+    rng = np.random.default_rng(4)
+    score = rng.integers(0, 2, 200)
+    label = np.where(np.arange(200) < 40, np.where(rng.random(200) < 0.8, score, 1 - score), np.nan)
+    said = corrected(table(score.astype(float), label)).note
+    assert re.search(r"with twice the labels its interval would be about 0\.\d+ wide in place of 0\.\d+", said), said
 
 
 def test_marks_worked_by_hand():
