@@ -130,6 +130,33 @@ def test_of_pairs_without_models_no_rate_of_a_side_is_shown():
     assert "correction.json" not in result.files
 
 
+def test_a_gold_side_that_is_always_the_first_does_not_make_a_good_judge_red():
+    draw = np.random.default_rng(6)
+    good = draw.random(120) < 0.95
+    frame, *_ = pairs()
+    first, second = np.where(good, "A>B", "B>A"), np.where(good, "B>A", "A>B")
+    always = figures(audited(frame.assign(decision_1=first, decision_2=second)), "oak")["kappa"]
+    turned = draw.random(120) < 0.5
+    swap = {"A>B": "B>A", "B>A": "A>B"}
+    frame = frame.assign(
+        label=np.where(turned, "B>A", "A>B"),
+        decision_1=[swap[a] if t else a for a, t in zip(first, turned, strict=True)],
+        decision_2=[swap[b] if t else b for b, t in zip(second, turned, strict=True)],
+    )
+    assert always.light == "green"
+    assert always.value == pytest.approx(2 * good.mean() - 1)
+    assert always.value == pytest.approx(figures(audited(frame), "oak")["kappa"].value)
+
+
+def test_labels_that_are_all_equal_show_no_agreement_of_any_judge():
+    marks = [float(i % 4 > 0) for i in range(80)]
+    result = audited({"id": [f"a{i}" for i in range(80)], "judge": "oak", "mark": marks, "human": [1.0] * 80})
+    kappa = figures(result, "oak")["kappa"]
+    assert (kappa.value, kappa.light) == (None, "grey")
+    assert "all labels, are equal" in kappa.note
+    assert "not to be used in place of people" not in result.sentence
+
+
 def test_second_decisions_that_name_answers_are_noticed():
     frame, first, _ = pairs()
     result = audited(frame.assign(decision_1=first, decision_2=first))

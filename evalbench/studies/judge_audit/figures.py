@@ -233,8 +233,11 @@ def _kappa(n: core.Floats, *sums: core.Floats) -> core.Floats:
     """1 − E(x − y)² / E₀(x − y)², of 0 and 1 Cohen's kappa, of numbers that weighted by squared distance."""
     x, xx, y, yy, xy = _moments(n, *sums)
     chance = xx + yy - 2 * x * y
+    told_apart = (chance > 1e-12 * (xx + yy)) & (
+        yy - y * y > 1e-12 * yy
+    )  # by one label alone no judge agrees beyond chance
     with np.errstate(all="ignore"):
-        return np.where(chance > 1e-12 * (xx + yy), 1 - (xx + yy - 2 * xy) / chance, np.nan)
+        return np.where(told_apart, 1 - (xx + yy - 2 * xy) / chance, np.nan)
 
 
 def _spearman(n: core.Floats, *sums: core.Floats) -> core.Floats:

@@ -55,12 +55,8 @@ def items_of(readings: inputs.Readings, *, null_model: str, labels_drawn: str) -
     group = items["judge"] + (": " + items[inputs.CRITERION].replace("", "no criterion") if criteria > 1 else "")
     items = items.rename(columns={"judge": "asked"}).assign(judge=group)
     items = items.sort_values(["judge", *inputs.KEYS], ignore_index=True)
-    for parts in (
-        _agreement(items, len(named)),
-        _correction(items, labels_drawn),
-        _family(items),
-        _outcomes(items, plain),
-    ):
+    items = items.assign(**_outcomes(items, plain))
+    for parts in (_agreement(items, len(named)), _correction(items, labels_drawn), _family(items)):
         items = pd.concat([items, pd.DataFrame(parts, index=items.index)], axis=1)
     items = items.assign(**_lengths(items))
     first = [
@@ -223,8 +219,13 @@ def _agreement(items: pd.DataFrame, n_kinds: int = 0) -> dict[str, core.Floats]:
     some = np.maximum(n, 1)
     total, squares = np.nansum(labels, axis=1), np.nansum(labels**2, axis=1)
     both, several = (n > 0) & ~np.isnan(mark), n > 1
-    parts = (mark, mark**2, total / some, squares / some, mark * total / some)
-    among = (total / some, squares / some, (total**2 - squares) / np.maximum(n * (n - 1), 1))
+    mean, square, of_two = total / some, squares / some, (total**2 - squares) / np.maximum(n * (n - 1), 1)
+    # A side of a pair means nothing, so each pair counts as it is and with its sides changed.
+    side, half = items["is_side"].to_numpy(dtype=bool), np.full(len(items), 0.5)
+    pairs = (half, mark**2 - mark + 0.5, half, square - mean + 0.5, (1 - mark - mean) / 2 + mark * mean)
+    single = (mark, mark**2, mean, square, mark * mean)
+    parts = [np.where(side, one, other) for one, other in zip(pairs, single, strict=True)]
+    among = (parts[2], parts[3], np.where(side, of_two - mean + 0.5, of_two))
     return {
         **{name: np.where(both, part, np.nan) for name, part in zip(AGREE, parts, strict=True)},
         **{name: np.where(several, part, np.nan) for name, part in zip(AMONG, among, strict=True)},

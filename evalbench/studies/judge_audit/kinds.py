@@ -148,7 +148,8 @@ def kappa(n: core.Floats, equal: core.Floats, *each: core.Floats) -> core.Floats
     chance = sum(
         (core.ratio(a, n) * core.ratio(b, n) for a, b in zip(judge, people, strict=True)), np.zeros(np.shape(n))
     )
-    return _above(core.ratio(equal, n), chance)
+    one_kind = sum((core.ratio(b, n) ** 2 for b in people), np.zeros(np.shape(n))) > 1 - 1e-12
+    return np.where(one_kind, np.nan, _above(core.ratio(equal, n), chance))
 
 
 def among(n: core.Floats, equal: core.Floats, *each: core.Floats) -> core.Floats:

@@ -272,9 +272,10 @@ def use_of(
     if agreement.light == "red":
         also = f", nor {_listed(limits)}" if limits else ""
         return f"{name} is not to be used in place of people ({agreement.title} {core.wording.estimate_text(agreement)}){also}."
-    may = "may estimate rates and means once they are corrected by labels"
+    rates = "the share of each kind" if scale == NOMINAL else "rates and means"
+    may = f"may estimate {rates} once they are corrected by labels"
     if agreement.light == "green" and test.may_replace and not limits:
-        may = "may take the place of an annotator, and estimate rates and means"
+        may = f"may take the place of an annotator, and estimate {rates}"
     elif agreement.light == "green" and test.may_replace:
         may = "agrees with people as an annotator does"
     not_for = [*limits, *([f"for rates without correction ({kind})"] if kind else [])]
