@@ -241,3 +241,26 @@ def test_claims_and_statements_of_a_few_words_are_judged_behind_their_question()
     tables = {"answers": pd.DataFrame([row_]), "sources": pd.DataFrame(SOURCES)}
     citation.evaluate(load(tables, study="citation"), judge=judge, n_resamples=50)
     assert {"When did the bridge fall? 3 March", "When did the bridge fall? 3 March."} <= {*asked}
+
+
+def without(n=40, sources=SOURCES, mark=" [1]", quote="It never happened at all."):
+    rows = []
+    for i in range(n):
+        entry = {"n": 1, "claim": "The bridge fell on 3 March 1908", "url": SOURCES[0]["url"], "quote": quote}
+        rows.append({**row(f"The bridge fell on 3 March 1908{mark}.", [entry]), "id": f"q{i:02}"})
+    return judged(*rows, sources=sources)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "40 of 40 answers quote words that are not in their source."),
+        ({"quote": "", "sources": None}, "40 of 40 answers cite sources that are not at hand."),
+        ({"quote": "", "mark": ""}, "40 of 40 answers have no mark of any of their entries."),
+    ],
+)
+def test_invented_quotes_absent_sources_and_entries_without_marks_are_in_the_sentence(options, said):
+    assert without(quote="").light == "green"
+    result = without(**options)
+    assert result.light == "grey"
+    assert said in result.sentence

@@ -59,15 +59,11 @@ KNOWN: dict[tuple[str, str], str] = {
     ("drift", "no_labels"): "is green",
     ("drift", "one_file_for_both_sides"): "the sentence does not name the cause",
     # citation
-    ("citation", "invented_quotes"): "is green; the sentence does not name the cause",
-    ("citation", "no_sources"): "is red; the sentence does not name the cause",
-    ("citation", "no_marks_in_the_texts"): "is green; the sentence does not name the cause",
     # imported
     ("imported", "scores_out_of_scale"): "is green; the sentence does not name the cause",
     # judge_audit
     ("judge_audit", "pairs_in_one_order"): "the sentence does not name the cause",
     # rag_tuning
-    ("rag_tuning", "the_question_model_refuses"): "is red",
 }
 
 

@@ -239,3 +239,10 @@ def test_a_green_embedding_is_yellow_where_the_tables_own_questions_find_no_sour
     assert lost.light != "green"
     assert "Hit rate 0.00" in lost.sentence or "hit rate 0.00" in lost.sentence
     assert evaluated(wrong, hit_floor=0.0, **options).summary.estimate("hit_rate", setting="k=1").light == "unlit"
+
+
+def test_a_model_that_declines_to_write_questions_leaves_the_embedding_unscored():
+    options = {"question_model": lambda fields: "I cannot do that.", "n_chunks": 10, "n_rewrites": 0, "k": 1}
+    refused = evaluated(chunk_sizes=[], **options)
+    assert set(refused.tables["generated"]["unscored"]) == {"refused"}
+    assert refused.light == "grey"

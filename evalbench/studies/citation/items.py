@@ -229,6 +229,7 @@ def items_of(evidence: sources.Evidence, found: Judged, options: Mapping[str, An
         "n_statements": texts,
         "n_dangling": [len(a.dangling) for a in answers],
         "n_unmatched": [sum(bool(evidence.sources[a.id, a.model, c.n].near) for c in a.citations) for a in answers],
+        "n_unfound": [sum(c.quotes and _unfound(evidence, (a.id, a.model, c.n)) for c in a.citations) for a in answers],
         "n_unmarked": [sum(c.n not in a.marked for c in a.citations) for a in answers],
         **by_answer[list(counts)].sum().reindex(keys, fill_value=0),
     }
@@ -255,6 +256,11 @@ def items_of(evidence: sources.Evidence, found: Judged, options: Mapping[str, An
     ]
     first = ["final", "interpretability", "correctness", *WEIGHTS]
     return items[[*first, *(c for c in items if c not in first)]].reset_index()
+
+
+def _unfound(evidence: sources.Evidence, key: sources.Key) -> bool:
+    """Whether a source was read and the quote is not in it."""
+    return bool(evidence.sources[key].text) and evidence.found[key].location is None
 
 
 def _undefined(item: Mapping[Any, Any], answer: inputs.Answer) -> list[str]:

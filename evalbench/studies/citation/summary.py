@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -105,34 +105,74 @@ def summarise(
     )
 
 
-def leading_nowhere(items: pd.DataFrame, max_unscored: float) -> tuple[list[core.Note], str]:
-    """Marks without an entry, and addresses that no supplied source has but for case and blanks.
+class _Fault(NamedTuple):
+    """A way in which marks, entries or sources of an answer lead nowhere: in words, and which answers have it.
 
-    Returns: A note on each that more than ``max_unscored`` of the scored answers have, and why their light is grey.
+    - ``scored``: Whether the scores count it, so that it matters where most answers have it.
+    """
+
+    kind: core.notes.Kind
+    what: str
+    text: str
+    columns: tuple[str, ...]
+    holds: Callable[[pd.DataFrame], pd.Series]
+    scored: bool = False
+
+
+_FAULTS = (
+    _Fault(
+        "dangling",
+        "have marks without an entry",
+        "these marks name a source that does not exist, and no score counts them (table answers)",
+        ("n_dangling",),
+        lambda rows: rows["n_dangling"] > 0,
+    ),
+    _Fault(
+        "dangling",
+        "have no mark of any of their entries",
+        "what is cited is not tied to what is said",
+        ("n_unmarked", "n_citations"),
+        lambda rows: (rows["n_citations"] > 0) & (rows["n_unmarked"] == rows["n_citations"]),
+    ),
+    _Fault(
+        "unmatched",
+        "cite an address that differs from a supplied one in case or blanks alone",
+        "their sources count as not supplied (table citations, column support_reason)",
+        ("n_unmatched",),
+        lambda rows: rows["n_unmatched"] > 0,
+    ),
+    _Fault(
+        "absent",
+        "cite sources that are not at hand",
+        "nothing was read of what they cite; give the sources, or check_urls",
+        ("n_citations", "support"),
+        lambda rows: (rows["n_citations"] > 0) & rows["support"].isna(),
+    ),
+    _Fault(
+        "unmatched",
+        "quote words that are not in their source",
+        "such a citation is at best uncertain (table citations, column verification_reason)",
+        ("n_unfound",),
+        lambda rows: rows["n_unfound"] > 0,
+        scored=True,
+    ),
+)
+
+
+def leading_nowhere(items: pd.DataFrame, max_unscored: float) -> tuple[list[core.Note], str]:
+    """Marks, entries, addresses and quotes that lead nowhere.
+
+    Returns: A note on each fault that more than ``max_unscored`` of the scored answers have, and why their light is grey.
     """
     notes, scored = [], items[items["unscored"] == ""]
     of = core.counted(len(scored), "answer")
-    for column, (kind, what, text) in _NOWHERE.items():
-        n = int((scored[column] > 0).sum()) if column in scored else 0
-        if n > max_unscored * len(scored):
-            short = f"{n} of {of} {what}"
-            notes.append(core.Note(kind, short, f"{short}: {text}"))
+    for fault in _FAULTS:
+        n = int(fault.holds(scored).sum()) if {*fault.columns} <= {*scored} else 0
+        if n > (0.5 if fault.scored else max_unscored) * len(scored):
+            short = f"{n} of {of} {fault.what}"
+            notes.append(core.Note(fault.kind, short, f"{short}: {fault.text}."))
     most = core.percent(max_unscored, [max_unscored])
-    return notes, f"more than {most} of the answers name what does not exist" if notes else ""
-
-
-_NOWHERE: Mapping[str, tuple[core.notes.Kind, str, str]] = {
-    "n_dangling": (
-        "dangling",
-        "have marks without an entry",
-        "these marks name a source that does not exist, and no score counts them (table answers).",
-    ),
-    "n_unmatched": (
-        "unmatched",
-        "cite an address that differs from a supplied one in case or blanks alone",
-        "their sources count as not supplied (table citations, column support_reason).",
-    ),
-}
+    return notes, f"more than {most} of the answers name what is not there" if notes else ""
 
 
 def _without_gold(items: pd.DataFrame) -> str:

@@ -18,6 +18,7 @@ from evalbench.studies.rag_generation.items import items_of as answers_items
 from evalbench.studies.rag_generation.judged import cases_of
 from evalbench.studies.rag_tuning import asking, inputs
 from evalbench.studies.rag_tuning.rag import Cutter, Found, Index, indexed, judged, retrieval_scores
+from evalbench.text.refusals import is_noncommittal
 
 Array = np.ndarray[Any, Any]
 
@@ -27,7 +28,7 @@ RETRIEVAL = ("hit_rate", "mrr", "recall", "precision")
 JUDGED = ("answer_correctness", "faithfulness")
 """Metrics of answers that a judge gives, as in ``rag_generation``."""
 SINGLE = "single query"
-LOW_MARK, NO_QUESTION = "low-mark", "unparsed"
+LOW_MARK, NO_QUESTION, REFUSED = "low-mark", "unparsed", "refused"
 LEAST_DEPTH = 20
 """So many chunks of each rewrite are fused, or four times as many as are wanted."""
 MARKS: Task = mark_task(
@@ -281,7 +282,8 @@ def of_embedding(
     )
     asked = [asking.one_line(reply.text) if not reply.unscored else "" for reply in replies]
     why = np.array([reply.unscored for reply in replies], dtype=object)
-    unscored = np.where((why == "") & np.array([not text for text in asked]), NO_QUESTION, why)
+    lacking = [NO_QUESTION if not text else REFUSED if is_noncommittal(text) else "" for text in asked]
+    unscored = np.where(why == "", np.array(lacking, dtype=object), why)
     table = pd.DataFrame(
         {
             "id": [index.names[i] for i in own],
