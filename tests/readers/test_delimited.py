@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalbench.errors import BadInput
-from evalbench.readers.files import raw_frame
+from evalbench.readers.files import raw_frame, raw_table
 from evalbench.readers.schema import Column, Table
 from evalbench.readers.tables import checked
 
@@ -70,7 +70,7 @@ def test_a_cell_longer_than_the_csv_module_s_limit():
 
 
 def test_headers_of_files_put_one_behind_another_are_no_rows():
-    found, notes = frame("id,output\na,x\nid,output\nb,y\nid,z\nid,output\n")
+    found, notes = raw_table(Path("t.csv"), b"id,output\na,x\nid,output\nb,y\nid,z\nid,output\n")
     assert found["id"].tolist() == ["a", "b", "id"]
     assert found.index.tolist() == [2, 4, 5]
     assert notes == ["rows 3, 6 are the header again, left out: were files put one behind another?"]
