@@ -13,8 +13,8 @@ from evalbench.draw.style import faults
 from evalbench.kit.stopping import NOT_ASKED
 from evalbench.readers.runs import RUN_FOLDER
 from evalbench.studies import cascade
-from evalbench.studies.cascade.early import plan_of, until_decided
 from evalbench.studies.cascade.state import Case, Decision, Found
+from evalbench.studies.cascade.stopping_early import plan_of, until_decided
 
 STAGES = [1, 2, 9]
 

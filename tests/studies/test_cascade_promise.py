@@ -13,7 +13,7 @@ from evalbench import load
 from evalbench.errors import BadInput
 from evalbench.judge.rows import Judgement
 from evalbench.studies import cascade
-from evalbench.studies.cascade.escalate import together
+from evalbench.studies.cascade.promised_agreement import together
 
 N = 90
 LABELLED = 70

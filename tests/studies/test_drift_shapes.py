@@ -14,7 +14,7 @@ import pytest
 from evalbench import studies
 from evalbench.errors import BadInput
 from evalbench.studies import drift
-from evalbench.studies.drift.shapes import reshaped
+from evalbench.studies.drift.other_tables import reshaped
 
 N = 40
 

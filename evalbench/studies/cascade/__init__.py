@@ -23,10 +23,21 @@ import pandas as pd
 from evalbench import core, kit, readers
 from evalbench.judge import dag, entail, verdicts
 from evalbench.models.accounting import embeddings_counted
-from evalbench.studies.cascade import alike, bases, cost, early, inputs, method, people, stages, state, summary
+from evalbench.studies.cascade import (
+    bases,
+    cost,
+    inputs,
+    method,
+    people,
+    same_answers,
+    stages,
+    state,
+    stopping_early,
+    summary,
+)
 from evalbench.studies.cascade.every_pair import beside
 from evalbench.studies.cascade.items import contradictions_table, items_of, stages_table, texts_of
-from evalbench.studies.cascade.naive import checked_pattern
+from evalbench.studies.cascade.naive_checks import checked_pattern
 from evalbench.studies.cascade.truth import TRUTH_BY
 from evalbench.studies.contract import offered
 
@@ -198,7 +209,7 @@ def evaluate(
             "bases": bases.bases_table(hand, cases, basis_quality),
             "criteria": bases.tasks_table(task, setting.criteria),
             "texts": texts_of(cases),
-            **(early.tables_of(course.stopped, items) if course.stopped else {}),
+            **(stopping_early.tables_of(course.stopped, items) if course.stopped else {}),
             **(course.escalated.tables() if course.escalated else {}),
         },
         some={"contradictions": found, "every_pair": both, **_calls(course)},
@@ -209,7 +220,7 @@ def evaluate(
         ),
         method=method.described(options) + ((kit.stopping.METHOD,) if course.stopped else ()),
         spent=[*(one.accounting for one in course.asked), *spent],
-        stopping=early.to_json(course.stopped, items) if course.stopped else {},
+        stopping=stopping_early.to_json(course.stopped, items) if course.stopped else {},
         files={**files, kit.stopping.PLAN: kit.stopping.plan_bytes(setting.stop_plan, content)},
     )
 
@@ -299,7 +310,7 @@ def _set(
     setting = stages.Setting(
         desk=desk,
         every={case.id: case for case in cases},
-        same=alike.duplicates(cases, desk) if allowed & {3, 10} else {},
+        same=same_answers.duplicates(cases, desk) if allowed & {3, 10} else {},
         free=tuple(c for c in own if c.needs_basis == "none"),
         factual=tuple(c for c in own if c.needs_basis != "none"),
         criteria=tuple(own),
@@ -307,7 +318,7 @@ def _set(
         returned=inputs.returned_of(data, models),
         labels_agree=trusted.allowed,
         chosen=allowed,
-        stop_plan=early.plan_of([case.id for case in cases], options) if options["stop_early"] else None,
+        stop_plan=stopping_early.plan_of([case.id for case in cases], options) if options["stop_early"] else None,
     )
     return setting, (agreed, trusted), models, options
 

@@ -15,7 +15,7 @@ from evalbench.judge import ranking, tasks
 from evalbench.judge.criteria import task_of_criterion
 from evalbench.models import accounting, llm, names, prompts
 from evalbench.models.tokens import estimated
-from evalbench.studies.cascade import marked, pairs, stages, state
+from evalbench.studies.cascade import marks_by_criteria, pairs, stages, state
 from evalbench.text.sentences import sentences
 
 LEAST_REPLY = 5
@@ -163,7 +163,7 @@ def priced(plan: pd.DataFrame, setting: stages.Setting, cached: Mapping[int, int
 
 def unlisted(cases: Sequence[state.Case], setting: stages.Setting) -> list[state.Case]:
     """Those that stage 4 asks about: its list of forbidden words does not decide them."""
-    decided = marked.without_facts(cases, setting.desk, ()).decided
+    decided = marks_by_criteria.without_facts(cases, setting.desk, ()).decided
     return [case for case in cases if case.id not in decided]
 
 
@@ -225,7 +225,7 @@ def of_case(number: int, case: state.Case, setting: stages.Setting) -> Range:
         return Range(1, 3, own, own + more + 2 * options["judge_max_tokens"])
     if number in (4, 8):
         criteria = setting.free if number == 4 else setting.factual
-        basis = 0 if number == 4 else tokens(marked.basis_of(case))
+        basis = 0 if number == 4 else tokens(marks_by_criteria.basis_of(case))
         if number == 8 and setting.graph is not None:
             deep = len(setting.graph.nodes)
             frames = [_frame(node.task, case, small) for node in setting.graph.nodes.values()]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from evalbench.judge.verdicts import Recording
-from evalbench.studies.cascade import early, pairs, stages, state, summary
+from evalbench.studies.cascade import pairs, stages, state, stopping_early, summary
 
 CASCADE, ALL = "the cascade", "every pair, both orders"
 
@@ -37,11 +37,11 @@ def beside(
     }
     whole = items.assign(advantage=[score.get(name, math.nan) for name in items["id"]])
     names = summary.names_of(items)
-    rows, stopped = [], early.stopped_of(items, setting.options["stop_batch"])
+    rows, stopped = [], stopping_early.stopped_of(items, setting.options["stop_batch"])
     for what, frame, calls in ((CASCADE, items, items["calls"].sum()), (ALL, whole, found.n_calls)):
         one = summary.tested(frame, "advantage", margin=margin, seed=seed, n_resamples=n_resamples)
         if what == CASCADE and stopped is not None:
-            one = early.by_evidence(one, stopped, margin)
+            one = stopping_early.by_evidence(one, stopped, margin)
         counts = {f"{side}_won": int((frame["advantage"] == value).sum()) for side, value in (("a", 1), ("b", -1))}
         rows.append(
             {

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.cascade import bases, facts, naive, pairs, people, stages, state, summary
+from evalbench.studies.cascade import bases, facts, naive_checks, pairs, people, stages, state, summary
 from evalbench.studies.cascade.items import UNDECIDED, saved_in_all
 
 
@@ -19,8 +19,8 @@ def described(options: Mapping[str, Any]) -> tuple[str, ...]:
     return (
         "Thirteen stages in the order of the method document handbook (docs/methods.md); each takes the questions that are still undecided, "
         "and is left out, with its reason, where what it needs is missing. Advantage of A = (questions won − questions lost) / questions decided.",
-        f"1: an answer fails that is empty, a refusal, in another script than its question, repeats itself (more than {naive.REPEATED:.0%} of its runs of "
-        f"four words, from {naive.LEAST_REPEATED} words on), or misses the length, pattern or form that was set; one that fails {one_fails}.",
+        f"1: an answer fails that is empty, a refusal, in another script than its question, repeats itself (more than {naive_checks.REPEATED:.0%} of its runs of "
+        f"four words, from {naive_checks.LEAST_REPEATED} words on), or misses the length, pattern or form that was set; one that fails {one_fails}.",
         f"2: answers of equal words, or with a similarity of {options['same_from']:g} or more ({options['embed']}) and the same numbers, are ties. If fewer than "
         f"{core.percent(options['margin'])} of all questions are left without a tie by then, parity is declared and nobody is asked.",
         f"3: questions with a similarity of {options['duplicates_from']:g} or more are duplicates; people's marks of an answer hold for an answer to a duplicate that says "
@@ -86,7 +86,7 @@ def notes(
             f"Undecided: {open_ones} of {len(items)}; {people.TO_LABEL} has them side by side. Filled in, it is read by -p annotated={people.TO_LABEL}."
             + (" A judge of pairs could decide of them too: -p strong=MODEL." if unasked else "")
         )
-    both_failed = int((items["label"] == naive.BOTH_FAILED).sum())
+    both_failed = int((items["label"] == naive_checks.BOTH_FAILED).sum())
     if both_failed:
         out.append(f"Ties because both answers failed a naive check: {both_failed}.")
     made, whole = saved_in_all(course)

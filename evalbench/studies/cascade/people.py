@@ -59,7 +59,7 @@ def preferences(labels: pd.DataFrame, models: Mapping[str, str]) -> dict[str, st
     found = {}
     for name, own in signs.groupby("id")["sign"]:
         mean = float(own.mean())
-        found[str(name)] = state.Preference(state.compared(mean, 0.0), len(own), mean == 0 and own.any())
+        found[str(name)] = state.Preference(state.compared(mean, 0.0), len(own), bool(mean == 0 and own.any()))
     return found
 
 

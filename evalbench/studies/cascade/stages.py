@@ -10,7 +10,19 @@ from typing import Any, NamedTuple
 from evalbench import core, kit
 from evalbench.judge import dag, entail
 from evalbench.judge.criteria import Criterion
-from evalbench.studies.cascade import alike, bases, early, escalate, facts, marked, naive, pairs, people, state, truth
+from evalbench.studies.cascade import (
+    bases,
+    facts,
+    marks_by_criteria,
+    naive_checks,
+    pairs,
+    people,
+    promised_agreement,
+    same_answers,
+    state,
+    stopping_early,
+    truth,
+)
 
 LEAST_LABELLED = 10
 """A stage is checked against people's labels where it decided so many labelled questions."""
@@ -117,7 +129,7 @@ def needs(number: int, setting: Setting) -> str:
     if number == 7:
         return NO_ANSWERER if desk.answerer is None else reads
     if number == 8:
-        if not any(marked.basis_of(case) for case in cases):
+        if not any(marks_by_criteria.basis_of(case) for case in cases):
             return "no question has entries of a dictionary, or chunks"
         return (
             "the task has no criterion that needs facts (criteria)"
@@ -147,7 +159,7 @@ def looked_at(number: int, cases: Sequence[state.Case], setting: Setting) -> lis
         3: lambda case: case.id in setting.same,
         5: lambda case: case.truth or (setting.labels_agree and case.people),
         6: lambda case: case.relevant,
-        8: marked.basis_of,
+        8: marks_by_criteria.basis_of,
         10: lambda case: case.id in setting.same,
         11: lambda case: case.facts,
         13: lambda case: case.people or case.id in setting.returned,
@@ -161,10 +173,10 @@ def found_by(
     """What a stage finds on these questions, after what was decided before it."""
     desk, plan = setting.desk, setting.stop_plan
     if number == 9 and setting.options["promise"]:
-        return escalate.by_escalation(cases, desk, setting.criteria)
+        return promised_agreement.by_escalation(cases, desk, setting.criteria)
     if number == 9 and plan is not None:
         ask = functools.partial(pairs.by_pairs, desk=desk, criteria=setting.criteria)
-        return early.until_decided(cases, plan, decided, ask, setting.beside)
+        return stopping_early.until_decided(cases, plan, decided, ask, setting.beside)
     if number == 5:
         labelled = truth.of_labels(cases, desk) if setting.labels_agree else state.Found()
         rest = [case for case in cases if case.id not in labelled.decided]
@@ -174,13 +186,13 @@ def found_by(
         found.decided = {**labelled.decided, **found.decided}
         return found
     run: Mapping[int, Callable[[], state.Found]] = {
-        1: lambda: naive.naive(cases, desk),
-        2: lambda: alike.drifted(cases, desk),
-        3: lambda: alike.propagated(cases, desk, setting.every, setting.same),
-        4: lambda: marked.without_facts(cases, desk, setting.free),
+        1: lambda: naive_checks.naive(cases, desk),
+        2: lambda: same_answers.tied(cases, desk),
+        3: lambda: same_answers.propagated(cases, desk, setting.every, setting.same),
+        4: lambda: marks_by_criteria.without_facts(cases, desk, setting.free),
         6: lambda: truth.against_chunks(cases, desk),
         7: lambda: truth.against_strong(cases, desk),
-        8: lambda: marked.with_facts(cases, desk, setting.factual, setting.graph),
+        8: lambda: marks_by_criteria.with_facts(cases, desk, setting.factual, setting.graph),
         9: lambda: pairs.by_pairs(cases, desk, setting.criteria),
         10: lambda: pairs.by_ranking(cases, desk, setting.criteria, setting.every, setting.same),
         11: lambda: facts.by_facts(cases, desk),
@@ -242,7 +254,7 @@ class Course:
     handed_on: dict[str, tuple[int, state.Decision]] = field(default_factory=dict)
     stopped: kit.stopping.Stopped | None = None
     not_asked: set[str] = field(default_factory=set)
-    escalated: escalate.Escalated | None = None
+    escalated: promised_agreement.Escalated | None = None
 
 
 def run(

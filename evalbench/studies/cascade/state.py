@@ -12,7 +12,6 @@ from evalbench.judge import rows, verdicts
 
 By = str | verdicts.Recording | verdicts.InProcess
 Outcome = Literal["a", "b", "tie", "set-aside"]
-OUTCOMES = ("a", "b", "tie")
 SCORES: Mapping[str, float] = {"a": 1.0, "b": -1.0, "tie": 0.0}
 SIDES = ("a", "b")
 

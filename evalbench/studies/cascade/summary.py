@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.cascade import early, naive, people, stages
+from evalbench.studies.cascade import naive_checks, people, stages, stopping_early
 
 MARGIN, MIN_AGREEMENT = 0.05, 0.6
 NONE_DECIDED = "no question was decided"
@@ -62,7 +62,7 @@ def summarise(
     n_resamples: int = kit.N_RESAMPLES,
 ) -> core.Summary:
     """The figures and the verdict; options as of ``evaluate``."""
-    stopped, known = early.stopped_of(items, stop_batch), early.until_stop(items)
+    stopped, known = stopping_early.stopped_of(items, stop_batch), stopping_early.until_stop(items)
     found = core.measures.estimate(known, measures(), units=known["id"], seed=seed, n_resamples=n_resamples).estimates
     found = (_with_width(found[0], known), *found[1:])
     told = {
@@ -70,8 +70,8 @@ def summarise(
         for column in ("advantage", "low", "high")
     }
     if stopped is not None:
-        found = early.estimates_of(found, items, measures(), stopped)
-        told = {e.metric: early.as_stopped(told[e.metric], e, margin) for e in found if e.metric in told}
+        found = stopping_early.estimates_of(found, items, measures(), stopped)
+        told = {e.metric: stopping_early.as_stopped(told[e.metric], e, margin) for e in found if e.metric in told}
     main, par = told["advantage"], on_a_par(items, margin)
     alone: core.verdict.Light = "green" if par else LIGHT_OF[main.outcome]
     turned = [side for side in ("low", "high") if LIGHT_OF[told[side].outcome] != alone and not par]
@@ -134,7 +134,7 @@ def _with_width(e: core.Estimate, items: pd.DataFrame) -> core.Estimate:
 def on_a_par(items: pd.DataFrame, margin: float) -> bool:
     """Whether so few questions are open, won or lost that losing all of them would stay within the margin."""
     known = items[items["open"].notna()]
-    return bool(len(known) and not early.n_not_asked(items) and ((known["advantage"] != 0).mean() < margin))
+    return bool(len(known) and not stopping_early.n_not_asked(items) and ((known["advantage"] != 0).mean() < margin))
 
 
 def _lit(e: core.Estimate, light: core.verdict.Light, reasons: list[str]) -> core.Estimate:
@@ -162,7 +162,7 @@ def _unconfirmed(items: pd.DataFrame, min_agreement: float) -> str:
 def _empty_ties(items: pd.DataFrame, most: float) -> list[str]:
     """Why too many ties do not show that the two are equal; nothing where few are of that kind."""
     words = {
-        naive.BOTH_FAILED: "both answers failed a naive check",
+        naive_checks.BOTH_FAILED: "both answers failed a naive check",
         people.DIVIDED: "annotators disagree on which is better",
     }
     n_of = {label: int((items["label"] == label).sum()) for label in words}
@@ -227,7 +227,7 @@ def sentence(
         if reasons
         else ""
     )
-    early_on = f" {early.said(items, stopped)}" if stopped else ""
+    early_on = f" {stopping_early.said(items, stopped)}" if stopped else ""
     return f"{out}{early_on}{lost}{held}"
 
 

@@ -17,7 +17,7 @@ from evalbench.models.accounting import embeddings_counted
 from evalbench.models.similarity.embed import card_of, language_warning
 from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
-from evalbench.studies.drift import all_rows, figures, inputs, method, shown
+from evalbench.studies.drift import figures, finer_tables, inputs, method, texts_of_all_rows
 from evalbench.studies.drift.figures import measures as measures
 from evalbench.studies.drift.figures import with_sums as with_sums
 from evalbench.studies.drift.items import items_of
@@ -247,7 +247,7 @@ def evaluate(
         "metric": name or inputs.AUTO,
         "tests": [t for t in TESTS if t in tests],
     }
-    counted = all_rows.counted(data, samples, windows, options, name)
+    counted = texts_of_all_rows.counted(data, samples, windows, options, name)
     options["all_rows"] = counted.key
     options["halved_at"] = samples.halved_at
     options["judge_drift"] = judge and {**judge.fit, "reason": figures.reason_of(judge.fit, name)}
@@ -258,7 +258,7 @@ def evaluate(
     core.progress.at(f"the tests, {n_resamples} resamples")
     summary = summarise(items, **kit.taken(summarise, options))
     warning = language_warning(card, items["request"].tolist()) if card else ""
-    tables = shown.tables_of(measured, settings_of(options), options)
+    tables = finer_tables.tables_of(measured, settings_of(options), options)
     return kit.result_of(
         evaluate,
         data,
@@ -270,7 +270,7 @@ def evaluate(
         else "the interactions of OOT against those of OOS",
         summary=summary,
         items_of="interactions of both samples",
-        tables=all_rows.beside(tables, counted),
+        tables=texts_of_all_rows.beside(tables, counted),
         some={"anchors": judge.table if judge else None},
         notes=(
             *data.notes_beside([name]),
@@ -279,7 +279,7 @@ def evaluate(
             *said,
             *measured.notes,
             *inputs.copies_noted(rows),
-            *shown.worse_parts(tables["lights"]),
+            *finer_tables.worse_parts(tables["lights"]),
             warning,
             *(judge.notes if judge else ()),
         ),

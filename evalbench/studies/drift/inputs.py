@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, errors, kit, readers
-from evalbench.studies.drift import shapes
+from evalbench.studies.drift import other_tables
 
 SIDES = ("oos", "oot")
 WINDOWS = ("oos_from", "oos_to", "oot_from", "oot_to")
@@ -34,8 +34,8 @@ class Samples(NamedTuple):
 
 
 def adapted(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Tables of other shapes as ours, see :mod:`evalbench.studies.drift.shapes`; labels in words as numbers."""
-    return {name: _noted(frame) for name, frame in shapes.reshaped(frames).items()}
+    """Tables of other shapes as ours, see :mod:`evalbench.studies.drift.other_tables`; labels in words as numbers."""
+    return {name: _noted(frame) for name, frame in other_tables.reshaped(frames).items()}
 
 
 def _noted(frame: pd.DataFrame) -> pd.DataFrame:
@@ -43,7 +43,7 @@ def _noted(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame.copy()
     for name in ("label", "score"):
         said: list[str] = []
-        if name in frame.columns and (read := frame[name].map(shapes.truth_of)).notna().any():
+        if name in frame.columns and (read := frame[name].map(other_tables.truth_of)).notna().any():
             words = {value: sorted(set(frame[name][read == value].astype(str).str.strip()))[:3] for value in ("1", "0")}
             meant = " and ".join(f"{value} ({', '.join(own)})" for value, own in words.items() if own)
             frame[name] = read.where(read.notna(), frame[name])

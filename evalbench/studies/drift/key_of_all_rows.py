@@ -12,7 +12,7 @@ import pandas as pd
 
 from evalbench import core, errors, readers
 from evalbench.readers.partitions import times_of
-from evalbench.studies.drift import figures, shapes
+from evalbench.studies.drift import figures, other_tables
 
 N_SUMS = 5
 """Rows, rows with a value, its sum, the sum of its squares, rows without a response."""
@@ -23,7 +23,7 @@ def named(table: readers.large.Large) -> readers.large.Large:
     there = {name.strip().casefold(): name for name in table.parts[0].columns()}
     found = {
         own: next(there[other] for other in others if other in there)
-        for own, others in shapes.OTHERS.items()
+        for own, others in other_tables.OTHERS.items()
         if own not in there and any(other in there for other in others)
     }
     return replace(table, renamed={**found, **table.renamed})
@@ -96,7 +96,7 @@ class _Scale:
         return np.asarray(values)
 
     def _number(self, cell: Any) -> float:
-        text = shapes.truth_of(cell) or str(cell).strip().replace("−", "-")
+        text = other_tables.truth_of(cell) or str(cell).strip().replace("−", "-")
         try:
             return float(text) if text else math.nan
         except ValueError:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from evalbench import core, draw, kit
 from evalbench.studies.drift import lights, statistics
-from evalbench.studies.drift.shown import LEAST_SLICES
+from evalbench.studies.drift.finer_tables import LEAST_SLICES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture

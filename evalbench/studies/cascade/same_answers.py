@@ -16,7 +16,7 @@ MOST_DUPLICATES = 20
 """So many nearest questions are looked at for duplicates of one."""
 
 
-def drifted(cases: Sequence[state.Case], desk: state.Desk) -> state.Found:
+def tied(cases: Sequence[state.Case], desk: state.Desk) -> state.Found:
     """Answers that are nearly equal are ties: no judging could find a difference that matters."""
     same = alike([case.a for case in cases], [case.b for case in cases], desk)
     kept = {
