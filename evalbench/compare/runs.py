@@ -25,6 +25,7 @@ from evalbench.compare.measuring import with_measures
 from evalbench.compare.resampled import compare_summaries
 from evalbench.compare.sides import Group, Side, stopped_early, surroundings, unequal
 from evalbench.compare.slices import Value, by_value, with_grouping
+from evalbench.compare.versions import Common, common
 from evalbench.compare.weighted import Kernel, compare_weighted
 from evalbench.core.compared import Comparison
 from evalbench.core.comparison import adjusted_together, compare_measures
@@ -132,29 +133,42 @@ def compare(
 
     Raises ``BadInput`` if studies or (paired) data differ, no unit or group is common, or there is no such figure.
     """
-    _comparable(reference, others, paired=paired, content_unit=hooks.content_unit)
-    reference, *others = map(hooks.summed, (reference, *others))
+    alike = _comparable(reference, others, paired=paired, hooks=hooks)
     more = (hooks, paired, metric, margins or {}, seed, (n_resamples, n_summaries))
-    found = (_differences(reference, side, *more) for side in others)
+    found = [_differences(hooks.summed(left), hooks.summed(right), *more) for left, right, _ in alike]
+    found = [replace(d, notes=(*notes, *d.notes)) for d, (_, _, notes) in zip(found, alike, strict=True)]
     judged = [with_judges(d, hooks, seed=seed, n_resamples=n_resamples) for d in found]
     return one_family([with_measures(d, hooks.measured_by) for d in judged])
 
 
-def _comparable(reference: Side, others: Sequence[Side], *, paired: bool, content_unit: str) -> None:
-    faults = []
+def _comparable(
+    reference: Side, others: Sequence[Side], *, paired: bool, hooks: Hooks
+) -> list[tuple[Side, Side, tuple[str, ...]]]:
+    """Each pair of sides, and what is said of them: of two versions of a data set, what both have unchanged."""
+    faults: list[str] = []
+    found: list[tuple[Side, Side, tuple[str, ...]]] = []
+    content_unit = hooks.content_unit
     for side in others:
+        versions: Common | None = None
         by_content = content_unit and {reference.results["id"], side.results["id"]} == {content_unit}
         if side.results["study"] != reference.results["study"]:
             faults.append(
                 f"{side.run_id} is a run of {side.results['study']}, {reference.run_id} one of {reference.results['study']}"
             )
         elif paired and not by_content and not _same_data(reference, side):
-            faults.append(
-                f"{side.run_id} read other data ({_data(side)}) than {reference.run_id} ({_data(reference)}); "
-                "--unpaired compares them as independent samples"
+            versions = common(reference, side, hooks.unit or str(reference.results["id"]))
+            faults += (
+                []
+                if versions
+                else [
+                    f"{side.run_id} read other data ({_data(side)}) than {reference.run_id} ({_data(reference)}); "
+                    "--unpaired compares them as independent samples"
+                ]
             )
+        found.append((versions.reference, versions.side, (versions.note,)) if versions else (reference, side, ()))
     if faults:
         raise BadInput.listing("these cannot be compared:", faults)
+    return found
 
 
 def _same_data(reference: Side, side: Side) -> bool:

@@ -34,7 +34,7 @@ def said(reference: Side, side: Side, unit: str, cases: Sequence[tuple[str, Grou
     Returns: One list a case; empty where the runs kept no table of texts that has the unit.
     """
     wanted = {name for name, _ in cases}
-    tables = [_tables(one, unit, wanted) for one in (reference, side)]
+    tables = [tables_of(one, unit, wanted) for one in (reference, side)]
     names = [name for name in tables[0] if name in tables[1]]
     return [
         _of_case(reference, side, unit, name, group, [(n, tables[0][n], tables[1][n]) for n in names])
@@ -42,7 +42,7 @@ def said(reference: Side, side: Side, unit: str, cases: Sequence[tuple[str, Grou
     ]
 
 
-def _tables(side: Side, unit: str, wanted: set[str]) -> dict[str, pd.DataFrame]:
+def tables_of(side: Side, unit: str, wanted: set[str]) -> dict[str, pd.DataFrame]:
     """The rows of the wanted units in each table that has them."""
     found = {}
     for name, file in side.results["tables"].items() if side.folder else ():
@@ -100,15 +100,15 @@ def _text_columns(frame: pd.DataFrame, keys: set[str]) -> list[str]:
 
 
 def _one(rows: pd.DataFrame, column: str) -> str:
-    return "" if rows.empty else _text(rows[column].iloc[0])
+    return "" if rows.empty else text_of(rows[column].iloc[0])
 
 
 def _lines(rows: pd.DataFrame, columns: Sequence[str]) -> str:
-    cells = ([_text(value) for value in row] for row in rows[list(columns)].itertuples(index=False))
+    cells = ([text_of(value) for value in row] for row in rows[list(columns)].itertuples(index=False))
     return "\n".join(" · ".join(filter(None, row)) for row in cells)
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, (list, tuple)):

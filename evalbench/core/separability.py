@@ -165,7 +165,7 @@ def _fitted(inverse: Floats, side: Floats, strength: float) -> tuple[Floats, Flo
     level = inverse.sum(axis=0) / inverse.sum()
     towards = inverse - np.outer(inverse.sum(axis=1), level)
     single = [one.astype(np.float32) for one in (towards, side, np.zeros_like(side))]
-    _, rough = _settled(*single, softness, _ROUGHLY, _ROUGH_STEPS)
+    _, rough = _settled(single[0], single[1], single[2], softness, _ROUGHLY, _ROUGH_STEPS)
     working, fitted = _settled(towards, side, rough.astype(float), softness, _CLOSE, _STEPS)
     return (working - fitted) / softness, level @ working
 

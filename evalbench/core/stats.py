@@ -258,7 +258,8 @@ def holding(value: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike) -> tu
 
 def left_out(value: float, low: npt.ArrayLike, high: npt.ArrayLike) -> str:
     """What is said of an interval that was widened to hold its value; else empty."""
-    widened_by = [float(np.abs(a - b)) for a, b in zip(holding(value, low, high), (low, high), strict=True)]
+    ends = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
+    widened_by = [float(np.abs(a - b)) for a, b in zip(holding(value, *ends), ends, strict=True)]
     return "the resamples leave the value out: the interval is widened to hold it" if any(widened_by) else ""
 
 

@@ -46,8 +46,9 @@ def test_two_runs_name_the_parameter_that_differs(reports: Path, tmp_path: Path)
     done = called(reports / "high", reports / "low" / "results.json", "--metric", "match_score", out=tmp_path)
     assert done.exit_code == 0, done.output
     assert "score_threshold=0.3 against score_threshold=0.5" in done.output
-    assert "match score: score_threshold=0.3 is better" in done.output
-    assert "a difference is one of measuring" in done.output
+    assert "◌ another measure  match score" in done.output
+    assert done.output.count("Measured otherwise (score_threshold: 0.5 → 0.3)") == 1
+    assert "match score: no verdict on score_threshold=0.3 against score_threshold=0.5" in done.output
 
 
 def test_a_run_with_itself(reports: Path, tmp_path: Path) -> None:
@@ -58,10 +59,13 @@ def test_a_run_with_itself(reports: Path, tmp_path: Path) -> None:
 
 
 def test_fail_on_worse(reports: Path, tmp_path: Path) -> None:
-    arguments = (reports / "low", reports / "high", "--metric", "match_score")
-    assert called(*arguments, out=tmp_path).exit_code == 0
-    assert called(*arguments, "--fail-on", "worse", out=tmp_path).exit_code == 3
-    assert called(*arguments[1::-1], *arguments[2:], "--fail-on", "worse", out=tmp_path / "other").exit_code == 0
+    run, groups = reports / "low", ("checker=reed", "checker=fern")
+    codes = set()
+    for left, right in (groups, groups[::-1]):
+        arguments = (run, "--left", left, "--right", right, "--metric", "f1")
+        assert called(*arguments, out=tmp_path / left).exit_code == 0
+        codes.add(called(*arguments, "--fail-on", "worse", out=tmp_path / left).exit_code)
+    assert codes == {0, 3}
 
 
 def test_another_comparison_in_the_folder_is_kept(reports: Path, tmp_path: Path) -> None:
@@ -110,6 +114,7 @@ def test_other_data_need_unpaired(reports: Path, tmp_path: Path) -> None:
         (other / file.name).write_bytes(file.read_bytes())
     results = json.loads((other / "results.json").read_text())
     results["data"]["sha256"] = "f" * 64
+    results["tables"] = {}
     (other / "results.json").write_text(json.dumps(results))
     update_run(other, run_id="other")
     assert "read other data" in refused(reports / "high", other, out=tmp_path / "out")
