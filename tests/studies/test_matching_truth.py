@@ -65,3 +65,27 @@ def test_a_list_without_violations_is_not_absent():
     ]
     result = matching.evaluate(load({"truth": pd.DataFrame(rows)}, study="matching"), embed="jaccard", n_resamples=50)
     assert "absent" not in result.sentence
+
+
+def test_places_past_the_true_ones_by_one_distance_are_named():
+    result = judged(10, 15)
+    assert result.estimate("f1", checker="fern@1|oak").value == 0
+    assert (
+        "40 of 40 predictions of fern@1|oak begin +6 characters from a true violation of the same rule"
+        in result.sentence
+    )
+
+
+def test_predictions_that_are_given_twice_and_contexts_that_are_nowhere_are_named():
+    truth = pd.DataFrame(
+        {"sample_id": IDS, "violation_id": "t", "start": 4, "end": 9, "rule": "Spelling", "text": TEXT}
+    )
+    found = pd.DataFrame({"sample_id": IDS, "checker": "fern", "context": "quick", "rule": "Spelling"})
+    twice = load({"truth": truth, "predictions": pd.concat([found, found], ignore_index=True)}, study="matching")
+    said = matching.evaluate(twice, embed="jaccard", n_resamples=50).sentence
+    assert "40 of 80 predictions of fern repeat another of the same place and rule." in said
+    nowhere = load(
+        {"truth": truth, "predictions": found.assign(context="Nothing of the kind stands here")}, study="matching"
+    )
+    said = matching.evaluate(nowhere, embed="jaccard", n_resamples=50).sentence
+    assert "40 of 40 predicted violations quote a context that is not in the text." in said

@@ -77,8 +77,8 @@ def replies(rows, **more):
 
 def test_two_wordings_that_find_nothing_have_no_light():
     result = replies([(i, "all", d, "[]") for i in "abc" for d in ("none", "definition")])
-    assert (result.light, result.verdict.would_be) == ("grey", "green")
-    assert "Neither wording finds a true entity; the figures alone would give green." in result.sentence
+    assert (result.light, result.verdict.would_be) == ("grey", None)
+    assert "Neither wording finds a true entity, so the light stays grey." in result.sentence
 
 
 def test_wordings_that_share_no_text_are_not_called_unscored():

@@ -27,14 +27,15 @@ def test_all_right_is_green_and_the_sentence_begins_with_f1():
         "Strict F1 1.000 [0.912, 1.000] (model not named). Largest confusion of a class 0.00"
     )
     assert "Missed" not in result.sentence
-    assert "touch" not in result.sentence
+    assert "of their own" not in result.sentence
 
 
 def test_one_class_of_which_nothing_is_right_is_not_green():
     result = judged(entities(["PER"], start=30, end=30), entities(["PER"]))
-    assert result.light == "yellow"
+    assert result.light == "grey"
+    assert "There is no confusion to judge, so the light stays grey" in result.sentence
     assert result.sentence.startswith("Strict F1 0.00")
-    assert "Missed: 40 of 40 PER. Predictions that touch no true entity: 40 of 40." in result.sentence
+    assert "Missed: 40 of 40 PER. Predictions without a true entity of their own: 40 of 40." in result.sentence
     confusion = result.estimate("confusion_of_per", model="model not named")
     assert (confusion.value, confusion.light, confusion.note) == (
         None,
@@ -80,7 +81,7 @@ def test_invented_entities_are_named():
     invented = spans(*((t, 30 + 5 * k, 33 + 5 * k, "LOC") for t in TEXTS for k in range(6)))
     result = judged(pd.concat([entities(), invented]))
     assert result.light == "yellow"
-    assert "Predictions that touch no true entity: 240 of 360." in result.sentence
+    assert "Predictions without a true entity of their own: 240 of 360." in result.sentence
 
 
 def test_the_documents_rule_alone_counts_no_f1():
@@ -93,8 +94,15 @@ def test_the_documents_rule_alone_counts_no_f1():
 def test_few_texts_are_no_evidence():
     assert judged(entities(texts=TEXTS[:1]), entities(texts=TEXTS[:1])).light == "grey"
     one_found = judged(entities(["PER"], TEXTS[:1]))
-    assert one_found.light != "green"
+    assert one_found.light == "grey"
     assert one_found.sentence.startswith("Strict F1 0.017")
+
+
+def test_predictions_that_are_given_twice_are_named():
+    result = judged(pd.concat([entities(), entities()]))
+    assert result.light == "yellow"
+    assert "Predictions without a true entity of their own: 120 of 240." in result.sentence
+    assert "120 of 240 predicted spans repeat another of the same place and class." in result.sentence
 
 
 def test_classes_that_differ_by_case_are_pointed_out():

@@ -36,8 +36,6 @@ KNOWN: dict[tuple[str, str], str] = {
     ("stability", "all_equal"): "an interval without width",
     # confidence
     ("confidence", "all_equal"): "an interval without width",
-    # ner_quality
-    ("ner_quality", "each_prediction_twice"): "the sentence does not name the cause",
     # drift
     ("drift", "empty_responses"): "is yellow; the sentence does not name the cause",
     ("drift", "no_labels"): "is green",

@@ -221,6 +221,7 @@ def evaluate(
         notes=(
             *kit.comparing.in_words(compared, "checker", light_on, len(checkers)),
             *violations.notes,
+            *pairs.cautions(scored),
             *scored.warnings,
             *method.hardly_overlapping(items),
             *method.remarks(items, len(violations.faults)),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from evalbench import core
+from evalbench import core, kit
 from evalbench.metrics.matching import COMPONENTS, Thresholds
 from evalbench.studies.matching.items import LOW_OVERLAP
 
@@ -62,9 +62,10 @@ def remarks(items: pd.DataFrame, n_faults: int) -> list[str]:
         count = int(items[f"{prefix}differs"].sum())
         out.append(f"Greedy and optimal {name} assignment differ in {count} of {len(items)} samples × checkers.")
     if n_faults:
-        out.append(
-            f"{n_faults} predicted contexts are not in their text; they count as false positives (table faults)."
-        )
+        text = f"{n_faults} predicted contexts are not in their text; they count as false positives (table faults)."
+        n = int(items["n_predicted"].sum())
+        short = f"{n_faults} of {core.counted(n, 'predicted violation')} quote a context that is not in the text"
+        out.append(core.notes.Note("unmatched", short, text) if n_faults > kit.MAX_UNSCORED * n else text)
     return out
 
 

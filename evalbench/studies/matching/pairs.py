@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
-from evalbench import kit
+from evalbench import core, kit
 from evalbench.metrics import matching
 from evalbench.models.accounting import embeddings_counted, merged
 from evalbench.models.similarity.embed import embedder, indexed_similarities, language_warning
@@ -146,6 +146,33 @@ def score_pairs(violations: inputs.Violations, *, embed: str = EMBED, dtype: str
         (warning,) if warning else (),
         merged(spent),
     )
+
+
+def cautions(pairs: Pairs) -> list[core.notes.Note]:
+    """Predictions that lie at one and the same distance from a true violation of their rule, and those that repeat another."""
+    v, codes, out = pairs.violations, pairs.codes, []
+    checkers = v.predictions["checker"].to_numpy()
+    ends = v.predicted_spans.first
+    begin, end = (np.append(side, -1) for side in (v.predicted_spans.start, v.predicted_spans.end))
+    some = np.diff(ends) > 0
+    places = {"start": np.where(some, begin[ends[:-1]], -1), "end": np.where(some, end[ends[1:] - 1], -1)}
+    repeated = v.predictions[["sample_id", "checker", "rule"]].assign(**places).duplicated().to_numpy()
+    single = (np.diff(v.truth_spans.first)[codes.truth] == 1) & (np.diff(v.predicted_spans.first)[codes.predicted] == 1)
+    alike = np.flatnonzero(single & (pairs.components["rule_similarity"] > 0.99))
+    true, predicted = codes.truth[alike], codes.predicted[alike]
+    first = v.predicted_spans.start[v.predicted_spans.first[predicted]] - v.truth_spans.start[v.truth_spans.first[true]]
+    for checker in v.checkers:
+        mine = checkers == checker
+        by, n = np.unique(first[mine[predicted]], return_counts=True)
+        if len(n) and by[n.argmax()] and n.max() > max(1, mine.sum() / 2):
+            short = f"{n.max()} of {core.counted(int(mine.sum()), 'prediction')} of {checker} begin {by[n.argmax()]:+d} characters from a true"
+            out.append(
+                core.notes.Note("shifted", f"{short} violation of the same rule: they are off by the same distance")
+            )
+        if repeated[mine].sum() > kit.MAX_UNSCORED * mine.sum():
+            short = f"{int(repeated[mine].sum())} of {int(mine.sum())} predictions of {checker} repeat another of the same place and rule"
+            out.append(core.notes.Note("unmatched", short))
+    return out
 
 
 def _with_absent(values: np.ndarray, left: pd.Series, right: pd.Series, codes: Codes) -> np.ndarray:

@@ -129,7 +129,11 @@ def _remarks(e: Entities, what: str, model: core.arrays.Indices | None = None) -
         f"{what} that repeat another of the same place and class, each of which counts for itself": doubled,
         f"{what} that overlap or lie inside an earlier one of the same text": overlapping - doubled,
     }
-    return [f"{words}: {n}." for words, n in counts.items() if n > 0]
+    said = [f"{words}: {n}." for words, n in counts.items() if n > 0]
+    if doubled > kit.MAX_UNSCORED * len(columns):
+        short = f"{doubled} of {len(columns)} {what[0].lower()}{what[1:]} repeat another of the same place and class"
+        said[0] = core.notes.Note("unmatched", short, said[0])
+    return said
 
 
 def _strangers(counts: pd.Series, true: Sequence[str]) -> list[str]:

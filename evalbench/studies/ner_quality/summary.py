@@ -84,6 +84,10 @@ def summarise(
     groups = {str(model): own for model, own in items.groupby("model", sort=True)}
     tests = {model: tested(found, model, own, classes, bands) for model, own in groups.items()}
     of_f1_alone = further and len(classes) == 1 and not pairs
+
+    def held(model: str) -> tuple[str, ...]:
+        return (DECIDING,) if tests[model].rests or further else (DECIDING, STRICT)
+
     lead = next((m for m in over_all if m.metric in further), over_all[0])
     whole = kit.worst_group(
         resampled_rows(items),
@@ -94,7 +98,7 @@ def summarise(
         floor=f1_floor,
         what=f"{lead.title[:1].upper()}{lead.title[1:]}",
         over=core.counted(items["text_id"].nunique(), "text"),
-        held_back=lambda e: tests[e.group["model"]].why if e.metric == DECIDING else "",
+        held_back=lambda e: tests[e.group["model"]].why if e.metric in held(e.group["model"]) else "",
         absent=kit.evidence.absent_of(
             items[items["n_true"] > 0],
             "model",
@@ -159,11 +163,13 @@ class Tested(NamedTuple):
     - ``decides``: The confusion of the class that decides; without a value where no class has one.
     - ``why``: What holds a light back.
     - ``place``: Of the class's own figure.
+    - ``rests``: Whether a class is found in enough texts; else the floor of F1 decides nothing either.
     """
 
     decides: core.Estimate
     why: str = ""
     place: Mapping[str, str] | None = None
+    rests: bool = True
 
 
 def tested(
@@ -182,7 +188,7 @@ def tested(
         empty = replace(
             every[CONFUSION], metric=DECIDING, value=None, ci_low=None, ci_high=None, light="grey", note=why
         )
-        return Tested(empty)
+        return Tested(empty, "there is no confusion to judge", rests=False)
     n_true, n_missed = ({name: items[own_column(side, name)] for name in classes} for side in ("true", "missed"))
     seen = {name: int((n_true[name] > n_missed[name]).sum()) for name in classes}
     least = core.stats.FEW_UNITS
@@ -203,7 +209,7 @@ def tested(
     )
     place = None if lone else e.place
     if not enough:
-        return Tested(decides, f"{few[name]} and a light needs {least}", place)
+        return Tested(decides, f"{few[name]} and a light needs {least}", place, rests=False)
     if decides.light != "green":
         return Tested(decides, "", place)
     doubts = [few[other] for found_one, other in ranked if other in few and found_one.light != "green"]
@@ -226,7 +232,7 @@ def missed_and_invented(groups: Mapping[str, pd.DataFrame], classes: Sequence[st
         beside = n - sum(total - gone for total, gone in of.values())
         if n and bands.light(beside / n) != "green":
             invented.append(f"{beside:.0f} of {n:.0f}{whose}")
-    said = (("Missed: ", missed), ("Predictions that touch no true entity: ", invented))
+    said = (("Missed: ", missed), ("Predictions without a true entity of their own: ", invented))
     return " ".join(f"{what}{'; '.join(every[:5])}{'; …' if len(every) > 5 else ''}." for what, every in said if every)
 
 

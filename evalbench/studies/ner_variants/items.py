@@ -29,6 +29,7 @@ def wording(requests: str, description: str) -> str:
 def items_of(known: inputs.Known, form: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """One row per text, wording and class, and the replies with what was read in them."""
     names = known.classes["entity_class"].tolist()
+    folded = {name.casefold() for name in names}
     rows, read = [], []
     order = ["id", "model", "requests", "description", "entity_class"]
     row: Any
@@ -48,6 +49,7 @@ def items_of(known: inputs.Known, form: str) -> tuple[pd.DataFrame, pd.DataFrame
                 "n_listed": len(found.entities),
                 "n_others": len(found.others),
                 "n_turned": sum(string in names for string, _ in found.others),
+                "n_case": sum(name.casefold() in folded for _, name in found.others),
                 "unscored": unscored,
                 "why": why,
             }

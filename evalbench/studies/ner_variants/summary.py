@@ -206,7 +206,9 @@ def _judged(
     unread = any(kit.evidence.unscored_share(overall[i], max_unscored) for i in lit)
     held = "; ".join(dict.fromkeys(empty[i] for i in lit if empty[i]))
     why = "Too many replies could not be read for a light" if unread else f"{held[:1].upper()}{held[1:]}"
+    found_nothing = light == "grey" and any(empty[i] == FOUND_NOTHING for i in lit)
     grey = f" {why}; the figures alone would give {alone}." if light == "grey" != alone else ""
+    grey = f" {why}, so the light stays grey." if found_nothing else grey
     sentence = f"{_figures(told, 'F1 gained by the fuller description')}; {over}.{few}{kit.verdicts.left_out(items)}{remark}{grey}"
     sentence = core.notes.with_notes(sentence, absent.notes())
     measure = gain_of(GAIN, TITLES[GAIN])
@@ -216,7 +218,7 @@ def _judged(
     ]
     stability = core.stability.joint_stability(drawn, alone if light == "grey" else light, **options)
     rule = f"gain in percentage points, the worst decides: {BANDS}"
-    would_be = None if light != "grey" or alone == light else alone
+    would_be = None if light != "grey" or alone == light or found_nothing else alone
     return core.Summary(
         (*own, *shown), core.verdict.Verdict(light, sentence, rule, stability, would_be, decided.place, absent.notes())
     )
@@ -259,7 +261,14 @@ def notes(items: pd.DataFrame, read: pd.DataFrame) -> list[str]:
         short = f"{turned} of {int(read[['n_listed', 'n_others']].sum().sum())} listed entities have a class where the string belongs"
         out.append(core.notes.Note("unmatched", f"{short}: are strings and classes turned round, not (string, class)"))
     if others := int(read["n_others"].sum()):
-        out.append(f"Listed entities of classes that were not asked for, left out: {others}.")
+        text, listed = (
+            f"Listed entities of classes that were not asked for, left out: {others}.",
+            int(read["n_listed"].sum()),
+        )
+        case = ", by case alone" if 2 * int(read["n_case"].sum()) > others else ""
+        short = f"{others} of {others + listed} listed entities are of classes that were not asked for{case}"
+        much = others > kit.MAX_UNSCORED * (others + listed) and not turned
+        out.append(core.notes.Note("unmatched", short, text) if much else text)
     return out
 
 
