@@ -266,3 +266,15 @@ def test_outputs_of_one_document_that_two_marked_are_no_ground_for_trust():
     result = evaluate(crowded, moved, metrics=["good"], n_resamples=200)
     assert result.light == "grey"
     assert "rests on 24 of 240 outputs of 1 document, 5 are needed" in result.sentence
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_interval_near_one_holds_its_estimate(seed):
+    draw = np.random.default_rng(seed)
+    quality = draw.normal(size=240)
+    frame = pd.DataFrame({"doc_id": [f"d{k // 4}" for k in range(240)], "system": [f"s{k % 4}" for k in range(240)]})
+    frame = frame.assign(m=quality + draw.normal(0, 0.01, 240), h=quality)
+    e = evaluate(frame, metrics=["m"], criteria=["h"], level="dataset").estimate(
+        "spearman_dataset", scorer="m", criterion="h"
+    )
+    assert e.ci_low <= e.value <= e.ci_high

@@ -25,7 +25,7 @@ from evalbench import core, errors, kit, readers
 from evalbench.judge.verdicts import InProcess
 from evalbench.studies.contract import offered
 from evalbench.studies.human_correlation import inputs, items, method, panels, summary, tables, trust
-from evalbench.studies.human_correlation.shapes import adapt as adapt
+from evalbench.studies.human_correlation.label_tables import adapt as adapt
 
 QUESTION = "Can an automatic metric stand in for annotators?"
 _HEADLINE = ("trusted_mean", "ceiling")
