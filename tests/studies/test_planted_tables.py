@@ -36,10 +36,6 @@ KNOWN: dict[tuple[str, str], str] = {
     ("stability", "all_equal"): "an interval without width",
     # confidence
     ("confidence", "all_equal"): "an interval without width",
-    # drift
-    ("drift", "empty_responses"): "is yellow; the sentence does not name the cause",
-    ("drift", "no_labels"): "is green",
-    ("drift", "one_file_for_both_sides"): "the sentence does not name the cause",
     # citation
     # imported
     ("imported", "scores_out_of_scale"): "is green; the sentence does not name the cause",

@@ -118,7 +118,9 @@ def summarise(
     too_many = "; ".join(
         f"{core.percent(share, [max_unscored])} of {side.upper()} unscored" for side, share in crowd.items()
     )
-    light = "grey" if crowd and lit else alone
+    unread = _empty(items, max_unscored)
+    unjudged = figures.RESTING[0] in tests and not any(test.name in figures.RESTING for test in lit)
+    light = "grey" if (crowd and lit) or (unread and alone != "red") or (unjudged and alone == "green") else alone
     own = {test.name: test.estimates for test in found.tests}
     first = own.pop("key_metric", [])
     every = [*first, *found.quality, *(e for estimates in own.values() for e in estimates)]
@@ -136,6 +138,7 @@ def summarise(
             _crowd(alone, crowd, max_unscored) if crowded_out else "",
             "; ".join(_said(test, found, lights=not crowded_out) for test in found.tests),
             f". {sizes['oos']} of OOS, {sizes['oot']} of OOT{halved}." if lost < total else ".",
+            unread,
             _apart(items),
             kit.sentences.left_out(items),
             _labelled(found),
@@ -184,10 +187,25 @@ def _said(test: figures.Test, found: Found, *, lights: bool = True) -> str:
     return f"{lit} {core.wording.value_text(forecast)} {how}, {_drop(e, figure)}{by_bands}"
 
 
+def _empty(items: pd.DataFrame, most: float) -> str:
+    """That many responses of a side are empty, so that nothing can be read from them; nothing where few are."""
+    said = ""
+    for side, rows in items[items["unscored"] == ""].groupby("side", sort=True)["response"]:
+        blank = int((rows.str.strip() == "").sum())
+        if blank > most * len(rows):
+            said += f" {core.wording.count(blank)} of {core.counted(len(rows), 'response')} of {str(side).upper()} are empty."
+    return said
+
+
 def _apart(items: pd.DataFrame) -> str:
     """What else than time lies between the samples: sides that are swapped or overlap, other models."""
     said = ""
     late = items["side"] == "oot"
+    same = int((items.duplicated(["id", "request", "response"], keep=False) & late).sum())
+    if 2 * same > late.sum():
+        said += (
+            f" {core.wording.count(same)} of {core.counted(int(late.sum()), 'row')} of OOT are the same rows as in OOS."
+        )
     if "ts" in items and items.loc[late, "ts"].notna().any() and items.loc[~late, "ts"].notna().any():
         then, now = items.loc[~late, "ts"].dropna(), items.loc[late, "ts"].dropna()
         early = int((now <= then.max()).sum())
