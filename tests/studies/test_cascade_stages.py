@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from generated import in_soak
 
 from evalbench import load
 from evalbench.core.planning import smallest_difference
@@ -358,6 +359,8 @@ def test_a_stage_that_differs_from_people_hands_its_questions_on():
 # -- simulations ----------------------------------------------------------------------------------
 
 N, DECISIVE = 500, 0.5
+TIMES = in_soak(400, 200)
+SPREAD = (400 / TIMES) ** 0.5  # of a share over so many, beside that over 400
 
 
 def simulated(advantage: float, number: int) -> str:
@@ -383,18 +386,20 @@ def simulated(advantage: float, number: int) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_without_a_true_difference_one_is_rarely_shown():
-    found = [simulated(0.0, number) for number in range(400)]
-    assert 0.02 <= np.mean([one != "no difference shown" for one in found]) <= 0.075
+    found = [simulated(0.0, number) for number in range(TIMES)]
+    assert np.mean([one != "no difference shown" for one in found]) == pytest.approx(0.0475, abs=0.0275 * SPREAD)
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_the_planned_difference_is_shown_with_the_planned_power():
     advantage = 0.14
     for _ in range(50):  # the spread of an outcome hangs on the advantage itself
         advantage = smallest_difference(((DECISIVE - advantage**2) / N) ** 0.5)
-    found = [simulated(advantage, 1000 + number) for number in range(400)]
-    assert 0.76 <= np.mean([one == "better" for one in found]) <= 0.84
+    found = [simulated(advantage, 1000 + number) for number in range(TIMES)]
+    assert np.mean([one == "better" for one in found]) == pytest.approx(0.8, abs=0.04 * SPREAD)
 
 
 def votes(n: int, marks: tuple[int, int] = (1, 0), annotators: tuple[str, ...] = ("ann", "bob")) -> pd.DataFrame:
