@@ -293,3 +293,8 @@ def test_what_makes_tops_differ_without_the_search_is_in_the_sentence():
     assert "120 differ from another one by case alone" in judged({"tops": spelt}, k=3).sentence
     few = judged({"tops": many("xyz")}, k=5).sentence
     assert "No top has 5 passages (k): the figures are those of the first 3." in few
+
+
+def test_tops_that_are_shorter_than_asked_for_say_how_many_documents_exist():
+    assert "The tops are 6 deep: there are 7 documents." in judged(deepest=10).notes
+    assert not [note for note in judged(deepest=6).notes if "deep: there are" in note]
