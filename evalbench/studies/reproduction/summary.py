@@ -82,6 +82,7 @@ def _in_points(column: str, higher_is_better: bool | None) -> core.Measure:
         title=TITLES[column],
         undefined="every question has fewer than two generations with a text",
         worst=None if higher_is_better is None else worst_of[higher_is_better],
+        scale=(0.0, 100.0),
     )
 
 
