@@ -12,7 +12,7 @@ from evalbench.core.bounded import bounded_mean, paired
 from evalbench.core.clusters import codes
 from evalbench.core.correlation import FEWEST_ROWS, correlate, correlation_difference, midranker, pearson_kernel
 from evalbench.core.seeds import rng
-from evalbench.core.stats import Measured, bootstrap_sums, bootstrap_weights, with_interval
+from evalbench.core.stats import Measured, bootstrap_weights, with_interval
 
 
 class LengthBias(NamedTuple):
@@ -88,86 +88,6 @@ def length_bias(
         agreed[0] - agreed[1], low=-1, units=units, purpose="length", seed=seed, n_resamples=n_resamples
     )
     return LengthBias(partial, plain, judge, yardstick, difference)
-
-
-class OwnFamily(NamedTuple):
-    """What a judge adds to the humans' marks.
-
-    - ``own``, ``foreign``: Mean of judge − human on answers of models of its own family, and of others.
-    - ``difference``: own − foreign: positive where it favours its own.
-    """
-
-    own: Measured
-    foreign: Measured
-    difference: Measured
-
-
-def own_family(
-    mark: npt.ArrayLike,
-    human: npt.ArrayLike,
-    own: npt.ArrayLike,
-    *,
-    span: float = 1.0,
-    units: npt.ArrayLike | None = None,
-    seed: int = 0,
-    n_resamples: int = 2000,
-) -> OwnFamily:
-    """Is a judge kinder to models of its own family, measured by the humans' marks on the same answers?
-
-    Parameters
-    ----------
-    mark, human : (n,) arrays
-        NaN where there is none; such answers are left out.
-    own : (n,) array of bool
-        Whether the answer is by a model of the judge's family.
-    span : float
-        Of the scale, in marks.
-    units, seed, n_resamples
-        As of :func:`bounded_mean`.
-
-    References
-    ----------
-    Panickssery et al. (2024), LLM Evaluators Recognize and Favor Their Own Generations, NeurIPS 2024.
-
-    Examples
-    --------
-    >>> own = np.arange(60) % 2 == 0
-    >>> found = own_family(np.where(own, 1.0, 0.5), np.full(60, 0.5), own)
-    >>> found.own.value, found.foreign.value, found.difference.value
-    (0.5, 0.0, 0.5)
-    """
-    judged, people = paired(mark, human)
-    gap = judged - people
-    mine = np.asarray(own, dtype=bool)
-    if mine.shape != gap.shape:
-        raise ValueError(f"own or foreign is needed for each mark: shapes {mine.shape} and {gap.shape}")
-    drawn = np.arange(len(gap)) if units is None else np.asarray(units)
-    options: dict[str, Any] = {"low": -span, "high": span, "seed": seed, "n_resamples": n_resamples}
-    of_own, of_others = (
-        bounded_mean(gap[side], units=drawn[side], purpose=name, **options)
-        for side, name in ((mine, "own"), (~mine, "foreign"))
-    )
-    n = of_own.n + of_others.n
-    if of_own.value is None or of_others.value is None:
-        which = "its own" if of_own.value is None else "another"
-        none = Measured(None, n=n, note=f"no labelled answer by a model of {which} family")
-        return OwnFamily(of_own, of_others, none)
-    kept = ~np.isnan(gap)
-    names, which_unit = codes(drawn[kept])
-    order = np.lexsort((gap[kept], which_unit))
-    rows = np.where(mine[kept], 1.0, 0.0)[order], gap[kept][order]
-    weights = (rows[0] * rows[1], rows[0], (1 - rows[0]) * rows[1], 1 - rows[0])
-    columns = np.stack([np.bincount(which_unit[order], weights=w) for w in weights], axis=1)
-
-    def difference(sums: Floats) -> Floats:
-        with np.errstate(all="ignore"):
-            return np.asarray(sums[:, :1] / sums[:, 1:2] - sums[:, 2:3] / sums[:, 3:])
-
-    replicates = bootstrap_sums(columns, difference, rng(seed, "leanings/family"), n_resamples)[:, 0]
-    fewest = min(len(np.unique(which_unit[side])) for side in (mine[kept], ~mine[kept]))
-    clustered = len(names) < n
-    measured = with_interval(of_own.value - of_others.value, replicates, n=n, n_units=fewest, clustered=clustered)
-    return OwnFamily(of_own, of_others, measured)
 
 
 class WithinGroups(NamedTuple):

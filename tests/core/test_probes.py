@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evalbench.core.bounded import bounded_mean, finding
-from evalbench.core.leanings import length_bias, length_within, own_family
+from evalbench.core.leanings import length_bias, length_within
 from evalbench.core.probes import (
     equal_repeats,
     first_slot,
@@ -134,20 +134,6 @@ def test_praise_and_nothing() -> None:
     assert null_answer([0.2] * 400, **FEW).gameable is True
     assert null_answer([1.0]).gameable is None
     assert null_answer([nan]).rate.value is None
-
-
-def test_ones_own() -> None:
-    g = np.random.default_rng(3)
-    own = g.random(400) < 0.5
-    human = g.random(400)
-    kinder = own_family(np.clip(human * 0.8 + 0.2 * own, 0, 1), human, own, **FEW)
-    assert kinder.difference.value == pytest.approx(kinder.own.value - kinder.foreign.value)
-    assert kinder.difference.ci_low > 0.1
-    assert own_family(human, human, own, **FEW).difference.value == 0
-    assert "its own" in own_family(human, human, np.zeros(400, bool)).difference.note
-    assert "another" in own_family(human, human, np.ones(400, bool)).difference.note
-    with pytest.raises(ValueError, match="own or foreign"):
-        own_family(human, human, [True])
 
 
 @pytest.mark.parametrize(
