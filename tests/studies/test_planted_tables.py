@@ -37,9 +37,7 @@ KNOWN: dict[tuple[str, str], str] = {
     ("confidence", "all_equal"): "an interval without width",
     # citation
     # imported
-    ("imported", "scores_out_of_scale"): "is green; the sentence does not name the cause",
-    # judge_audit
-    ("judge_audit", "pairs_in_one_order"): "the sentence does not name the cause",
+    ("imported", "scores_out_of_scale"): "is green",
     # rag_tuning
 }
 

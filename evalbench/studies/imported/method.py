@@ -117,7 +117,8 @@ def facts_of(
             own.scales[name] = ends
         own.directions[name] = direction
         own.sources[name] = (origin, scale_from if name in own.scales else "unknown")
-    notes = [f"Scores outside the scale, which is then left aside: {', '.join(outside)}."] if outside else []
+    short = f"scores outside the scale, which is then left aside: {', '.join(outside)}"
+    notes: list[str] = [core.Note("instrument", short)] if outside else []
     for what, at in (("Direction", 0), ("Scale", 1)):
         guessed = [name for name, origin in own.sources.items() if origin[at] == "assumed"]
         option = "directions" if at == 0 else "scales"

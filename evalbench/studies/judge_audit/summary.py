@@ -102,6 +102,10 @@ def _notes(items: pd.DataFrame, found: Sequence[core.Estimate], beyond: Mapping[
         compared = _compared_with_people(found, beyond)
         short = f"{of}: no judge can be shown to be good by these labels{compared}"
         notes.append(core.Note("labels", short))
+    sides = items[items["is_side"] == 1]
+    if len(sides) and sides["mark"].notna().any() and sides["first_slot"].isna().all():
+        short = "pairs were shown in one order only: whether the place decides is not known"
+        notes.append(core.Note("instrument", short))
     only = {name: labelled_models(rows) for name, rows in items.groupby("judge", sort=True)}
     for models in dict.fromkeys(filter(None, only.values())):
         bare = sorted(set(items["model"]) - set(models))
@@ -183,7 +187,9 @@ def _pairs_in_words(summary: core.Summary) -> list[str]:
         f"{words} {core.wording.estimate_text(of[metric])} ({round((of[metric].value or 0.0) * best.n)})"
         for metric, words in zip(PAIRS, ("right", "undecided or inconsistent", "wrong"), strict=True)
     )
-    return [f"Over both orders of {core.counted(best.n, 'pair')} {name} is {counts}."]
+    slot = of.get("first_slot")
+    orders = "In one order" if slot is None or slot.value is None else "Over both orders"
+    return [f"{orders} of {core.counted(best.n, 'pair')} {name} is {counts}."]
 
 
 def _figure(e: core.Estimate, own: Sequence[core.Estimate], title: str) -> str:
