@@ -104,7 +104,7 @@ def defaults_of(function: Callable[..., Any]) -> dict[str, str]:
     assert isinstance(definition, ast.FunctionDef)
     pairs = zip(definition.args.kwonlyargs, definition.args.kw_defaults, strict=True)
     return {
-        parameter.arg: re.sub(r"^[\w.]+\.(?=[A-Z_]+$)", "", ast.unparse(default))
+        parameter.arg: re.sub(r"^[\w.]+\.(?=[A-Z][A-Z0-9_]*$)", "", ast.unparse(default))
         for parameter, default in pairs
         if default
     }
