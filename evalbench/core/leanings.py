@@ -1,4 +1,4 @@
-"""What a judge leans to beyond what people see: length, and models of its own family."""
+"""What a judge leans to beyond what people see: length."""
 
 from __future__ import annotations
 
