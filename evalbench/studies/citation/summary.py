@@ -172,7 +172,7 @@ def leading_nowhere(items: pd.DataFrame, max_unscored: float) -> tuple[list[core
             short = f"{n} of {of} {fault.what}"
             notes.append(core.Note(fault.kind, short, f"{short}: {fault.text}."))
     most = core.percent(max_unscored, [max_unscored])
-    return notes, f"more than {most} of the answers name what is not there" if notes else ""
+    return notes, f"more than {most} of the answers name what does not exist" if notes else ""
 
 
 def _without_gold(items: pd.DataFrame) -> str:
