@@ -121,7 +121,7 @@ def faults(study: str, kind: str, planted: Planted) -> list[str]:
 
 
 RANGED = ("0–1", "0/1", "")
-NOT_RANGED = ("threshold", "mean_gap", "mean_occurrences")
+NOT_RANGED = ("threshold", "mean_gap", "mean_occurrences", "relative_drop")  # a ratio has no end below
 
 
 def without_width(found: Result) -> list[str]:
