@@ -30,15 +30,10 @@ GIVEN = [
 
 # What a study does not yet say of a table.  Whoever mends one takes its line out: the test is strict.
 KNOWN: dict[tuple[str, str], str] = {
-    # reproduction
-    # stability
-    ("stability", "all_equal"): "an interval without width",
     # confidence
     ("confidence", "all_equal"): "an interval without width",
-    # citation
     # imported
     ("imported", "scores_out_of_scale"): "is green",
-    # rag_tuning
 }
 
 
