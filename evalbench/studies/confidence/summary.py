@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, kit
+from evalbench.core.ends import at_an_end
 from evalbench.studies.confidence import by_topic, figures, joint, resampled
 from evalbench.studies.confidence.clusters import EXACT
 from evalbench.studies.confidence.items import MATCH, SCORES, column_of
@@ -234,6 +235,9 @@ def _estimate(
     measured = core.stats.with_interval(
         value, one.drawn[metric], n=sizes["n"], n_units=n_units, clustered=one.clustered, clusters=clusters
     )
+    if better is not None or metric == "covered":
+        ends = at_an_end(value, n_units, (0.0, 1.0)) if metric in figures.AT_COVERAGE else None
+        measured = measured._replace(ci_low=ends[0], ci_high=ends[1], method="Wilson, all agree") if ends else measured
     scarce = [f"only {words}: the interval is too narrow" for n, words in few if n < core.stats.FEW_UNITS <= sizes["n"]]
     note = "; ".join(filter(None, [*notes, measured.note, *scarce]))
     return core.Estimate(

@@ -87,7 +87,10 @@ def found_of(
     lists = [list(one.estimates) for one in done]
     above = [float(rows.loc[rows[DROP].notna(), "above_worst"].mean()) for _, rows in groups]
     for each, (_, rows), start in zip(lists, groups, above, strict=True):
-        each[0] = _widened(each[0], rows, start)
+        each[0], relative = _widened(each[0], rows, start), each[1]
+        low, high = each[0].ci_low, each[0].ci_high
+        if relative.ci_low is not None and relative.ci_low == relative.ci_high and low is not None and high is not None:
+            each[1] = replace(relative, ci_low=low / start, ci_high=high / start, method=each[0].method, note="")
     first = [each[0] for each in lists]
     replicates = [one.replicates[DROP] for one in done]
     size = max(map(len, replicates), default=0)
