@@ -71,7 +71,8 @@ class Invented:
 
 
 def key(item: dict) -> tuple:
-    return tuple((name, str(value)) for name, value in sorted(item.items()) if name != "id")
+    left_out = ("id", "question") if "statement" in item else ("id",)  # a statement is judged by its passages
+    return tuple((name, str(value)) for name, value in sorted(item.items()) if name not in left_out)
 
 
 def read() -> tuple[list[dict], list[tuple[str, str, str]], Invented]:
