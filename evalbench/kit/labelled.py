@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evalbench.core.measures import Measure
+from evalbench.core.notes import Note
 from evalbench.core.transport import transport_check
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
@@ -19,6 +20,7 @@ from evalbench.kit.collecting import UNNAMED
 from evalbench.kit.corrected_means import LABEL, PROBABILITY, STRATUM
 from evalbench.readers.corrections import Learnt, read_corrections
 from evalbench.readers.labels import Decided, decided, read_labels
+from evalbench.readers.strangers import written_otherwise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -299,16 +301,21 @@ def _columns(
     own = pd.MultiIndex.from_arrays([items[unit].astype(str), groups if several else [""] * len(items)])
     at = keyed.reindex(own)
     unused = len(keyed) - int(keyed.index.isin(own).sum())
+    n_labelled = int(at["mark"].notna().sum())
+    elsewhere = written_otherwise(set(labels["id"]) - set(items[unit].astype(str)), items[unit].astype(str))
     said = [
-        counted(int(at["mark"].notna().sum()), "item") + " labelled",
+        counted(n_labelled, "item") + " labelled",
         f"{found.several} by several people, whose {'mean' if found.by_mean else 'majority'} counts"
         if found.several
         else "",
         f"{counted(found.ties, 'item')} left out, since as many said the one as the other" if found.ties else "",
         f"{counted(found.skipped, 'item')} skipped by those who labelled" if found.skipped else "",
-        f"{counted(unused, 'label')} of items that are not in the sample" if unused else "",
+        f"{counted(unused, 'label')} of items that are not in the sample{f' ({elsewhere})' if elsewhere else ''}"
+        if unused
+        else "",
     ]
-    notes.append(f"Labels of {metric.replace('_', ' ')}: {'; '.join(filter(None, said))}.")
+    text = f"Labels of {metric.replace('_', ' ')}: {'; '.join(filter(None, said))}"
+    notes.append(Note("labels", text) if unused + found.ties > n_labelled else f"{text}.")
     columns: dict[str, Any] = {f"{LABEL[drawn]}{metric}": at["mark"].to_numpy(dtype=float)}
     if at["probability"].notna().any():
         columns[f"{PROBABILITY}{metric}"] = at["probability"].to_numpy(dtype=float)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from evalbench.core.measures import mean_of
+from evalbench.core.notes import Note
 from evalbench.errors import BadInput
 from evalbench.judge.criteria import Criterion
 from evalbench.kit.judging import Heard
@@ -314,3 +315,17 @@ def fit_of_learnt(learnt):
 
     fit = fit_of(learnt, "faithfulness", pd.DataFrame(), mean_of("faithfulness"), "", "model", 0, 10)
     return fit | {"checks": {"fern": {"gap": 0.0, "low": -0.1, "high": 0.1, "n": 50}}}
+
+
+def test_labels_that_count_for_nothing_are_in_the_sentence(tmp_path):
+    marks = "".join(f"{i},{who},right,{mark}\n" for i in "abc" for who, mark in (("ann", 1), ("bob", 0)))
+    _, notes = columns(tmp_path, f"id,annotator,criterion,mark\n{marks}", ONE)
+    assert isinstance(notes[-1], Note)
+    assert "3 items left out, since as many said the one as the other" in notes[-1].short
+
+
+def test_labels_of_items_in_another_writing_are_named(tmp_path):
+    labels = file(tmp_path, "id,annotator,criterion,mark\nA,ann,right,1\nB,ann,right,1\n")
+    notes = given(RIGHT, labels=labels).on(ONE).notes
+    assert isinstance(notes[-1], Note)
+    assert "2 labels of items that are not in the sample (they differ from known ones by case alone" in notes[-1].short
