@@ -38,7 +38,7 @@ from evalbench.readers.dataset import load
 frame = pd.DataFrame({"id": ["c", "a", "b", "d"], "output": ["I cannot say.", "Yes.", "", "No."]})
 result = evaluate(load({"items": frame}, SCHEMA))
 assert result.estimate("refused", model=UNNAMED).value == 0.25
-assert result.light == "red"
+assert (result.light, result.verdict.would_be) == ("grey", "red")  # a light rests on 20 units
 assert summarise(result.items).estimates == result.summary.estimates
 assert worst(result)["id"].iloc[0] == "c"
 assert "<svg" in shown(picture_share(result)).html
