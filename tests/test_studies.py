@@ -17,6 +17,7 @@ from some_studies import some_studies
 
 from evalbench import studies
 from evalbench.commands.printed import headline
+from evalbench.core.notes import Note, with_notes
 from evalbench.core.result import deciding_row
 from evalbench.core.wording import estimate_text, value_text
 from evalbench.draw.verdict import headline_table
@@ -72,7 +73,9 @@ def test_the_summary_follows_from_the_items(finished: tuple[str, Run]) -> None:
     summary = summarise(pd.read_parquet(done.folder / "items.parquet"), **options)
     assert json.loads(json.dumps([e.row() for e in summary.estimates])) == results["summary"]
     verdict = summary.verdict
-    assert (verdict.light, verdict.sentence, verdict.stability) == (
+    ranked = [Note(row["kind"], row["short"], row["note"]) for row in results.get("first_rank", [])]
+    sentence = with_notes(verdict.sentence, ranked)  # those of the data, of which the items know nothing
+    assert (verdict.light, sentence, verdict.stability) == (
         results["light"], results["sentence"], results["light_stability"],
     )  # fmt: skip
 

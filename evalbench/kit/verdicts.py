@@ -219,7 +219,7 @@ def worst_group(
     >>> items[["unscored", "undefined"]] = ""
     >>> found = worst_group(items, [mean_of("score")], "model", lights={"score": [0.8]}, what="Mean score")
     >>> found.verdict.light, found.verdict.sentence
-    ('red', 'Mean score 0.50 [0.35, 0.65] (fern); 1.00 [1.00, 1.00] (oak); 40 items, threshold 0.8.')
+    ('red', 'Mean score 0.50 [0.35, 0.65] (fern); 1.00 [0.91, 1.00] (oak); 40 items, threshold 0.8.')
     """
     lights = lights or {}
     measures = _with_lights(measures, lights, headline, floor)

@@ -105,7 +105,7 @@ def test_ratings_make_pairs_as_well():
     assert {name: found[name] for name in counts} == counts
     systems = row(result, "good", "quality", "system")
     assert (systems["pairs"], systems["accuracy"]) == (6, 1.0)
-    assert np.isnan(systems["ci_low"])
+    assert systems["ci_low"] == pytest.approx(0.2065, abs=1e-4)  # Wilson: all pairs of one unit are right
     assert row(result, "good", "complete")["note"] == "no pair with a preference and two scores"
     assert row(result, "errors", "quality")["accuracy"] > 0.7
 
