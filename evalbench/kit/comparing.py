@@ -11,9 +11,9 @@ import numpy as np
 from evalbench.core.compared import ALPHA, Comparison, best_compared, held_back, left_out_note
 from evalbench.core.comparison import adjusted_together, compare_measures
 from evalbench.core.measures import Measure, unit_sums
-from evalbench.core.wording import counted, difference_parts, p_text
+from evalbench.core.wording import count, counted, difference_parts, p_text
 from evalbench.kit.evidence import without_absent
-from evalbench.kit.verdicts import N_RESAMPLES, SEED
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,12 +105,28 @@ def compare_groups(
                 f"{by}_a": a,
                 f"{by}_b": b,
                 **c.row(),
-                "words": c.words + shared.get((a, b), ""),
+                "words": c.words + shared.get((a, b), "") + (_lost({a: rows[a], b: rows[b]}) if _shows_one(c) else ""),
                 "held_back": held_back(c),
             }
             for (a, b), c in zip(pairs, adjusted, strict=True)
         ]
     )
+
+
+def _shows_one(c: Comparison) -> bool:
+    """Whether a difference between the two is shown."""
+    return c.outcome in ("better", "worse", "higher", "lower")
+
+
+def _lost(rows: Mapping[str, pd.DataFrame]) -> str:
+    """How much of either group could not be scored, a sentence, where a difference may be of that; else empty."""
+    lost = {name: int((own["unscored"] != "").sum()) for name, own in rows.items() if "unscored" in own}
+    many = [
+        f"{count(n)} of {count(len(rows[name]))} of {name}"
+        for name, n in lost.items()
+        if n > MAX_UNSCORED * len(rows[name])
+    ]
+    return f" {' and '.join(many)} could not be scored: the difference may be theirs." if many else ""
 
 
 def _ranked(items: pd.DataFrame, measure: Measure, by: str) -> list[str]:

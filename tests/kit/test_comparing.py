@@ -155,3 +155,12 @@ def test_groups_that_lack_units_are_compared_on_what_both_have():
         "records"
     )
     assert (counted["outcome"], counted["n_a"]) == ("better", 40)
+
+
+def test_a_difference_beside_many_unscored_items_says_that_it_may_be_theirs():
+    items = table({"fern": [0.1] * 30, "oak": [0.9] * 30}, unscored="")
+    words = compare_groups(items, [mean_of("score")], "model", n_resamples=50)["words"].iloc[0]
+    assert "could not be scored" not in words
+    items.loc[items.index[:9], ["score", "unscored"]] = [np.nan, "no-output"]
+    words = compare_groups(items, [mean_of("score")], "model", n_resamples=50)["words"].iloc[0]
+    assert words.endswith(" 9 of 30 of fern could not be scored: the difference may be theirs.")
