@@ -222,7 +222,7 @@ def test_a_reply_without_text_is_unscored(study, all_of_them, tmp_path, monkeypa
         assert not {e.metric for e in result.summary.estimates if e.value is not None and e.n_unscored}
     scored = result.items["unscored"] == ""
     values = result.items.select_dtypes("number").drop(
-        columns=["n_reference_steps", "reference_coherence", "length", "depth"], errors="ignore"
+        columns=["n_reference_steps", "reference_coherence", "length", "depth", "in_question"], errors="ignore"
     )
     assert values[~scored].isna().all(axis=None)
 
