@@ -83,11 +83,7 @@ def run(case, path):
 
 
 def plain(group):
-    """A group's name without what says that it is a model: ``output_1``, ``1``; ``response_gpt``, ``gpt``.
-
-    >>> plain("output_1"), plain("response_gpt"), plain("gpt-4o")
-    ('1', 'gpt', 'gpt-4o')
-    """
+    """A group's name without what says that it is a model: ``output_1`` is ``1``, ``response_gpt`` is ``gpt``."""
     return _HEAD.sub("", str(group).strip().casefold())
 
 
