@@ -27,6 +27,7 @@ from evalbench.readers.nested import unnested
 from evalbench.readers.one_table import one_table
 from evalbench.readers.renames import adapted, all_at_once, unknown_renames, usual
 from evalbench.readers.replies import replies_read
+from evalbench.readers.roles import now, with_roles, with_todays_names
 from evalbench.readers.schema import SYSTEMS, TRIAL, Table
 from evalbench.readers.tables import FAULTS_SHOWN, check
 from evalbench.readers.tools.direct import Taken, taken
@@ -156,6 +157,7 @@ def load(
     BadInput
         All faults of all tables in one message, with file, column and rows.
     """
+    columns = now(columns or {}, schema)
     raw = read(data, schema, root=root, columns=columns, **files)
     grouping = {"cluster": cluster, "slices": slices}
     return checked_tables(raw, schema, columns=columns, adapt=adapt, further=further, **grouping)
@@ -172,9 +174,12 @@ def checked_tables(
     further: Callable[[Dataset], object] | None = None,
 ) -> Dataset:
     """What was read, checked; see :func:`load`."""
-    frames, columns = adapted(raw.frames, columns or {}, adapt)
+    frames, columns = adapted(raw.frames, now(columns or {}, schema), adapt)
     sources = {name: raw.sources.get(name, raw.label.name) for name in frames}
     said = [(name, note) for name, frame in frames.items() for note in frame.attrs.get("notes", ())]
+    named = {name: with_roles(frame, schema[name], columns) for name, frame in frames.items() if name in schema}
+    said += [(name, note) for name, (_, found) in named.items() for note in found]
+    frames = {name: named[name][0] if name in named else frame for name, frame in frames.items()}
     frames, nameless = of_tables(frames, schema, columns or {})
     frames, without_ids = numbered(frames, schema, columns or {})
     said += [*without_ids.items(), *nameless.items()]
@@ -324,13 +329,19 @@ def read(
         frames, sources, written = named, dict.fromkeys(named, sources[main]), frozenset(named)
     elif one:
         main, frame = next(iter(frames.items()))
-        nested = unnested(frame, schema, sources[main])
+        nested = unnested(with_todays_names(frame, schema[main], columns or {}), schema, sources[main])
         if nested:
             frames, sources = nested, dict.fromkeys(nested, sources[main])
+    frames = _todays(frames, schema, columns or {})
     frames, found = replies_read(frames, schema, columns or {}, sources)
     card = {} if instead else card_of(data, root)
     label = DataLabel(name, version, digest(_judged(digests, schema)), synthetic or says_synthetic(card))
     return Raw(label, frames, sources, (*notes, *found), written, card)
+
+
+def _todays(frames: Mapping[str, pd.DataFrame], schema: Schema, columns: Mapping[str, str]) -> dict[str, pd.DataFrame]:
+    """Frames whose columns of earlier names have those of today."""
+    return {name: with_todays_names(frame, schema[name], columns) for name, frame in frames.items()}
 
 
 def _judged(parts: Mapping[str, str], schema: Schema) -> Mapping[str, str]:
@@ -349,5 +360,5 @@ def _of_frames(data: Any, schema: Schema, columns: Mapping[str, str]) -> Raw:
     frames = raw_frames(data)
     parts = _judged({name: frame_hash(frame) for name, frame in frames.items()}, schema)
     sources = {name: f"frame {name}" for name in frames}
-    frames, notes = replies_read(frames, schema, columns, sources)
+    frames, notes = replies_read(_todays(frames, schema, columns), schema, columns, sources)
     return Raw(DataLabel(FRAMES, "", digest(parts)), frames, sources, tuple(notes), written=frozenset(frames))

@@ -42,6 +42,7 @@ class Column:
     - ``groups``: Whether each value is a system that is judged for itself, of which there may be :data:`MOST_GROUPS`.
     - ``low``, ``high``: Inclusive bounds of numbers.
     - ``hint``: What to do with cells that are of another type, for the end of the message.
+    - ``was``: Names that it had in this table before; tables that have them are still read.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Column:
     choices: tuple[str, ...] = ()
     help: str = ""
     hint: str = ""
+    was: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.type not in get_args(Type):
@@ -133,3 +135,8 @@ class Table:
 
     def column(self, name: str) -> Column | None:
         return next((c for c in self.columns if c.name == name), None)
+
+    def now(self, name: str) -> str:
+        """What a column of this name, or of an earlier one, is called."""
+        own = self.column(name)
+        return name if own else next((c.name for c in self.columns if name in c.was), name)

@@ -195,7 +195,6 @@ class TestWaysOut:
             ("x.json", b'{"a": [{"id": 1}], "b": [{"id": 2}]}', "found such lists under 'a', 'b'; save each list as a file of its own"),
             ("x.json", b'{"id": "1", "output": "a"}', "is it a single row? Put it in brackets: [ \u2026 ]"),
             ("x.csv", b"id;output\n1;a;b\n", "quote a cell that holds ';'"),
-            ("x.csv", b"ID,output\n1,a\n", "is 'ID' meant? (--map ID=id)"),
             ("x.csv", b"output,model\na,m1\nb,m2\n", "column id: is missing"),
         ],
     )  # fmt: skip

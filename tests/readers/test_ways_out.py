@@ -16,9 +16,6 @@ TABLES: dict[str, tuple[str, dict[str, Any]]] = {
     "needle, English": ("needle", {"context_length": [100, 200], "document_depth_percent": [0, 50], "answer": GOLD, "response": SAID}),
     "needle, Russian": ("needle", {"Длина контекста": [100, 200], "Глубина, %": [0, 50], "Правильный ответ": GOLD, "Ответ модели": SAID}),
     "needle, Chinese": ("needle", {"长度": [100, 200], "深度": [0, 50], "标准答案": GOLD, "模型回答": SAID}),
-    "dialogue, Russian": ("dialogue", {"Диалог": ["a", "a"], "Роль": ["пользователь", "ассистент"], "Текст": SAID}),
-    "dialogue, Chinese": ("dialogue", {"会话编号": ["a", "a"], "角色": ["用户", "助手"], "内容": SAID}),
-    "explainability": ("explainability", {"question": ASKED, "gold_answer": ["#### 1", "#### 2"], "response": SAID}),
     "entities, Russian": ("ner_conflicts", {"Номер текста": ["a", "a"], "Текст": ["Ada", "Ada"], "Сущность": ["Ada", "Ada"], "Класс": ["PER", "LOC"]}),
     "entities, Chinese": ("ner_conflicts", {"文本编号": ["a", "a"], "句子": ["Ada", "Ada"], "实体": ["Ada", "Ada"], "类别": ["PER", "LOC"]}),
 }  # fmt: skip
