@@ -16,7 +16,7 @@ from evalbench.core.verdict import Light, Verdict, worst
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,7 +184,6 @@ class Result:
     - ``parameters``: Every option that shaped the figures; JSON values.
     - ``id``: The column of ``items`` that names the resampling unit.
     - ``by``: The columns of ``items`` that name compared groups.
-    - ``words``: What the study calls such columns on its page, e.g. ``{"model": "checker"}``.
     - ``items``: One row per unit and group: id, sums or scores, ``unscored``, ``undefined``.
     - ``items_of``: What an item is where it is no plain row of the data, e.g. ``"outputs × metrics × criteria"``.
     - ``tables``: Finer rows that carry the same id.
@@ -211,7 +210,6 @@ class Result:
     items: pd.DataFrame
     summary: Summary
     by: tuple[str, ...] = ()
-    words: Mapping[str, str] = field(default_factory=dict)
     items_of: str = ""
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -283,7 +281,6 @@ class Result:
             "data": asdict(self.data),
             "id": self.id,
             "by": list(self.by),
-            **({"words": dict(self.words)} if self.words else {}),
             "light": verdict.light,
             "sentence": self.sentence,
             "light_stability": verdict.stability,

@@ -45,7 +45,7 @@ def result_of(
     Parameters
     ----------
     evaluate : callable
-        The study's; its module has ``QUESTION``, ``summarise`` and perhaps ``CALLED``.
+        The study's; its module has ``QUESTION`` and ``summarise``.
     options : mapping
         Every option as it ran, see :func:`evalbench.kit.options.stated`, and what the figures rest on besides.
     id, by, tables, notes, method
@@ -70,7 +70,6 @@ def result_of(
     from evalbench.models.accounting import merged
 
     study = inspect.unwrap(evaluate).__globals__
-    words = study.get("CALLED", {})
     summarise = study["summarise"]
     kept = {name: table for name, table in some.items() if table is not None and len(table)}
     if stopped is not None:
@@ -81,12 +80,11 @@ def result_of(
     return Result(
         study=evaluate.__module__.rpartition(".")[2],
         question=study["QUESTION"],
-        judged=judged or several(words.get(by[0], by[0]), items[by[0]]),
+        judged=judged or several(by[0], items[by[0]]),
         parameters=options,
         data=data if isinstance(data, DataLabel) else data.label,
         id=id,
         by=tuple(by),
-        words=words,
         items=items,
         summary=summary or summarise(items, **taken(summarise, options)),
         tables={**tables, **kept, **calls_of(replies, heard)},

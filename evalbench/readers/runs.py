@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalbench.core.verdict import LIGHTS
 from evalbench.errors import BadInput
-from evalbench.readers.older_runs import todays, todays_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +28,7 @@ ITEMS, CALLS = "items.parquet", "calls.parquet"
 NOTEBOOK, PAGE = "notebook.ipynb", "report.html"
 STATUSES = ("running", "ok", "failed", "died", "timeout", "no-result", "interactive")
 FINISHED = ("ok", "interactive")  # what has results
-_RESULTS_VERSIONS = (1, 2, 3)  # 2: a row states its title beside its metric; 3: columns have the names of roles
+_RESULTS_VERSIONS = (1, 2)  # 2: a row states its title beside its metric
 _RUN_VERSION = 1
 _DEEPEST = 32
 _LARGEST = 1e100  # differences of figures stay finite
@@ -81,7 +80,7 @@ _SLICE = {
 RESULTS: Mapping[str, Any] = {
     "schema_version": _one_of(*_RESULTS_VERSIONS), "study": TEXT, "question": TEXT, "judged": TEXT, "parameters": OBJECT,
     "data": {"name": TEXT, "version": TEXT, "sha256": TEXT, "synthetic?": YES_NO},
-    "id": TEXT, "by": [TEXT], "words?": {"*": TEXT}, "light": LIGHT, "sentence": TEXT, "light_stability": _or_null(NUMBER), "light_rule": TEXT,
+    "id": TEXT, "by": [TEXT], "light": LIGHT, "sentence": TEXT, "light_stability": _or_null(NUMBER), "light_rule": TEXT,
     "would_be_light?": _or_null(LIGHT), "decided_by?": _or_null(OBJECT),
     "slices?": [_SLICE], "clusters?": COUNT, "items": {"n": COUNT, "unscored": COUNT, "of?": TEXT}, "summary": [_FIGURE], "notes": [TEXT], "method": [TEXT],
     "tables": {"*": FILE_NAME}, "stopping?": OBJECT,
@@ -117,7 +116,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_results(folder: Path) -> dict[str, Any]:
-    """The ``results.json`` of a finished run by names of today; rows of older files get their metric as title.
+    """The ``results.json`` of a finished run; rows of older files get their metric as title.
 
     Raises ``BadInput`` if it has none, or its fields are not those of :data:`RESULTS`; lists all faults.
     """
@@ -134,7 +133,7 @@ def read_results(folder: Path) -> dict[str, Any]:
         raise BadInput.listing(f"{path}: not what record(result) writes:", faults)
     for row in content["summary"]:
         row["title"] = row.get("title") or row["metric"]
-    return todays(content)
+    return content
 
 
 def read_run(folder: Path) -> dict[str, Any]:
@@ -150,8 +149,7 @@ def read_items(folder: Path) -> pd.DataFrame:
 
     Raises ``BadInput`` if it has none, or they cannot be read.
     """
-    frame = read_frame(_finished_file(folder, ITEMS))
-    return todays_frame(frame, read_results(folder)) if (folder / RESULTS_JSON).is_file() else frame
+    return read_frame(_finished_file(folder, ITEMS))
 
 
 def read_table(folder: Path, name: str) -> pd.DataFrame | None:
@@ -159,9 +157,8 @@ def read_table(folder: Path, name: str) -> pd.DataFrame | None:
 
     Raises ``BadInput`` if the folder is not that of a finished run, or the table's file cannot be read.
     """
-    results = read_results(folder)
-    file = results["tables"].get(name)
-    return None if file is None else todays_frame(read_frame(_finished_file(folder, file)), results)
+    file = read_results(folder)["tables"].get(name)
+    return None if file is None else read_frame(_finished_file(folder, file))
 
 
 def run_folders(reports: Path, study: str = "", hash8: str = "") -> list[Path]:

@@ -85,9 +85,6 @@ class Study:
     CONTENT_UNIT : str
         The column that names the unit by what it is, such as a hash of the question: runs whose ``Result.id`` it is are
         paired also where they read different data.
-    CALLED : mapping of str to str
-        What the study calls a role on its pages, such as ``{"model": "checker", "id": "text"}``; a role that is not in it is
-        called by its own name.
     MEASURED_BY : mapping of str to sequence of str
         Options that measure → the figures that they move, such as ``{"threshold": ("passed",)}``; ``*`` stands for any letters, and an
         option that moves none, such as one of lights, has ``()``.  Two runs that differ in one have no verdict on its figures.
@@ -114,7 +111,6 @@ class Study:
     plan: Callable[..., pd.DataFrame] | None = None
     UNIT: str = ""
     CONTENT_UNIT: str = ""
-    CALLED: Mapping[str, str] = field(default_factory=dict)
     MEASURED_BY: Mapping[str, Sequence[str]] = field(default_factory=dict)
     JUDGED_OPTIONS: tuple[str, ...] = ()
 
@@ -132,7 +128,6 @@ VALUES = {
     "SCHEMA": dict,
     "UNIT": str,
     "CONTENT_UNIT": str,
-    "CALLED": dict,
     "MEASURED_BY": dict,
     "JUDGED_OPTIONS": tuple,
 }
