@@ -146,6 +146,7 @@ def run_object(
         "exit_code": exit_code,
         "error": error,
         "light": found.get("light"),
+        "answer": found.get("answer"),
         "sentence": found.get("sentence"),
         "decided_by": found.get("decided_by"),
         "by": list(found.get("by") or ()),

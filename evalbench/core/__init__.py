@@ -9,6 +9,7 @@ from evalbench.core.imports import modules_of
 if TYPE_CHECKING:
     from evalbench.core import agreement as agreement
     from evalbench.core import annotators as annotators
+    from evalbench.core import answer as answer
     from evalbench.core import arrays as arrays
     from evalbench.core import betting as betting
     from evalbench.core import bounded as bounded
@@ -58,6 +59,8 @@ if TYPE_CHECKING:
     from evalbench.core import unscored as unscored
     from evalbench.core import verdict as verdict
     from evalbench.core import wording as wording
+    from evalbench.core.answer import Answer as Answer
+    from evalbench.core.answer import Line as Line
     from evalbench.core.arrays import Bools as Bools
     from evalbench.core.arrays import Floats as Floats
     from evalbench.core.arrays import Indices as Indices
@@ -75,6 +78,7 @@ if TYPE_CHECKING:
 
 __getattr__ = modules_of(
     __name__,
+    answer="Answer Line",
     arrays="Bools Floats Indices Ints",
     result="Estimate Result Summary",
     measures="Measure mean_of ratio share_of",

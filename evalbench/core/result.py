@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core import budget as budgets
+from evalbench.core.answer import Answer
 from evalbench.core.clusters import CLUSTER, said_of
 from evalbench.core.notes import first_rank, with_notes
 from evalbench.core.slices import Slices
@@ -197,6 +198,7 @@ class Result:
       decided; JSON values. Items not asked are left out of ``items``.
     - ``accounting``: What varies between equal runs (models, endpoints, calls, tokens, cost); goes to ``run.json``.
     - ``files``: Further files that the run's folder gets, by file name.
+    - ``answer``: What it answers to its question, in plain words.
     - ``budget``: The limits of the run and how far it came, see :meth:`evalbench.core.budget.Budget.account`; empty
       without limits.
     """
@@ -218,6 +220,7 @@ class Result:
     stopping: Mapping[str, Any] = field(default_factory=dict)
     accounting: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
+    answer: Answer | None = None
     budget: Mapping[str, Any] = field(default_factory=budgets.account)
 
     def __post_init__(self) -> None:
@@ -277,6 +280,7 @@ class Result:
             "study": self.study,
             "question": self.question,
             "judged": self.judged,
+            **({} if self.answer is None else {"answer": self.answer.to_json()}),
             "parameters": dict(self.parameters),
             "data": asdict(self.data),
             "id": self.id,

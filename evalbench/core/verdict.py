@@ -258,6 +258,8 @@ class Verdict:
     - ``would_be``: The light that the figures alone would give, where evidence holds it back to grey.
     - ``decided_by``: The one figure that the light (or ``would_be``) is that of: its ``metric`` and the columns of its
       group. None where no figure decided.
+    - ``missing``: What the evidence lacks where it holds the light back to grey, a clause; empty where that is said by
+      the figures alone (too few items, items without a score).
     - ``notes``: Notes of the first rank that follow from the items; :attr:`Result.sentence` has their short forms.
     """
 
@@ -268,6 +270,7 @@ class Verdict:
     would_be: Light | None = None
     decided_by: Mapping[str, str] | None = None
     notes: tuple[Note, ...] = ()
+    missing: str = ""
 
 
 # What decides where several lights are one: missing evidence outweighs a green light, and no other.

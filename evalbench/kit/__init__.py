@@ -8,6 +8,7 @@ from evalbench.core.imports import modules_of
 
 if TYPE_CHECKING:
     from evalbench.kit import anchors as anchors
+    from evalbench.kit import answering as answering
     from evalbench.kit import answers as answers
     from evalbench.kit import cases as cases
     from evalbench.kit import choosing as choosing
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from evalbench.kit import results as results
     from evalbench.kit import rules as rules
     from evalbench.kit import sampling as sampling
+    from evalbench.kit import saying as saying
     from evalbench.kit import scoring as scoring
     from evalbench.kit import sentences as sentences
     from evalbench.kit import slicing as slicing

@@ -27,11 +27,13 @@ class Objection(NamedTuple):
     - ``against``: Of the evidence: its judge, its number of units, rows that are absent.
     - ``unscored``: How large a share could not be scored.
     - ``few``: Why it rests on too few units, also in ``against``.
+    - ``stated``: The rest of ``against``.
     """
 
     against: str = ""
     unscored: str = ""
     few: str = ""
+    stated: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,8 @@ class Objections:
         missing = f"more than {percent(self.max_unscored, [self.max_unscored])} absent" if group in self.absent else ""
         unscored = unscored_share(e, self.max_unscored)
         few = "" if unscored else self._too_few(e, measure)
-        return Objection("; ".join(filter(None, [self._stated(e), missing, few])), unscored, few)
+        stated = "; ".join(filter(None, [self._stated(e), missing]))
+        return Objection("; ".join(filter(None, [stated, few])), unscored, few, stated)
 
     def _stated(self, e: Estimate) -> str:
         if e.corrects or e.metric.endswith(TRANSPORT):  # labels, not the judge, answer for it
@@ -162,6 +165,12 @@ class Panel:
     def naive(self, metric: str) -> str:
         """The metric that this one corrects; itself where it corrects none."""
         return (self.decided.corrects if self.decided and self.decided.metric == metric else "") or metric
+
+    @property
+    def stated(self) -> str:
+        """What the study says against the evidence, where the light is grey."""
+        said = [one.objection.stated for one in self.lit if one.shown.light == "grey"]
+        return "; ".join(dict.fromkeys(filter(None, said))) if self.light == "grey" else ""
 
     @property
     def rules(self) -> list[Measure]:

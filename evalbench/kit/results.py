@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core.result import DataLabel, Result, Summary
+from evalbench.kit import answering
 from evalbench.kit.collecting import accounting_of, calls_of, several
 from evalbench.kit.options import taken
 
@@ -77,7 +78,7 @@ def result_of(
 
         kept, method = {**kept, **stopped.tables()}, (*method, METHOD)
         own = {"stopping": stopped.to_json(*counted), "files": stopped.files(), **own}
-    return Result(
+    result = Result(
         study=evaluate.__module__.rpartition(".")[2],
         question=study["QUESTION"],
         judged=judged or several(by[0], items[by[0]]),
@@ -92,3 +93,4 @@ def result_of(
         method=tuple(method),
         **{"accounting": merged([accounting_of(replies, heard), *spent]), **own},
     )
+    return answering.with_answer(result, study.get("answer"))

@@ -248,8 +248,9 @@ def worst_group(
         drawn = [Lit(own, own[units], one.rule, panel.is_held(one)) for one, own in groups if one.rule]
         stability = joint_stability(drawn, panel.would_be, **options)
     would_be = None if panel.would_be == panel.light else panel.would_be
+    rule = words.rule(panel)
     return Summary(
-        panel.shown, Verdict(panel.light, sentence, words.rule(panel), stability, would_be, decided.place, notes)
+        panel.shown, Verdict(panel.light, sentence, rule, stability, would_be, decided.place, notes, panel.stated)
     )
 
 

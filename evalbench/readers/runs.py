@@ -77,7 +77,9 @@ _SLICE = {
     "n": COUNT, **{f"{figure}": _or_null(NUMBER) for figure in ("figure", "ci_low", "ci_high", "rest", "difference", "p", "p_holm")},
     "few": YES_NO,
 }  # fmt: skip
+_LINE = {"text": TEXT, "at": TEXT}
 RESULTS: Mapping[str, Any] = {
+    "answer?": {"answer": TEXT, "decided_by": _LINE, "could_change": _LINE, "next": _LINE},
     "schema_version": _one_of(*_RESULTS_VERSIONS), "study": TEXT, "question": TEXT, "judged": TEXT, "parameters": OBJECT,
     "data": {"name": TEXT, "version": TEXT, "sha256": TEXT, "synthetic?": YES_NO},
     "id": TEXT, "by": [TEXT], "light": LIGHT, "sentence": TEXT, "light_stability": _or_null(NUMBER), "light_rule": TEXT,

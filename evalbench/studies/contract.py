@@ -24,8 +24,10 @@ from evalbench.kit import measuring
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evalbench.core.answer import Answer
     from evalbench.core.measures import Measure
     from evalbench.core.result import Result, Summary
+    from evalbench.kit.answering import Facts
     from evalbench.readers.dataset import Dataset
     from evalbench.readers.schema import Table
 
@@ -79,6 +81,9 @@ class Study:
     plan : callable, optional
         ``plan(data, *, …) -> frame``, with the options of ``evaluate``: what a run would ask, a row a step, without asking;
         ``evalbench run --dry-run`` prints it in place of made-up replies, see :func:`evalbench.core.dry.plan_of_table`.
+    answer : callable, optional
+        ``answer(summary, facts) -> Answer``: what the figures answer to ``QUESTION``, in plain words, see
+        :mod:`evalbench.kit.answering`, which has a sentence for a study without one.
     UNIT : str
         The column of the items that names the resampling unit where that is not ``Result.id``, such as the document
         of a pair.
@@ -109,6 +114,7 @@ class Study:
     check: Callable[[Dataset], object] | None = None
     needs: Callable[..., object] | None = None
     plan: Callable[..., pd.DataFrame] | None = None
+    answer: Callable[[Summary, Facts], Answer] | None = None
     UNIT: str = ""
     CONTENT_UNIT: str = ""
     MEASURED_BY: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -133,16 +139,17 @@ VALUES = {
 }
 FUNCTIONS = (
     "evaluate", "summarise", "measures", "judged_measures", "rests_on_judge", "with_sums", "weighted", "adapt", "check", "needs", "plan",
+    "answer",
 )  # fmt: skip
 REQUIRED = ("QUESTION", "SCHEMA", "evaluate", "summarise")
 
 
-HOOKS_IN, SHOWN_IN = ("inputs", "summary", "weighted"), ("pictures", "shown")
+HOOKS_IN, SHOWN_IN = ("inputs", "summary", "weighted", "answer"), ("pictures", "shown")
 """Files of a study: those with hooks, and those whose every public function is for its notebook."""
 
 
 def offered(package: str) -> dict[str, Any]:
-    """What a study's files offer: hooks of ``inputs``, ``summary`` and ``weighted``, public functions of ``pictures`` and ``shown``.
+    """What a study's files offer: hooks of ``inputs``, ``summary``, ``weighted`` and ``answer``, public functions of ``pictures`` and ``shown``.
 
     The last line of its ``__init__`` is ``globals().update(offered(__name__))``; what it defines or imports itself stays.
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import answered
 import pandas as pd
 
 from evalbench import studies
@@ -117,6 +118,7 @@ def faults(study: str, kind: str, planted: Planted) -> list[str]:
     if not re.search(planted.says, found.sentence, re.IGNORECASE):
         wrong.append(f"the sentence lacks /{planted.says}/")
     wrong += without_width(found) if kind == "all_equal" else []
+    wrong += [f"answer: {fault}" for fault in answered.faults_of(found)]
     return [*wrong, f"{found.light}: {found.sentence}"] if wrong else []
 
 

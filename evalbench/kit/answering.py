@@ -1,0 +1,318 @@
+"""What a study answers to its question, in plain words: every study's lines, and words for figures, groups and differences.
+
+A study's hook ``answer(summary, facts)`` writes the first sentence and hands it to :func:`answered`, which makes the other three
+lines of the summary and the notes.  A study without the hook gets the sentence of :func:`sentence`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from evalbench.core.answer import MOST_WORDS, Answer, Line, clipped, size
+from evalbench.core.notes import Note, first_rank
+from evalbench.core.result import Estimate, Result, Summary
+from evalbench.core.stats import FEW_UNITS
+from evalbench.core.wording import count, counted, estimate_text, percent
+from evalbench.judge.entail import holds_back
+from evalbench.kit import defaults
+from evalbench.kit.evidence import unscored_share
+from evalbench.kit.saying import Difference, difference_of, figure, lowered, name_of, opened, ranked, standing, title_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Hook = Callable[[Summary, "Facts"], Answer]
+
+_WORDS = MOST_WORDS - 6  # the labels of the box are words too
+_SURE = 0.9
+_LIGHTS_BY = ("lights", "green_from", "green_to", "key_bands", "threshold")
+"""Options that give a light; the first that a study has is named."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What an answer rests on besides the summary.
+
+    - ``by``: The columns of the summary that name a group.
+    - ``judged``: What was judged, in words.
+    - ``notes``: Those of the first rank, in their order.
+    - ``parameters``: Every option as it ran.
+    - ``n_items``, ``n_unscored``: Items, and those without a score.
+    - ``tables``: Those of the result, such as ``comparison``.
+    """
+
+    by: tuple[str, ...] = ()
+    judged: str = ""
+    notes: tuple[Note, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    n_items: int = 0
+    n_unscored: int = 0
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, result: Result) -> Facts:
+        """Those of a result."""
+        return cls(
+            by=result.by,
+            judged=result.judged,
+            notes=first_rank(result.notes),
+            parameters=result.parameters,
+            n_items=len(result.items),
+            n_unscored=result.n_unscored,
+            tables=result.tables,
+        )
+
+    def differences(self, metric: str = "") -> tuple[Difference, ...]:
+        """The compared pairs of groups, of one figure or of all; nothing where none were compared."""
+        first = next(iter(self.by), "")
+        rows = next((self.tables[name] for name in ("comparison", "comparisons") if name in self.tables), None)
+        if rows is None or rows.empty or not {f"{first}_a", f"{first}_b", "outcome", "metric"} <= {*rows}:
+            return ()
+        own = rows[rows["metric"] == metric] if metric else rows
+        return tuple(difference_of(row, first) for row in own.to_dict("records"))
+
+
+def with_answer(result: Result, hook: Hook | None) -> Result:
+    """The result with its study's answer, or with the one that every study has."""
+    facts = Facts.of(result)
+    if hook:
+        return replace(result, answer=hook(result.summary, facts))
+    found = answered(result.summary, facts, sentence(result.summary, facts))
+    if found.size > MOST_WORDS:  # groups with long names
+        found = answered(result.summary, facts, shorter(result.summary))
+    return replace(result, answer=found)
+
+
+def answered(
+    summary: Summary,
+    facts: Facts,
+    said: str,
+    *,
+    decided_by: str | Line | None = None,
+    could_change: str | Line | None = None,
+    next: str | Line | None = None,
+) -> Answer:
+    """A study's sentence with the other three lines, which fit into sixty words with it.
+
+    Parameters
+    ----------
+    said : str
+        One or two short sentences that answer the study's question: who, what, how sure.
+    decided_by, could_change, next : str or Line, optional
+        The study's own line where it knows better; ``""`` for none.  By default :func:`decided_line`,
+        :func:`changing_line` and :func:`next_line`.
+
+    Examples
+    --------
+    >>> from evalbench.core.verdict import Verdict
+    >>> own = Estimate(metric="f1", title="F1", value=0.9, ci_low=0.85, ci_high=0.95, n=60, light="green", cuts=(0.8,))
+    >>> found = answered(Summary((own,), Verdict("green", "…", decided_by={"metric": "f1"})), Facts(), "Oak finds what is there.")
+    >>> found.decided_by.text, found.next.text
+    ('F1 0.90 [0.85, 0.95], n 60.', 'Nothing: the figures carry the light.')
+    """
+    decided = _line(decided_by, decided_line(summary), "decides")
+    after = _line(next, next_line(summary, facts), "items")
+    change = _line(could_change, changing_line(summary, facts), "notes")
+    left = _WORDS - size(f"{said} {decided.text} {after.text}")
+    return Answer(
+        answer=said, decided_by=decided, could_change=replace(change, text=clipped(change.text, left)), next=after
+    )
+
+
+def _line(own: str | Line | None, default: Line, at: str) -> Line:
+    return default if own is None else own if isinstance(own, Line) else Line(own, at)
+
+
+def decided_line(summary: Summary) -> Line:
+    """The figure that decided, its interval and what it rests on; of an unlit verdict the first figure."""
+    e = deciding(summary)
+    if e is None or e.value is None:
+        return Line("", "decides")
+    group = f" ({name_of(e)})" if e.group else ""
+    text = f"{opened(title_of(e))} {estimate_text(e, summary.estimates)}{group}, n {count(e.n)}."
+    return Line(text, "decides")
+
+
+def changing_line(summary: Summary, facts: Facts) -> Line:
+    """What could change the answer: the first note of the first rank, else how unsure the light is."""
+    if facts.notes:
+        return Line(_plainly(facts.notes[0].sentence, summary), "notes")
+    light = summary.verdict.would_be or summary.verdict.light
+    if (share := summary.verdict.stability) is not None and share < _SURE:
+        return Line(f"Only {percent(share)} of resamples give {light}.", "verdict")
+    if facts.n_unscored:
+        return Line(f"{count(facts.n_unscored)} of {counted(facts.n_items, 'item')} have no score.", "items")
+    return Line("", "notes")
+
+
+def _plainly(text: str, summary: Summary) -> str:
+    """A note without identifiers of figures: their words in their place."""
+    for e in summary.estimates:
+        if "_" in e.metric:
+            text = re.sub(rf"(?<!\w){re.escape(e.metric)}(?!\w)", title_of(e), text)
+    return text
+
+
+def next_line(summary: Summary, facts: Facts) -> Line:
+    """What to do now: get what is missing, set thresholds, look at what failed, or nothing."""
+    light = summary.verdict.light
+    if light == "grey":
+        return Line(missing(summary, facts), "items" if facts.n_unscored else "figures")
+    if light == "unlit":
+        option = next((name for name in _LIGHTS_BY if name in facts.parameters), "")
+        return Line(f"Set thresholds ({option}) to get a light." if option else "Compare the figures.", "method")
+    e = deciding(summary)
+    if e is not None and (more := _to_settle(summary, e)):
+        at_the_edge = more > 10 * e.n
+        said = (
+            "more items will hardly settle it."
+            if at_the_edge
+            else f"about {counted(_rounded_up(more), 'more item')} would settle it."
+        )
+        return Line(f"The figure is near a threshold: {said}", "decides")
+    if light == "green":
+        return Line("Nothing: the figures carry the light.", "figures")
+    if e is not None and (failing := failed(e)):
+        return Line(f"Look at the {counted(failing, 'item')} that went wrong.", "items")
+    return Line("Look at the worst cases.", "items")
+
+
+def _to_settle(summary: Summary, e: Estimate) -> int:
+    """The items that would settle the light: of a green one, which every lit figure must keep, the most of all."""
+    lit = [o for o in summary.estimates if o.light == "green"] if summary.verdict.light == "green" else [e]
+    return max(map(more_items, lit), default=0)
+
+
+def missing(summary: Summary, facts: Facts) -> str:
+    """What a grey light lacks, and how much of it: a sentence.
+
+    Examples
+    --------
+    >>> from evalbench.core.verdict import Verdict
+    >>> few = Estimate(metric="f1", value=0.9, n=7, light="grey")
+    >>> missing(Summary((few,), Verdict("grey", "…", decided_by={"metric": "f1"})), Facts())
+    'Missing for a light: 13 more items (20 are needed).'
+    """
+    judge = str(facts.parameters.get("judge") or "")
+    if judge and holds_back(judge) and judge in summary.verdict.missing:
+        return f"Missing for a light: a judge that reads; {judge} compares words."
+    most = float(facts.parameters.get("max_unscored", defaults.MAX_UNSCORED))
+    grey = [e for e in summary.estimates if e.light == "grey"]
+    lost = max((e.n_unscored for e in grey if unscored_share(e, most)), default=0)
+    if lost:
+        return f"Missing for a light: scores of {counted(lost, 'item')}; at most {percent(most, [most])} may lack one."
+    few = [e.n for e in grey if e.n < FEW_UNITS]
+    if few:
+        return f"Missing for a light: {counted(FEW_UNITS - min(few), 'more item')} ({FEW_UNITS} are needed)."
+    if summary.verdict.missing:
+        return clipped(f"Missing for a light: {lowered(summary.verdict.missing)}.", 20)
+    note = next((e.note for e in grey if e.note), "")
+    return (
+        clipped(f"Missing for a light: {lowered(note)}.", 20)
+        if note
+        else "Missing for a light: see the sentence below."
+    )
+
+
+def deciding(summary: Summary) -> Estimate | None:
+    """The figure that the light is that of; without one the first figure that has a value."""
+    place = summary.verdict.decided_by
+    if place is not None:
+        return summary.estimate(**place)
+    return next((e for e in summary.estimates if e.value is not None), None)
+
+
+def more_items(e: Estimate) -> int:
+    """How many more items would bring the interval clear of the nearest threshold, if nothing else changed; 0: none.
+
+    Examples
+    --------
+    >>> more_items(Estimate(metric="f1", value=0.9, ci_low=0.7, ci_high=1.0, n=40, cuts=(0.8,)))
+    120
+    """
+    if e.value is None or e.ci_low is None or e.ci_high is None or not e.cuts or not e.n:
+        return 0
+    value = e.value
+    nearest = min(e.cuts, key=lambda cut: abs(cut - value))
+    wide = (e.value - e.ci_low) if nearest < e.value else (e.ci_high - e.value)
+    away = abs(e.value - nearest)
+    if wide <= away:
+        return 0
+    return math.ceil(e.n * ((wide / away) ** 2 - 1) - 1e-6) if away > 1e-9 else 1000 * e.n
+
+
+def _rounded_up(number: int) -> int:
+    """To two digits."""
+    step = int(10 ** max(len(str(number)) - 2, 0))
+    return -(-number // step) * step
+
+
+def failed(e: Estimate) -> int:
+    """How many items miss, where the figure is a share of items; else 0."""
+    if e.value is None or not e.method.startswith("Wilson") or e.higher_is_better is None:
+        return 0
+    return round((1 - e.value if e.higher_is_better else e.value) * e.n)
+
+
+def sentence(summary: Summary, facts: Facts, metric: str = "") -> str:
+    """The answer that every study has: which group is better on the leading figure, and whether the light is met.
+
+    Parameters
+    ----------
+    metric : str
+        By default that of the figure that decided.
+    """
+    lead = deciding(summary) if not metric else next((e for e in summary.estimates if e.metric == metric), None)
+    if lead is None:
+        return "Nothing could be measured."
+    ordered = ranked(summary, lead.metric)
+    if not ordered:
+        return f"{opened(title_of(lead))} has no value: {lead.note}."
+    said = (
+        standing(ordered, facts.differences(lead.metric))
+        if len(ordered) > 1
+        else f"{opened(title_of(lead))} is {figure(ordered[0], ordered)}{_whose(ordered[0])}"
+    )
+    return f"{said}{passing(summary)}."
+
+
+def shorter(summary: Summary) -> str:
+    """The same of groups with long names: the ends alone."""
+    lead = deciding(summary)
+    ordered = ranked(summary, lead.metric) if lead else []
+    if lead is None or not ordered:
+        return "Nothing could be measured."
+    span = dict.fromkeys((figure(ordered[0], ordered), figure(ordered[-1], ordered)))
+    return f"{opened(title_of(lead))} is {' to '.join(span)}{passing(replace(summary, estimates=(lead,)))}."
+
+
+def passing(summary: Summary) -> str:
+    """What the light says, a clause that begins with a comma or semicolon.
+
+    Examples
+    --------
+    >>> from evalbench.core.verdict import Verdict
+    >>> passing(Summary((), Verdict("grey", "…")))
+    '; there is not enough evidence for a verdict'
+    """
+    clauses = {
+        "green": "; that is good enough",
+        "yellow": "; that is between the thresholds",
+        "red": "; that is not good enough",
+        "grey": "; there is not enough evidence for a verdict",
+        "unlit": "; no thresholds say what is good enough",
+    }
+    worst = summary.verdict.light in ("red", "yellow") and len({name_of(e) for e in summary.estimates if e.group}) > 1
+    e = deciding(summary)
+    if worst and e is not None and e.group:
+        short = "is not good enough" if summary.verdict.light == "red" else "is between the thresholds"
+        return f"; {name_of(e)} {short}"
+    return clauses[summary.verdict.light]
+
+
+def _whose(e: Estimate) -> str:
+    return f" for {name_of(e)}" if e.group else ""

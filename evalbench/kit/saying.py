@@ -1,0 +1,223 @@
+"""Words for an answer: figures as they are read out, groups in a row, who is better and by how much."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from evalbench.core.result import Estimate, Summary
+from evalbench.core.wording import count, listed, percent, signed, value_text
+
+NAMED = 6
+"""Of more groups than so many an answer names the best, the worst and those that cannot be told apart."""
+_LONGEST_NAME = 40
+
+
+class Difference(NamedTuple):
+    """One compared pair of groups on one figure: A less B.
+
+    - ``better``: The group that is shown to be better; empty where none is, or neither end is better.
+    - ``shown``: Whether the difference is shown not to be chance.
+    """
+
+    metric: str
+    a: str
+    b: str
+    difference: float | None
+    unit: str
+    better: str
+    shown: bool
+
+    @property
+    def worse(self) -> str:
+        return "" if not self.better else self.b if self.better == self.a else self.a
+
+
+def difference_of(row: Mapping[Any, Any], by: str) -> Difference:
+    """A row of :func:`evalbench.kit.comparing.compare_groups`."""
+    a, b, size, outcome = str(row[f"{by}_a"]), str(row[f"{by}_b"]), row.get("difference"), str(row["outcome"])
+    known = None if size is None or math.isnan(size) else float(size)
+    better = {"better": a, "worse": b}.get(outcome, "")
+    shown = bool(better) or outcome in ("higher", "lower")
+    return Difference(str(row["metric"]), a, b, known, str(row.get("unit") or ""), better, shown)
+
+
+def ranked(summary: Summary, metric: str) -> list[Estimate]:
+    """One figure of every group that has a value, the best first; the whole where there are no groups."""
+    own = [e for e in summary.estimates if e.metric == metric and e.value is not None]
+    own = [e for e in own if e.group] or own
+    return sorted(own, key=lambda e: (e.value or 0.0) * (1 if e.higher_is_better is False else -1))
+
+
+def standing(ordered: Sequence[Estimate], rows: Sequence[Difference] = ()) -> str:
+    """Groups compared in words, the best first: who is better, by how much, whether shown; no full stop.
+
+    Parameters
+    ----------
+    ordered : sequence of Estimate
+        One figure of each group, see :func:`ranked`.
+    rows : sequence of Difference
+        The compared pairs on this figure, see :meth:`evalbench.kit.answering.Facts.differences`.
+
+    Examples
+    --------
+    >>> own = [Estimate(metric="f1", value=v, unit="0–1", group={"model": m}, higher_is_better=True) for m, v in (("oak", 0.9), ("fern", 0.7))]
+    >>> standing(own)
+    'Oak has the higher f1, 0.900 against 0.700 of fern; whether that is chance was not tested'
+    >>> standing(own, [Difference("f1", "oak", "fern", 0.2, "0–1", "oak", True)])
+    'Oak is better than fern by 0.20 in f1, which is shown'
+    """
+    best, worst, title = ordered[0], ordered[-1], title_of(ordered[0])
+    a, b = name_of(best), name_of(worst)
+    first, last = figure(best, ordered), figure(worst, ordered)
+    if first == last and not any(r.shown for r in rows):
+        return f"{'Both' if len(ordered) == 2 else f'All {count(len(ordered))}'} have the same {title}, {first}"
+    if len(ordered) == 2:
+        row = next((r for r in rows if {r.a, r.b} == {a, b}), None)
+        if row is None:
+            high = "higher" if best.higher_is_better is not False else "lower"
+            return f"{opened(a)} has the {high} {title}, {first} against {last} of {b}; whether that is chance was not tested"
+        if row.shown and not row.better:
+            lower, upper = sorted(ordered, key=lambda e: e.value or 0.0)
+            ends = f"{figure(lower, ordered)} against {figure(upper, ordered)}"
+            return f"{opened(name_of(lower))} is lower than {name_of(upper)} in {title}, {ends}, which is shown"
+        if not row.better:
+            return f"Between {a} and {b} no difference in {title} is shown: {first} and {last}"
+        size = points(row, is_share(best))
+        return (
+            f"{opened(row.better)} is better than {row.worse}{f' by {size}' if size else ''} in {title}, which is shown"
+        )
+    alike = not_told_apart(ordered, rows)
+    if len(alike) == len(ordered):
+        return f"In {title} none of {count(len(ordered))} is shown to be better: {first} ({a}) to {last} ({b})"
+    others = f"; not told apart from the best: {names(alike[1:], 3)}" if len(alike) > 1 else ""
+    return f"{opened(a)} is best in {title}, {first}; {b} is worst, {last}{others}"
+
+
+def not_told_apart(ordered: Sequence[Estimate], rows: Sequence[Difference]) -> list[str]:
+    """The best group and those from which it is not shown to differ; nothing where none were compared."""
+    best = name_of(ordered[0])
+    beaten = {r.worse for r in rows if r.better == best}
+    compared = {r.a for r in rows} | {r.b for r in rows}
+    alike = [name_of(e) for e in ordered[1:] if name_of(e) in compared and name_of(e) not in beaten]
+    return [best, *alike] if rows else []
+
+
+def is_share(e: Estimate) -> bool:
+    """Whether a figure is a share of items, which is read out in percent."""
+    said = e.method.startswith("Wilson") or {"share", "rate"} & {*title_of(e).lower().split()}
+    return bool(said) and e.unit in ("0–1", "0/1", "share")
+
+
+def figure(e: Estimate, rows: Sequence[Estimate] = ()) -> str:
+    """A value as it is read out: a share of items in percent, everything else with its unit.
+
+    Parameters
+    ----------
+    rows : sequence of Estimate
+        Those beside it, with which it shares its decimals.
+
+    Examples
+    --------
+    >>> figure(Estimate(metric="passed", value=0.932, ci_low=0.8, ci_high=0.97, unit="0–1", method="Wilson score"))
+    '93%'
+    >>> figure(Estimate(metric="drop", value=-12.4, ci_low=-20, ci_high=-5, unit="pp"))
+    '−12 points'
+    """
+    if e.value is None:
+        return "no value"
+    if is_share(e):
+        return share(e.value, e.cuts)
+    text = value_text(e, rows)
+    if e.unit == "pp":
+        return f"{text} point{'' if text.strip('−') == '1' else 's'}"
+    return f"{text} {e.unit}" if _is_word(e.unit) else text
+
+
+def share(value: float, cuts: Sequence[float] = ()) -> str:
+    """A share in whole percent, rounded as a table rounds it; with decimals only where they tell it from a threshold.
+
+    Examples
+    --------
+    >>> share(0.925), share(0.798, [0.8])
+    ('93%', '79.8%')
+    """
+    text = percent(value, cuts)
+    return text if "." in text else f"{100 * round(value, 2):.0f}%"
+
+
+def _is_word(unit: str) -> bool:
+    return unit.replace(" ", "").isalpha() and unit not in ("difference", "score")
+
+
+def points(row: Difference, of_share: bool = False) -> str:
+    """How large a difference is: of shares in points, else in its unit; empty where it is not known.
+
+    Examples
+    --------
+    >>> row = Difference("f1", "oak", "fern", -0.137, "0–1", "fern", True)
+    >>> points(row), points(row, of_share=True)
+    ('0.14', '14 points')
+    """
+    if row.difference is None:
+        return ""
+    size = abs(row.difference)
+    if of_share or row.unit == "pp":
+        number = signed(f"{100 * size if of_share else size:.2g}")
+        return f"{number} point{'' if number == '1' else 's'}"
+    return signed(f"{size:.2g}" if size < 0.1 else f"{size:.2f}") + (f" {row.unit}" if _is_word(row.unit) else "")
+
+
+def names(groups: Iterable[str | Estimate], most: int = NAMED) -> str:
+    """Groups in a row: ``alder, alder-mini and birch``; of many the first ones.
+
+    Examples
+    --------
+    >>> names(["alder", "alder-mini"]), names(["a", "b", "c"], 2)
+    ('alder and alder-mini', 'a, b and 1 more')
+    """
+    said = list(dict.fromkeys(name_of(g) if isinstance(g, Estimate) else g for g in groups))
+    return listed(said, most, " and ")
+
+
+def name_of(e: Estimate) -> str:
+    """The name of an estimate's group; a long one is cut.
+
+    Examples
+    --------
+    >>> name_of(Estimate(metric="f1", value=1.0, group={"model": "oak", "domain": "tides"}))
+    'oak, tides'
+    """
+    text = ", ".join(v for v in map(str, e.group.values()) if v)
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
+
+
+def title_of(e: Estimate) -> str:
+    """The words for a figure; of one that has only an identifier, that with blanks.
+
+    Examples
+    --------
+    >>> title_of(Estimate(metric="f1_score", value=1.0))
+    'f1 score'
+    """
+    return e.title.replace("_", " ") if e.title == e.metric else e.title
+
+
+def opened(text: str) -> str:
+    """With a capital, unless the first word is a name with digits or signs.
+
+    Examples
+    --------
+    >>> opened("alder and birch"), opened("oak-7b is")
+    ('Alder and birch', 'oak-7b is')
+    """
+    first = text.partition(" ")[0].rstrip(",:")
+    return f"{text[:1].upper()}{text[1:]}" if first.replace("-", "").isalpha() and first.islower() else text
+
+
+def lowered(clause: str) -> str:
+    """With a small letter where the first word is a plain one."""
+    clause = clause.rstrip(".")
+    first = clause.partition(" ")[0]
+    return f"{clause[:1].lower()}{clause[1:]}" if first[1:].islower() else clause
