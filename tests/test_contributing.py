@@ -15,7 +15,7 @@ from some_studies import CHANGED
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-METRIC, STUDY = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+METRIC, STUDY, ANSWER = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 SUITES = re.search(r"`python -m pytest (tests/studies/test_laws.py [^`]*)`", PAGE)[1].split()
 MOST_LINES = 60
 
@@ -49,6 +49,19 @@ without = evaluate(load({"items": frame.assign(output=None)}, SCHEMA))
 assert (without.light, without.summary.estimates[0].n_unscored) == ("grey", 4)
 assert "<svg" in shown(picture_share(without)).html
 """
+USE_OF_ANSWER = """
+import pandas as pd
+
+from evalbench.readers.dataset import load
+
+few = pd.DataFrame({"id": ["a", "b"], "output": ["I cannot say.", "Yes."]})
+said = evaluate(load({"items": few}, SCHEMA)).answer
+assert (said.answer, said.next.text) == (
+    "How often the models refuse is not known yet.", "Missing for a light: 18 more items (20 are needed)."
+)
+many = pd.DataFrame({"id": [f"q{i}" for i in range(40)], "output": ["I cannot say."] * 30 + ["Yes."] * 10, "model": "oak"})
+assert evaluate(load({"items": many}, SCHEMA)).answer.answer == "Refusals are too many of oak: up to 75% of answers."
+"""
 NOTEBOOK = (
     ("markdown", "# Refusals\n\nHow often does a model refuse? **How to read the light.** Green up to 5 %, red from 20 % on."),
     ("parameters", ""),
@@ -67,7 +80,11 @@ def run(*command: str, at: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("code", [METRIC + USE_OF_METRIC, STUDY + USE_OF_STUDY], ids=["metric", "study"])
+@pytest.mark.parametrize(
+    "code",
+    [METRIC + USE_OF_METRIC, STUDY + USE_OF_STUDY, STUDY + ANSWER + USE_OF_ANSWER],
+    ids=["metric", "study", "answer"],
+)
 def test_the_example_works(code: str) -> None:
     run(sys.executable, "-c", code, at=ROOT)
 
