@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 DOCUMENTS: Mapping[str, Table] = {
     "documents": Table(
         (
-            Column("sample_id", "id"),
+            Column("sample_id", "id", role="id"),
             Column("text", "text"),
             Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
         ),

@@ -26,13 +26,13 @@ def _optional(name: str, kind: Any, **more: Any) -> Column:
     return Column(name, kind, required=False, empty_ok=True, **more)
 
 
-_RESPONSE = _optional("response", "text", keep_null=True, help="null: the system gave none")
+_RESPONSE = _optional("response", "text", role="answer", keep_null=True, help="null: the system gave none")
 SCHEMAS = {
     "interactions": Table(
         (
             Column("id", "id"),
-            Column("ts", "text", help="when, with its time zone"),
-            Column("request", "text", empty_ok=True),
+            Column("ts", "text", role="time", help="when, with its time zone"),
+            Column("request", "text", role="question", empty_ok=True),
             _RESPONSE,
             _optional("client", "text", help="as the application knows the client; its keyed hash is kept"),
             _optional("stages", "json", help="what the stages of the system made"),
@@ -49,7 +49,7 @@ SCHEMAS = {
     "feedback": Table(
         (
             Column("interaction", "id", help="the id of the interaction"),
-            Column("ts", "text", help="when, with its time zone"),
+            Column("ts", "text", role="time", help="when, with its time zone"),
             Column("source", "id", choices=SOURCES),
             _optional("id", "id"),
             _optional("judge", "id", help="who"),

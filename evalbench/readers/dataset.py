@@ -27,7 +27,7 @@ from evalbench.readers.nested import unnested
 from evalbench.readers.one_table import one_table
 from evalbench.readers.renames import adapted, all_at_once, unknown_renames, usual
 from evalbench.readers.replies import replies_read
-from evalbench.readers.roles import now, with_roles, with_todays_names
+from evalbench.readers.roles import READ_AS, named, now, with_todays_names
 from evalbench.readers.schema import SYSTEMS, TRIAL, Table
 from evalbench.readers.tables import FAULTS_SHOWN, check
 from evalbench.readers.tools.direct import Taken, taken
@@ -53,6 +53,7 @@ class Dataset:
     - ``sheets``: Tables whose rows are counted as in a spreadsheet.
     - ``grouping``: The columns of clusters and slices, see :func:`load`.
     - ``keys``: The columns of each table that name things.
+    - ``read_as``: Table → columns of other names → the columns of the study that they were read as.
     - ``given``: The tables as they were, where ``tables`` name each trial as a group of its own.
     """
 
@@ -67,6 +68,7 @@ class Dataset:
     grouping: Grouping = UNGROUPED
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     given: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    read_as: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -174,12 +176,12 @@ def checked_tables(
     further: Callable[[Dataset], object] | None = None,
 ) -> Dataset:
     """What was read, checked; see :func:`load`."""
-    frames, columns = adapted(raw.frames, now(columns or {}, schema), adapt)
+    columns = now(columns or {}, schema)
+    frames, columns = adapted(named(raw.frames, schema, columns), columns, adapt)
     sources = {name: raw.sources.get(name, raw.label.name) for name in frames}
+    frames = named(frames, schema, columns)
     said = [(name, note) for name, frame in frames.items() for note in frame.attrs.get("notes", ())]
-    named = {name: with_roles(frame, schema[name], columns) for name, frame in frames.items() if name in schema}
-    said += [(name, note) for name, (_, found) in named.items() for note in found]
-    frames = {name: named[name][0] if name in named else frame for name, frame in frames.items()}
+    read_as = {name: dict(frame.attrs[READ_AS]) for name, frame in frames.items() if READ_AS in frame.attrs}
     frames, nameless = of_tables(frames, schema, columns or {})
     frames, without_ids = numbered(frames, schema, columns or {})
     said += [*without_ids.items(), *nameless.items()]
@@ -224,7 +226,9 @@ def checked_tables(
         raise BadInput.listing(head, faults, FAULTS_SHOWN, all_at_once([*faults, *remarks]))
     remarks = list(dict.fromkeys([*remarks, *unused_clusters(tables, schema, grouping, sources)]))
     sheets, keys = _sheets(raw), keys_of(schema)
-    return Dataset(raw.label, tables, tuple(remarks), sources, unused, raw.card, rows_of, sheets, grouping, keys)
+    return Dataset(
+        raw.label, tables, tuple(remarks), sources, unused, raw.card, rows_of, sheets, grouping, keys, read_as=read_as
+    )
 
 
 def _of_source(source: str, note: str) -> str:

@@ -23,6 +23,7 @@ WORD_PROBLEMS = Table(
         Column(
             "response",
             "text",
+            role="answer",
             required=False,
             empty_ok=True,
             keep_null=True,

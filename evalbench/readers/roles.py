@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,6 +14,10 @@ from evalbench.readers.strict_yaml import read_yaml
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+READ_AS = "read_as"
+"""In the ``attrs`` of a frame: its columns of other names, and the columns of the study that they were read as."""
 
 
 @dataclass(frozen=True)
@@ -52,20 +56,26 @@ def plain(name: str) -> str:
     return _BETWEEN.sub(" ", _CAMEL.sub(" ", str(name).strip())).strip().casefold()
 
 
-def fit(name: str, column: str) -> int | None:
-    """How well a column's name fits a role: 0 the role's own, 1 a name that others give to it, 2 one that may mean it.
+def fit(name: str, column: Column) -> int | None:
+    """How well a name fits a column: 0 its own or its role's, 1 one that others give to it, 2 one that may mean it.
 
     Examples
     --------
-    >>> fit("Answer", "answer"), fit("bot_response", "answer"), fit("result", "answer"), fit("colour", "answer")
+    >>> output = Column("output", "text", role="answer")
+    >>> fit("Output", output), fit("bot_response", output), fit("result", output), fit("colour", output)
     (0, 1, 2, None)
     """
-    own, role = plain(name), roles().get(column)
-    if own == plain(column):
+    own, role = plain(name), role_of(column)
+    if own == plain(column.name):
         return 0
     if role is None:
         return None
-    return 1 if own in role.names else 2 if own in role.weak else None
+    return 0 if own == plain(role.name) else 1 if own in role.names else 2 if own in role.weak else None
+
+
+def role_of(column: Column) -> Role | None:
+    """The role of a study's column, if it has one."""
+    return roles().get(column.role or column.name)
 
 
 # -- earlier names --------------------------------------------------------------------------------
@@ -95,49 +105,88 @@ def with_todays_names(frame: pd.DataFrame, table: Table, renames: Mapping[str, s
     if not found:
         return frame
     renamed = frame.rename(columns=found)
-    said = [read_as(str(old).strip(), new) for old, new in found.items()]
-    renamed.attrs |= {**frame.attrs, "notes": [*frame.attrs.get("notes", ()), *said]}
-    return renamed
+    return noted(renamed, frame, {str(old).strip(): new for old, new in found.items()})
 
 
-def read_as(source: str, column: str) -> str:
-    """The note of a column that was taken for another."""
-    return f"column {source} was read as {column}"
+def noted(frame: pd.DataFrame, before: pd.DataFrame, found: Mapping[str, str]) -> pd.DataFrame:
+    """A frame whose ``attrs`` hold those of another, what its columns were read as, and a note of each."""
+    said = [f"column {source} was read as {column}" for source, column in found.items()]
+    held = {**before.attrs.get(READ_AS, {}), **found}
+    frame.attrs |= {**before.attrs, READ_AS: held, "notes": [*before.attrs.get("notes", ()), *said]}
+    return frame
 
 
 # -- names of others ------------------------------------------------------------------------------
 
 
-def with_roles(frame: pd.DataFrame, table: Table, renames: Mapping[str, str]) -> tuple[pd.DataFrame, list[str]]:
-    """A raw frame whose columns of other names have those of a study, where one alone fits, and a note of each.
+def named(
+    frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Table], renames: Mapping[str, str]
+) -> dict[str, pd.DataFrame]:
+    """The frames of a study, their columns of other names read as its own; see :func:`with_roles`."""
+    held = held_by_others(frames, schema)
+    return {
+        name: with_roles(frame, schema[name], renames, held) if name in schema else frame
+        for name, frame in frames.items()
+    }
+
+
+def held_by_others(frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Table]) -> list[Column]:
+    """Columns of tables that are not given, which another table may have."""
+    absent = [table for name, table in schema.items() if name not in frames]
+    return [column for table in absent for column in table.columns if f"a column {column.name} of" in table.help]
+
+
+def with_roles(
+    frame: pd.DataFrame, table: Table, renames: Mapping[str, str], held: Iterable[Column] = ()
+) -> pd.DataFrame:
+    """A raw frame whose columns of other names have those of a study, where one alone fits, noted in ``attrs``.
 
     - ``renames``: What the user renames; their sources and targets are left alone.
+    - ``held``: Columns of other tables that this one may have.
     """
     names = {str(c).strip(): c for c in frame.columns}
-    wanted = [c for c in table.columns if c.name not in names and c.name not in renames.values()]
+    own = {c.name for c in table.columns}
+    known = [*table.columns, *(column for column in held if column.name not in own)]
+    wanted = [c for c in known if c.name not in names and c.name not in renames.values()]
     free = [name for name in names if table.column(name) is None and name not in renames]
-    found: dict[str, str] = {}
+    found = _right_answers(free, known, wanted)
     for tier in (0, 1):
         for column in wanted:
-            fitting = [
-                n for n in free if n not in found and fit(n, column.name) == tier and holds(frame[names[n]], column)
-            ]
+            fitting = [n for n in free if n not in found and fit(n, column) == tier and holds(frame[names[n]], column)]
             if column.name not in found.values() and len(fitting) == 1:
                 found[fitting[0]] = column.name
     if not found:
-        return frame, []
+        return frame
     renamed = frame.rename(columns={names[source]: column for source, column in found.items()})
-    renamed.attrs |= frame.attrs
-    return renamed, [read_as(source, column) for source, column in found.items()]
+    return noted(renamed, frame, found)
+
+
+_ANSWERS = frozenset({"answer", "ответ", "答案"})
+"""Names of the model's answer that are those of the right one where another column is plainly the model's."""
+
+
+def _right_answers(free: Sequence[str], known: Sequence[Column], wanted: Sequence[Column]) -> dict[str, str]:
+    """The column called answer as the reference, where another one has a name of what a model says and none is the reference's."""
+    by_role = {role.name: column for column in known if (role := role_of(column)) is not None}
+    said, right = by_role.get("answer"), by_role.get("reference")
+    if said is None or right is None or right not in wanted or any(fit(name, right) in (0, 1) for name in free):
+        return {}
+    called = [name for name in free if plain(name) in _ANSWERS]
+    others = [name for name in free if name not in called and fit(name, said) in (0, 1)]
+    return {called[0]: right.name} if len(called) == 1 and others and said in wanted else {}
 
 
 _LONGEST_ID = 200
 _SAMPLED = 200
+_MOST_WORDS, _LONGEST_WORD = 12, 24
 
 
 def holds(cells: pd.Series, column: Column) -> bool:
     """Whether the first cells of a column may be what another column expects."""
     first: Sequence[Any] = [c for c in cells.head(_SAMPLED) if c is not None and c == c and c != ""]
+    role = role_of(column)
+    if role is not None and role.kind in ("mark", "flag"):
+        return all(_is_number(cell) for cell in first) or _few(first)
     if column.type in ("float", "int"):
         return all(_is_number(cell) for cell in first)
     if column.type == "id":
@@ -145,6 +194,12 @@ def holds(cells: pd.Series, column: Column) -> bool:
     if column.type == "text":
         return not any(isinstance(c, (list, dict)) for c in first)
     return True
+
+
+def _few(cells: Sequence[Any]) -> bool:
+    """Whether cells are words of a scale: a few short ones, most of them again and again."""
+    words = {str(cell).strip().casefold() for cell in cells}
+    return len(words) <= _MOST_WORDS and all(0 < len(word) <= _LONGEST_WORD for word in words)
 
 
 def _is_number(cell: Any) -> bool:

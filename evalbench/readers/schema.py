@@ -42,6 +42,8 @@ class Column:
     - ``groups``: Whether each value is a system that is judged for itself, of which there may be :data:`MOST_GROUPS`.
     - ``low``, ``high``: Inclusive bounds of numbers.
     - ``hint``: What to do with cells that are of another type, for the end of the message.
+    - ``role``: What it holds, a role of ``roles.yaml``, where its name is not that role's; ``none``: only its own name
+      is read.
     - ``was``: Names that it had in this table before; tables that have them are still read.
     """
 
@@ -57,6 +59,7 @@ class Column:
     help: str = ""
     hint: str = ""
     was: tuple[str, ...] = ()
+    role: str = ""
 
     def __post_init__(self) -> None:
         if self.type not in get_args(Type):

@@ -45,7 +45,7 @@ def test_names_of_others_are_read_with_a_note_each(tmp_path):
 
 def test_an_optional_column_under_another_name_is_remarked_on(tmp_path):
     rows = [{"question": "why?", "answer": "so", "contexts": ["so"], "reference": "so"}]
-    said = "mine.jsonl: no column ground_truth; is 'reference' meant? (--map reference=ground_truth)"
+    said = "mine.jsonl: column reference was read as ground_truth"
     assert said in read(tmp_path, rows, "rag_generation").notes
     assert said not in read(tmp_path, rows, "rag_generation", columns={"reference": "ground_truth"}).notes
 

@@ -43,8 +43,15 @@ SCHEMA: Mapping[str, Table] = {
         (
             Column("id", "id", help="the question"),
             Column("question", "text"),
-            Column("gold_answer", "texts", required=False, empty_ok=True, help="right answers; correctness needs one"),
-            Column("model_answer", "text", required=False, empty_ok=True, keep_null=True, help=ANSWER),
+            Column(
+                "gold_answer",
+                "texts",
+                role="reference",
+                required=False,
+                empty_ok=True,
+                help="right answers; correctness needs one",
+            ),
+            Column("model_answer", "text", role="answer", required=False, empty_ok=True, keep_null=True, help=ANSWER),
             Column("citations", "json", required=False, empty_ok=True, help="[{n, claim, url?, title?, quote?}, …]"),
             Column("model", "id", groups=True, required=False, help="who answered, where there are several"),
             Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),

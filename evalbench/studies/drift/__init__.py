@@ -44,11 +44,12 @@ SAMPLED = 10_000
 """Rows that are read of a table of more than :data:`evalbench.readers.large.LARGE_ROWS`; the texts of all are counted."""
 COLUMNS = (
     Column("id", "id"),
-    Column("request", "text", empty_ok=True, keep_null=True, help="null: the row is left out"),
-    Column("response", "text", empty_ok=True, keep_null=True, help="null: unscored"),
+    Column("request", "text", role="question", empty_ok=True, keep_null=True, help="null: the row is left out"),
+    Column("response", "text", role="answer", empty_ok=True, keep_null=True, help="null: unscored"),
     Column(
         "ts",
         "ts",
+        role="time",
         required=False,
         empty_ok=True,
         help="when; a time without a zone is UTC",
@@ -58,6 +59,7 @@ COLUMNS = (
     Column(
         "label",
         "float",
+        role="none",
         required=False,
         empty_ok=True,
         help="whether the response is right: 0 and 1, −1 and 1, or a share",
@@ -66,6 +68,7 @@ COLUMNS = (
     Column(
         "score",
         "float",
+        role="none",
         required=False,
         empty_ok=True,
         help="a mark from 0 to 1, the key metric where there are no labels",

@@ -19,23 +19,25 @@ MANY_ANNOTATORS = 12
 DOCUMENTED = ("meteor", "sacrebleu", "rouge1")
 SIDES = ("better", "worse")
 _MARK = [*panels.KEYS, "criterion", "annotator", "score"]
-_SYSTEM = Column("system", "id", groups=True, required=False)
+_SYSTEM = Column("system", "id", role="model", groups=True, required=False)
 
 SCHEMA: Mapping[str, Table] = {
     "items": Table(
         (
-            Column("doc_id", "id"),
+            Column("doc_id", "id", role="id"),
             _SYSTEM,
-            Column("output", "text", required=False, empty_ok=True, keep_null=True, help="null: unscored"),
+            Column(
+                "output", "text", role="answer", required=False, empty_ok=True, keep_null=True, help="null: unscored"
+            ),
             Column("better", "text", required=False, empty_ok=True, keep_null=True, help="the text that people prefer"),
             Column("worse", "text", required=False, empty_ok=True, keep_null=True, help="the other text of the pair"),
             Column("reference", "texts", required=False, empty_ok=True),
-            Column("context", "texts", required=False, empty_ok=True),
-            Column("prompt", "text", required=False, empty_ok=True, help="the request"),
+            Column("context", "texts", role="contexts", required=False, empty_ok=True),
+            Column("prompt", "text", role="question", required=False, empty_ok=True, help="the request"),
             Column("samples", "texts", required=False, empty_ok=True),
             Column("annotator", "id", required=False),
             Column("criterion", "id", required=False),
-            Column("score", "float", required=False, empty_ok=True),
+            Column("score", "float", role="none", required=False, empty_ok=True),
             Column("seconds", "float", required=False, empty_ok=True, help="as `label merge` writes it; not used"),
             Column("probability", "float", required=False, empty_ok=True, help="as `label merge` writes it; not used"),
         ),
@@ -45,18 +47,18 @@ SCHEMA: Mapping[str, Table] = {
     ),
     "ratings": Table(
         (
-            Column("doc_id", "id"),
+            Column("doc_id", "id", role="id"),
             _SYSTEM,
             Column("annotator", "id"),
             Column("criterion", "id"),
-            Column("score", "float", empty_ok=True),
+            Column("score", "float", role="mark", empty_ok=True),
         ),
         required=False,
         help="one row per human score",
     ),
     "pairs": Table(
         (
-            Column("doc_id", "id"),
+            Column("doc_id", "id", role="id"),
             Column("better", "id", help="the system whose output people prefer"),
             Column("worse", "id"),
             Column("criterion", "id", required=False),
@@ -67,10 +69,10 @@ SCHEMA: Mapping[str, Table] = {
     ),
     "scores": Table(
         (
-            Column("doc_id", "id"),
-            Column("system", "id", required=False),
+            Column("doc_id", "id", role="id"),
+            Column("system", "id", role="model", required=False),
             Column("metric", "id"),
-            Column("value", "float", empty_ok=True),
+            Column("value", "float", role="mark", empty_ok=True),
         ),
         required=False,
         help="ready-made metrics, a score a row; each becomes a column of items",

@@ -29,10 +29,10 @@ SCHEMA: Mapping[str, Table] = {
         (
             Column("id", "id", help="the question"),
             Column("model", "id", groups=True, required=False, help="whose answer it is"),
-            Column("prompt", "text", required=False, empty_ok=True, help="the request"),
-            Column("output", "text", required=False, empty_ok=True, keep_null=True, help="the answer; shown"),
+            Column("prompt", "text", role="question", required=False, empty_ok=True, help="the request"),
+            Column("output", "text", role="answer", required=False, empty_ok=True, keep_null=True, help="the answer; shown"),
             Column("reference", "texts", required=False, empty_ok=True, help="shown"),
-            Column("context", "texts", required=False, empty_ok=True, help="shown"),
+            Column("context", "texts", role="contexts", required=False, empty_ok=True, help="shown"),
             Column(_HASH, "id", required=False, empty_ok=True, help="by which runs are paired; else made of prompt"),
             Column("error", "text", required=False, empty_ok=True, help="the tool's words where no answer came"),
         ),

@@ -23,16 +23,16 @@ HUMAN = "human"
 _LABEL_COLUMN = re.compile(r"(?:human|annotator|label|rater|expert|эксперт|разметчик|专家|人工)[_ ](?P<name>.+)")
 
 
-def _text(name: str, help: str = "") -> Column:
-    return Column(name, "text", required=False, empty_ok=True, help=help)
+def _text(name: str, help: str = "", role: str = "") -> Column:
+    return Column(name, "text", role=role, required=False, empty_ok=True, help=help)
 
 
 def _name(name: str, help: str = "") -> Column:
     return Column(name, "id", required=False, empty_ok=True, help=help)
 
 
-def _number(name: str, help: str = "", low: float | None = None) -> Column:
-    return Column(name, "float", required=False, empty_ok=True, low=low, help=help)
+def _number(name: str, help: str = "", low: float | None = None, role: str = "") -> Column:
+    return Column(name, "float", role=role, required=False, empty_ok=True, low=low, help=help)
 
 
 SCHEMA: Mapping[str, Table] = {
@@ -59,10 +59,10 @@ SCHEMA: Mapping[str, Table] = {
                 help="of pairs: ab, the answer in output was shown first; ba, it was shown second",
             ),
             _name("repeat", "which of several times that the same was asked"),
-            _number("length", "of the answer; by default the characters of output", 0),
+            _number("length", "of the answer; by default the characters of output", 0, role="none"),
             _number("length_other", "of the other answer of a pair", 0),
             _text("question"),
-            _text("output", "the answer"),
+            _text("output", "the answer", "answer"),
             _text("output_other", "the other answer of a pair"),
             _text("lang", "ISO 639-1 code"),
             _text("reason", "the judge's"),

@@ -36,7 +36,7 @@ ITEMS = Table(
         Column("model", "id", required=False, empty_ok=True, help="whose answer it is"),
         Column("model_other", "id", required=False, empty_ok=True, help="whose the other answer of a pair is"),
         _text("question"),
-        Column("output", "text", empty_ok=True, keep_null=True, help="the answer; null: there is none"),
+        Column("output", "text", role="answer", empty_ok=True, keep_null=True, help="the answer; null: there is none"),
         Column(
             "output_other",
             "text",

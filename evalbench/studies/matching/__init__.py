@@ -50,7 +50,7 @@ _SHARED = (
 SCHEMA: Mapping[str, Table] = {
     "truth": Table(
         (
-            Column("sample_id", "id"),
+            Column("sample_id", "id", role="id"),
             Column("violation_id", "id"),
             *_SHARED,
             Column("origin", "text", required=False, empty_ok=True, help="synthetic, where a model made the violation"),
@@ -63,9 +63,9 @@ SCHEMA: Mapping[str, Table] = {
     ),
     "predictions": Table(
         (
-            Column("sample_id", "id"),
+            Column("sample_id", "id", role="id"),
             Column("violation_id", "id"),
-            Column("checker", "id", groups=True, help="name@version|model, or a name"),
+            Column("checker", "id", role="model", groups=True, help="name@version|model, or a name"),
             *_SHARED,
         ),
         unique=("sample_id", "checker", "violation_id"),
@@ -75,14 +75,21 @@ SCHEMA: Mapping[str, Table] = {
         help="one row per predicted violation and checker",
     ),
     "checkers": Table(
-        (Column("checker", "id", help="as in predictions"), Column("description", "text", help="what it is")),
+        (
+            Column("checker", "id", role="model", help="as in predictions"),
+            Column("description", "text", help="what it is"),
+        ),
         unique=("checker",),
         required=False,
         describes=True,
         help="one row per checker; the page shows the descriptions",
     ),
     "documents": Table(
-        (Column("sample_id", "id"), Column("text", "text"), Column("lang", "text", required=False, empty_ok=True)),
+        (
+            Column("sample_id", "id", role="id"),
+            Column("text", "text"),
+            Column("lang", "text", required=False, empty_ok=True),
+        ),
         unique=("sample_id",),
         required=False,
         help="one row per text; needed where a text has no true violation or the truth has no column text",

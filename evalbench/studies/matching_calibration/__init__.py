@@ -39,7 +39,7 @@ SCHEMA: Mapping[str, readers.Table] = {
     "pair_verdicts": readers.Table(
         (
             *(readers.Column(name, "id") for name in inputs.PAIR),
-            readers.Column("is_match", "float", empty_ok=True, low=0, high=1, help="0 no, 1 yes, or a score between; empty: no verdict"),
+            readers.Column("is_match", "float", role="mark", empty_ok=True, low=0, high=1, help="0 no, 1 yes, or a score between; empty: no verdict"),
             readers.Column("annotator", "id", required=False, help="who judged; needed where a pair has several verdicts"),
         ),
         unique=(*inputs.PAIR, "annotator"),

@@ -20,11 +20,11 @@ ONLY = "run"
 SCHEMA: Mapping[str, Table] = {
     "run": Table(
         (
-            Column("query_id", "id"),
-            Column("passage_id", "id"),
+            Column("query_id", "id", role="id"),
+            Column("passage_id", "id", role="doc_id"),
             Column("score", "float", required=False, help="the higher, the earlier; goes before rank"),
             Column("rank", "int", required=False, low=1, help="from 1; needed without a score"),
-            Column("run", "id", required=False, groups=True, help="the search whose ranking it is"),
+            Column("run", "id", role="model", required=False, groups=True, help="the search whose ranking it is"),
         ),
         unique=("query_id", "passage_id", "run"),
         trials="run",
@@ -35,8 +35,8 @@ SCHEMA: Mapping[str, Table] = {
     ),
     "qrels": Table(
         (
-            Column("query_id", "id"),
-            Column("passage_id", "id"),
+            Column("query_id", "id", role="id"),
+            Column("passage_id", "id", role="doc_id"),
             Column("relevance", "float", empty_ok=True, low=-100, high=100, help="null: not judged"),
         ),
         unique=("query_id", "passage_id"),
@@ -61,8 +61,16 @@ SCHEMA: Mapping[str, Table] = {
     ),
     "answers": Table(
         (
-            Column("query_id", "id"),
-            Column("answer_correct", "float", empty_ok=True, low=0, high=1, help="0 or 1, or between; null: unscored"),
+            Column("query_id", "id", role="id"),
+            Column(
+                "answer_correct",
+                "float",
+                role="correct",
+                empty_ok=True,
+                low=0,
+                high=1,
+                help="0 or 1, or between; null: unscored",
+            ),
             Column("model", "id", required=False, groups=True),
             Column("run", "id", required=False, help="the search whose passages the model had"),
         ),

@@ -36,7 +36,7 @@ SCHEMA = {
         (
             Column("id", "id"),
             Column("question", "text"),
-            Column("ground_truth", "text", required=False, empty_ok=True, help="the right answer"),
+            Column("ground_truth", "text", role="reference", required=False, empty_ok=True, help="the right answer"),
             Column("doc_id", "id", required=False, empty_ok=True, help="the document that answers it"),
             _PASSAGE,
             _GROUP,

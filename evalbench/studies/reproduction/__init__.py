@@ -33,6 +33,7 @@ SCHEMA: Mapping[str, Table] = {
             Column(
                 "output",
                 "text",
+                role="answer",
                 required=False,
                 empty_ok=True,
                 keep_null=True,
@@ -51,7 +52,9 @@ SCHEMA: Mapping[str, Table] = {
             Column("model", "id", groups=True, required=False, help="whose generation it is, where there are several"),
             Column("test_set", "id", groups=True, required=False, help="the set that the question belongs to"),
             Column("task", "text", required=False, choices=inputs.TASKS, help="what the test set's answers should be"),
-            Column("prompt", "text", required=False, empty_ok=True, help="the question as it was asked"),
+            Column(
+                "prompt", "text", role="question", required=False, empty_ok=True, help="the question as it was asked"
+            ),
             Column("reference", "texts", required=False, empty_ok=True, help="a right answer, or a JSON list of some"),
             Column("correct", "bool", required=False, empty_ok=True, help="whether the generation is right"),
         ),

@@ -31,10 +31,10 @@ SCHEMA: Mapping[str, Table] = {
     "items": Table(
         (
             Column("id", "id"),
-            Column("query", "text", required=False, empty_ok=True, help="as it was written; needed for asking a model"),
-            Column("output", "text", required=False, empty_ok=True, keep_null=True, help="needed unless a model is asked; null: unscored"),
+            Column("query", "text", role="question", required=False, empty_ok=True, help="as it was written; needed for asking a model"),
+            Column("output", "text", role="answer", required=False, empty_ok=True, keep_null=True, help="needed unless a model is asked; null: unscored"),
             Column("reference", "texts", required=False, empty_ok=True, help="a text, or a JSON list: the best counts"),
-            Column("context", "texts", required=False, empty_ok=True, help="for metrics that need one"),
+            Column("context", "texts", role="contexts", required=False, empty_ok=True, help="for metrics that need one"),
             Column("lang", "id", required=False, empty_ok=True, help="ISO 639-1, of the prompt and of transliterate"),
             Column("model", "id", groups=True, required=False, help="whose output it is"),
         ),
@@ -46,8 +46,8 @@ SCHEMA: Mapping[str, Table] = {
         (
             Column("id", "id", help="of the item whose query was changed"),
             Column("augmentation", "id", help="how it was changed, such as butter_finger"),
-            Column("query", "text", required=False, empty_ok=True, help="as it was changed"),
-            Column("output", "text", required=False, empty_ok=True, keep_null=True, help="null: unscored"),
+            Column("query", "text", role="question", required=False, empty_ok=True, help="as it was changed"),
+            Column("output", "text", role="answer", required=False, empty_ok=True, keep_null=True, help="null: unscored"),
             Column("reference", "texts", required=False, empty_ok=True, help="where it is another one, as after a translation"),
             Column("level", "id", required=False, empty_ok=True, choices=inputs.LEVELS, help="to which test the augmentation belongs"),
             Column("model", "id", groups=True, required=False, help="whose output it is"),

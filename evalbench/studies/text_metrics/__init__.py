@@ -43,6 +43,7 @@ SCHEMA: Mapping[str, Table] = {
             Column(
                 "output",
                 "text",
+                role="answer",
                 required=False,
                 empty_ok=True,
                 keep_null=True,
@@ -55,8 +56,8 @@ SCHEMA: Mapping[str, Table] = {
                 empty_ok=True,
                 help="a text, or a JSON list: the best counts (ROUGE: see references)",
             ),
-            Column("context", "texts", required=False, empty_ok=True),
-            Column("prompt", "text", required=False, empty_ok=True, help="the request"),
+            Column("context", "texts", role="contexts", required=False, empty_ok=True),
+            Column("prompt", "text", role="question", required=False, empty_ok=True, help="the request"),
             Column("samples", "texts", required=False, empty_ok=True, help="further answers of the same model"),
             Column("model", "id", groups=True, required=False),
         ),
