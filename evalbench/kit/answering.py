@@ -16,11 +16,23 @@ from evalbench.core.answer import MOST_WORDS, Answer, Line, clipped, size
 from evalbench.core.notes import Note, first_rank
 from evalbench.core.result import Estimate, Result, Summary
 from evalbench.core.stats import FEW_UNITS
+from evalbench.core.verdict import Light
 from evalbench.core.wording import count, counted, estimate_text, percent
 from evalbench.judge.entail import holds_back
 from evalbench.kit import defaults
 from evalbench.kit.evidence import unscored_share
-from evalbench.kit.saying import Difference, difference_of, figure, lowered, name_of, opened, ranked, standing, title_of
+from evalbench.kit.saying import (
+    Difference,
+    badness,
+    difference_of,
+    figure,
+    lowered,
+    name_of,
+    opened,
+    ranked,
+    standing,
+    title_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,13 +139,19 @@ def _line(own: str | Line | None, default: Line, at: str) -> Line:
     return default if own is None else own if isinstance(own, Line) else Line(own, at)
 
 
-def decided_line(summary: Summary) -> Line:
-    """The figure that decided, its interval and what it rests on; of an unlit verdict the first figure."""
+def decided_line(summary: Summary, title: str = "") -> Line:
+    """The figure that decided, its interval and what it rests on; of an unlit verdict the first figure.
+
+    Parameters
+    ----------
+    title : str
+        The figure in words; by default its title.
+    """
     e = deciding(summary)
     if e is None or e.value is None:
         return Line("", "decides")
     group = f" ({name_of(e)})" if e.group else ""
-    text = f"{opened(title_of(e))} {estimate_text(e, summary.estimates)}{group}, n {count(e.n)}."
+    text = f"{opened(title or title_of(e))} {estimate_text(e, summary.estimates)}{group}, n {count(e.n)}."
     return Line(text, "decides")
 
 
@@ -187,6 +205,24 @@ def _to_settle(summary: Summary, e: Estimate) -> int:
     return max(map(more_items, lit), default=0)
 
 
+def by_light(summary: Summary, metric: str) -> dict[Light, list[Estimate]]:
+    """The groups by their light on a figure, the best first: as labels correct it where that has the light.
+
+    Examples
+    --------
+    >>> from evalbench.core.verdict import Verdict
+    >>> own = [Estimate(metric="f1", value=v, n=40, light=l, group={"model": m}) for m, v, l in (("oak", 0.9, "green"), ("fern", 0.7, "red"))]
+    >>> {light: [name_of(e) for e in found] for light, found in by_light(Summary(tuple(own), Verdict("red", "…")), "f1").items()}
+    {'green': ['oak'], 'red': ['fern']}
+    """
+    own = [e for e in summary.estimates if e.group and (e.metric == metric or e.corrects == metric)]
+    lit = {name_of(e): e for e in own if e.light == "unlit"} | {name_of(e): e for e in own if e.light != "unlit"}
+    found: dict[Light, list[Estimate]] = {}
+    for e in sorted(lit.values(), key=badness):
+        found.setdefault(e.light, []).append(e)
+    return found
+
+
 def missing(summary: Summary, facts: Facts) -> str:
     """What a grey light lacks, and how much of it: a sentence.
 
@@ -205,6 +241,8 @@ def missing(summary: Summary, facts: Facts) -> str:
     lost = max((e.n_unscored for e in grey if unscored_share(e, most)), default=0)
     if lost:
         return f"Missing for a light: scores of {counted(lost, 'item')}; at most {percent(most, [most])} may lack one."
+    if "absent" in summary.verdict.missing:
+        return f"Missing for a light: rows that are absent; at most {percent(most, [most])} may be."
     few = [e.n for e in grey if e.n < FEW_UNITS]
     if few:
         return f"Missing for a light: {counted(FEW_UNITS - min(few), 'more item')} ({FEW_UNITS} are needed)."

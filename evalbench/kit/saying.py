@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from evalbench.core.result import Estimate, Summary
-from evalbench.core.wording import count, listed, percent, signed, value_text
+from evalbench.core.stats import FEW_UNITS
+from evalbench.core.wording import count, counted, listed, percent, signed, value_text
+from evalbench.kit.defaults import MAX_UNSCORED
 
 NAMED = 6
 """Of more groups than so many an answer names the best, the worst and those that cannot be told apart."""
-_LONGEST_NAME = 40
+_LONGEST_NAME, _FEW = 40, 4
 
 
 class Difference(NamedTuple):
@@ -36,7 +39,7 @@ class Difference(NamedTuple):
 
 def difference_of(row: Mapping[Any, Any], by: str) -> Difference:
     """A row of :func:`evalbench.kit.comparing.compare_groups`."""
-    a, b, size, outcome = str(row[f"{by}_a"]), str(row[f"{by}_b"]), row.get("difference"), str(row["outcome"])
+    a, b, size, outcome = named(row[f"{by}_a"]), named(row[f"{by}_b"]), row.get("difference"), str(row["outcome"])
     known = None if size is None or math.isnan(size) else float(size)
     better = {"better": a, "worse": b}.get(outcome, "")
     shown = bool(better) or outcome in ("higher", "lower")
@@ -47,7 +50,12 @@ def ranked(summary: Summary, metric: str) -> list[Estimate]:
     """One figure of every group that has a value, the best first; the whole where there are no groups."""
     own = [e for e in summary.estimates if e.metric == metric and e.value is not None]
     own = [e for e in own if e.group] or own
-    return sorted(own, key=lambda e: (e.value or 0.0) * (1 if e.higher_is_better is False else -1))
+    return sorted(own, key=badness)
+
+
+def badness(e: Estimate) -> float:
+    """Larger where less good; largest where there is no value."""
+    return math.inf if e.value is None else e.value if e.higher_is_better is False else -e.value
 
 
 def standing(ordered: Sequence[Estimate], rows: Sequence[Difference] = ()) -> str:
@@ -189,8 +197,106 @@ def name_of(e: Estimate) -> str:
     >>> name_of(Estimate(metric="f1", value=1.0, group={"model": "oak", "domain": "tides"}))
     'oak, tides'
     """
-    text = ", ".join(v for v in map(str, e.group.values()) if v)
+    text = ", ".join(v for v in map(named, e.group.values()) if v)
     return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
+
+
+def named(group: object) -> str:
+    """A group's name; that of rows that name none in words.
+
+    Examples
+    --------
+    >>> named("model not named"), named("oak")
+    ('the model', 'oak')
+    """
+    return re.sub(r"^([a-z]+) not named$", r"the \1", str(group))
+
+
+def whose(e: Estimate) -> str:
+    """The possessive of a group's name.
+
+    Examples
+    --------
+    >>> whose(Estimate(metric="f1", value=1.0, group={"model": "oak"}))
+    "oak's"
+    """
+    return f"{name_of(e) or 'the model'}'s"
+
+
+def parted(
+    found: Mapping[Any, Sequence[Estimate]],
+    things: str,
+    good: str,
+    bad: str,
+    *,
+    praise: str = "",
+    blame: str = "",
+    doubt: str = "",
+) -> str:
+    """Of which groups something passes, of which not, and of which that is not known: a sentence or two.
+
+    Parameters
+    ----------
+    found : mapping of light to Estimates
+        See :func:`evalbench.kit.answering.by_light`.
+    things, good, bad : str
+        What passes, in the plural; what is said of it where it does and where it does not, such as ``"are sound"``, ``"are not"``.
+    praise, blame, doubt : str
+        Clauses on those that pass, on those that do not, and on those of which it is not known.
+
+    Examples
+    --------
+    >>> oak, fern = (Estimate(metric="f1", value=v, group={"model": m}) for m, v in (("oak", 0.9), ("fern", 0.5)))
+    >>> parted({"green": [oak], "red": [fern]}, "proofs", "are sound", "are not", blame="two in three end early")
+    "Oak's proofs are sound; those of fern are not: two in three end early."
+    >>> parted({"grey": [oak]}, "proofs", "are sound", "are not", doubt="two proofs are too few")
+    "Whether oak's proofs are sound is not known yet: two proofs are too few."
+    """
+    passing, failing, unknown = found.get("green", ()), found.get("red", ()), found.get("grey", ())
+    said = []
+    if passing:
+        said.append(f"{_things_of(passing, things)} {good}{_after(praise)}")
+    if failing:
+        failing = failing[::-1]  # the worst first
+        subject = f"those of {names(failing, _FEW)}" if passing else _things_of(failing, things)
+        said.append(f"{subject} {bad}{_after(blame)}")
+    sentences = [opened("; ".join(said))] if said else []
+    if unknown:
+        subject = f"those of {names(unknown, _FEW)}" if said else _things_of(unknown, things)
+        sentences.append(f"Whether {subject} {good} is not known yet{_after(doubt)}")
+    return " ".join(f"{s}." for s in sentences)
+
+
+def too_little(e: Estimate, thing: str, things: str = "") -> str:
+    """Why nothing can be said of a grey figure, where that is for want of items or of scores; else empty.
+
+    Examples
+    --------
+    >>> too_little(Estimate(metric="f1", value=0.9, n=7), "answer"), too_little(Estimate(metric="f1", value=0.9, n=30, n_unscored=9), "answer")
+    ('7 answers are too few', '9 of 39 answers have no score')
+    """
+    if e.n_unscored and not e.n:
+        return f"none of its {things or thing + 's'} could be scored"
+    if e.n_unscored > MAX_UNSCORED * (e.n + e.n_unscored):
+        return f"{count(e.n_unscored)} of {counted(e.n + e.n_unscored, thing, things)} have no score"
+    if e.n < FEW_UNITS:
+        return f"{counted(e.n, thing, things)} {'is' if e.n == 1 else 'are'} too few"
+    return ""
+
+
+def beside(summary: Summary, metric: str, e: Estimate) -> Estimate | None:
+    """Another figure of the same group, where it has a value."""
+    return next(
+        (o for o in summary.estimates if o.metric == metric and o.group == e.group and o.value is not None), None
+    )
+
+
+def _things_of(groups: Sequence[Estimate], things: str) -> str:
+    return f"{whose(groups[0])} {things}" if len(groups) == 1 else f"the {things} of {names(groups, _FEW)}"
+
+
+def _after(clause: str) -> str:
+    return f": {clause}" if clause else ""
 
 
 def title_of(e: Estimate) -> str:
