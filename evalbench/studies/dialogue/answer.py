@@ -112,10 +112,9 @@ def _resolved(summary: core.Summary, facts: Facts, ordered: Sequence[core.Estima
     if len(ends) == 1:
         if (summary.verdict.decided_by or {}).get("metric") == "resolved" and summary.verdict.light != "green":
             return ""  # said already
+        many = "All" if value == 1 else share(value)
         return (
-            "None of them was resolved."
-            if not value
-            else f"{'All' if value == 1 else share(value)} of them were resolved."
+            f"{many} of the {words.sessions} were resolved." if value else f"None of the {words.sessions} was resolved."
         )
     rows = facts.differences("resolved")
     if len(ends) == 2 and rows:
