@@ -318,7 +318,7 @@ def opened(text: str) -> str:
     >>> opened("alder and birch"), opened("oak-7b is")
     ('Alder and birch', 'oak-7b is')
     """
-    first = text.partition(" ")[0].rstrip(",:")
+    first = text.partition(" ")[0].rstrip(",:").removesuffix("'s")
     return f"{text[:1].upper()}{text[1:]}" if first.replace("-", "").isalpha() and first.islower() else text
 
 

@@ -31,7 +31,7 @@ def solved(
 
 def test_one_model_whose_chains_hold() -> None:
     said = of_cot(summary("green", *solved(0.9, "green")), Facts())
-    assert said.answer == "oak's chains of thought hold: 90% of its answers are right, and the steps lead to them."
+    assert said.answer == "Oak's chains of thought hold: 90% of its answers are right, and the steps lead to them."
     assert said.decided_by.text == "Mean score 0.90 [0.85, 0.95] (oak), n 40."
 
 
@@ -47,7 +47,7 @@ def test_a_model_that_the_table_does_not_name_is_the_model() -> None:
 
 def test_of_two_models_the_one_that_fails_is_named_with_the_reason_and_where_to_look() -> None:
     said = of_cot(summary("red", *solved(0.9, "green"), *solved(0.5, "red", "fern", right=0.4)), Facts())
-    assert said.answer == "oak's chains of thought hold; those of fern do not: only 40% of fern's answers are right."
+    assert said.answer == "Oak's chains of thought hold; those of fern do not: only 40% of fern's answers are right."
     assert said.next.text == "Look at the 24 problems in which fern scores below 0.8."
 
 
@@ -119,7 +119,7 @@ def cited(
 def test_cited_answers_that_hold_up_answer_all_three_parts_of_the_question() -> None:
     said = of_citation(summary("green", *cited(0.9, "green", fake=0.05)), Facts()).answer
     assert said == (
-        "oak's cited answers hold up: 5% of its citations are likely fabricated, its sources support 80% of its "
+        "Oak's cited answers hold up: 5% of its citations are likely fabricated, its sources support 80% of its "
         "statements and its answers are 90% right."
     )
 
@@ -133,10 +133,10 @@ def test_the_two_worst_failures_of_one_model_and_the_worst_of_two() -> None:
     bad = cited(0.4, "red", fake=0.7, right=0.2)
     said = of_citation(summary("red", *bad), Facts()).answer
     assert said == (
-        "oak's cited answers do not hold up: its answers are only 20% right and 70% of its citations are likely fabricated."
+        "Oak's cited answers do not hold up: its answers are only 20% right and 70% of its citations are likely fabricated."
     )
     both = of_citation(summary("red", *bad, *cited(0.9, "green", "fern")), Facts()).answer
-    assert both == "fern's cited answers hold up; those of oak do not: oak's answers are only 20% right."
+    assert both == "Fern's cited answers hold up; those of oak do not: oak's answers are only 20% right."
 
 
 def test_a_judge_that_compares_words_leaves_it_open_and_its_figures_are_said_to_be_its() -> None:
@@ -162,7 +162,7 @@ def test_marks_that_lead_nowhere_are_the_reason_and_are_said_once() -> None:
 def test_labels_that_correct_the_score_decide() -> None:
     alone, corrected = fig("final", 0.9), fig("final_corrected", 0.6, corrects="final", light="red", cuts=CUT)
     said = of_citation(summary("red", alone, corrected, fig("correctness", 0.3)), Facts()).answer
-    assert said == "oak's cited answers do not hold up: its answers are only 30% right."
+    assert said == "Oak's cited answers do not hold up: its answers are only 30% right."
 
 
 # -- explainability --------------------------------------------------------------------------------
