@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from evalbench.readers import dataset as dataset
     from evalbench.readers import decoded as decoded
     from evalbench.readers import delimited as delimited
+    from evalbench.readers import entities as entities
     from evalbench.readers import excel as excel
     from evalbench.readers import files as files
+    from evalbench.readers import finding as finding
     from evalbench.readers import folder as folder
     from evalbench.readers import frames as frames
     from evalbench.readers import grouping as grouping
@@ -28,11 +30,14 @@ if TYPE_CHECKING:
     from evalbench.readers import listed as listed
     from evalbench.readers import nested as nested
     from evalbench.readers import nq as nq
+    from evalbench.readers import offsets as offsets
     from evalbench.readers import parameters as parameters
     from evalbench.readers import parquet as parquet
     from evalbench.readers import renames as renames
     from evalbench.readers import runs as runs
     from evalbench.readers import schema as schema
+    from evalbench.readers import sides as sides
+    from evalbench.readers import spans as spans
     from evalbench.readers import strangers as strangers
     from evalbench.readers import strict_yaml as strict_yaml
     from evalbench.readers import tables as tables

@@ -112,7 +112,31 @@ def adapted(
     for name, (frame, _) in done.items():
         frame.attrs.update(frames[name].attrs)
     left = unfound(columns, frames.values())
-    return adapt({name: frame for name, (frame, _) in done.items()}), left
+    inner = {name: renamed_within(frame, left) for name, (frame, _) in done.items()}
+    left = {source: target for source, target in left.items() if not any(source in used for _, used in inner.values())}
+    return adapt({name: frame for name, (frame, _) in inner.items()}), left
+
+
+def renamed_within(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[pd.DataFrame, set[str]]:
+    """A raw frame with keys of the objects that its cells list renamed, and the names that were found there."""
+    used: set[str] = set()
+
+    def renamed(value: Any) -> Any:
+        if isinstance(value, list):
+            return [renamed(one) for one in value]
+        if isinstance(value, dict):
+            used.update(key for key in value if key in columns)
+            return {columns.get(key, key): renamed(one) for key, one in value.items()}
+        return value
+
+    if not columns:
+        return frame, used
+    listing = [name for name in frame.columns if frame[name].map(lambda cell: isinstance(cell, list)).any()]
+    if not listing:
+        return frame, used
+    out = frame.assign(**{str(name): frame[name].map(renamed) for name in listing})
+    out.attrs.update(frame.attrs)
+    return out, used
 
 
 def renamed_columns(raw: pd.DataFrame, columns: Mapping[str, str]) -> tuple[pd.DataFrame, dict[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import warnings
 from collections.abc import Mapping, Sequence
@@ -51,6 +52,30 @@ def as_meant(frame: pd.DataFrame, table: Table, renames: Mapping[str, str]) -> t
             continue
         notes += [f"column {own}: {note}" for note in found]
     return frame.assign(**{str(name): values for name, values in changed.items()}), notes
+
+
+def value_of(text: str) -> Any:
+    """A list or an object that a text writes in JSON, or as Python does; None for any other text.
+
+    Examples
+    --------
+    >>> value_of("[1, 2]"), value_of("{'a': None}"), value_of("[a")
+    ([1, 2], {'a': None}, None)
+    """
+    own = text.strip()
+    if not own.startswith(("[", "{", "(")):
+        return None
+    try:
+        return parsed_json(own)
+    except ValueError:
+        pass
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an escape that Python does not know
+            value = parsed_json(json.dumps(ast.literal_eval(own)))
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return None
+    return value if isinstance(value, (list, dict)) else None
 
 
 def lists_of(cells: pd.Series) -> tuple[pd.Series, list[str]]:

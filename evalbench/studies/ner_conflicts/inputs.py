@@ -30,8 +30,10 @@ class Predictions(NamedTuple):
 
 
 def texts_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """The tables, where the predictions carry their text in a column ``text`` that has no table of its own."""
+    """The tables, where texts list what was predicted, or predictions carry their text in a column ``text`` without a table."""
     rows = frames.get("predictions")
+    if rows is not None and (listing := readers.entities.lists_in(rows)):
+        return dict(frames) | _listed(rows, listing, "texts" in frames)
     if rows is None or "texts" in frames or not {"text_id", "text"} <= set(rows.columns):
         return dict(frames)
     lang = ["lang"] if "lang" in rows else []
@@ -42,6 +44,31 @@ def texts_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         faults = [f"text_id {name}" for name in dict.fromkeys(named[doubled])]
         raise errors.BadInput.listing("column text of the predictions: these ids come with several texts:", faults)
     return {**frames, "predictions": rows.drop(columns=["text", *lang]), "texts": texts[~named.duplicated()]}
+
+
+def _listed(frame: pd.DataFrame, listing: Mapping[str, pd.Series], texts_known: bool) -> dict[str, pd.DataFrame]:
+    """One row per predicted string of texts that list them, and the texts."""
+    sides = readers.sides.sides_of(list(listing), "entities", ("gold", "predictions"))
+    found = sides.found if sides else tuple(listing)
+    readers.spans.without_nulls({name: listing[name] for name in found}, "predictions")
+    texts = readers.spans.texts_in(frame)
+    shared = texts[["text_id"]].assign(**({"model": frame["model"]} if "model" in frame else {}))
+    several = len(found) > 1
+    parts = [readers.spans.rows_of(listing[name], shared.assign(model=name) if several else shared) for name in found]
+    rows = pd.concat(parts).dropna(axis="columns", how="all")
+    rows = rows.assign(
+        **{c: pd.Series(dtype=object) for c in ("entity_class", "entity") if c not in rows and not len(rows)}
+    )
+    said = f"predicted strings were read of the lists of {', '.join(found)}"
+    rows.attrs["notes"] = [*frame.attrs.get("notes", ()), said, *texts.attrs["notes"]]
+    if several or "model" in frame:
+        named = found if several else frame["model"]
+        rows.attrs[readers.schema.SYSTEMS] = tuple(dict.fromkeys(map(str, named)))
+    out = {"predictions": rows}
+    if "text" in texts and not texts_known:
+        out["texts"] = pd.DataFrame(texts.drop_duplicates("text_id"))
+        out["texts"].attrs = {}
+    return out
 
 
 def prepare(data: readers.Dataset) -> Predictions:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 
@@ -11,7 +10,6 @@ from evalbench import errors, readers
 
 TOKENS = "tokens"
 TRUE_TAGS = ("ner_tags", "gold_tags", "tags", "labels")
-PREDICTED = ("predictions", "predicted", "predicted_entities")
 PREDICTED_TAGS = ("predicted_tags", "predictions", "predicted")
 GOLD_TAG, PREDICTED_TAG = "gold_tag", "predicted_tag"
 FORMS = (
@@ -37,17 +35,6 @@ def refused(frame: pd.DataFrame, table: str) -> None:
     if nested and not {"start", "end"} & set(frame.columns):
         head = f"{table}: no entities are found in the lists or objects of {', '.join(nested)}; what is read:"
         raise errors.BadInput.listing(head, FORMS)
-
-
-def named(frame: pd.DataFrame) -> list[str]:
-    """The id of each row's text: its own; else by place, or by text where rows of several models share one."""
-    own = next((c for c in ("text_id", "id", "doc_id") if c in frame), "")
-    if own:
-        return [str(cell) for cell in frame[own]]
-    numbers: Any = range(len(frame))
-    if "model" in frame and (key := next((c for c in ("text", TOKENS) if c in frame), "")):
-        numbers = pd.factorize(frame[key].map(repr))[0]
-    return [f"s{i + 1:05d}" for i in numbers]
 
 
 def first_of_each(frame: pd.DataFrame, ids: Sequence[str], column: str) -> pd.DataFrame:
@@ -99,5 +86,5 @@ def token_rows(frame: pd.DataFrame, table: str) -> pd.DataFrame | None:
         raise errors.BadInput.listing(f"{table}: tokens and tags:", faults)
     more = {"model": frame["model"]} if "model" in frame else {}
     cells = {readers.tagged.TOKEN: frame[TOKENS], **{c: frame[old] for c, old in columns.items()}}
-    long = pd.DataFrame({"text_id": named(frame), **cells, **more}, index=frame.index)
+    long = pd.DataFrame({"text_id": readers.spans.texts_in(frame)["text_id"], **cells, **more}, index=frame.index)
     return long[long[readers.tagged.TOKEN].map(len) > 0].explode([readers.tagged.TOKEN, *columns])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,50 +11,101 @@ import pandas as pd
 from evalbench import core, errors, readers
 from evalbench.studies.ner_quality import documents
 
-LISTS = (readers.brat.ANNOTATIONS, "entities", "spans", "labels", "label")
-_KINDS = ("entity_class", "label", "type", "entity_group", "class")
+DOCUMENTED = ("gold", "entities", "predictions", "predicted", "predicted_entities", readers.brat.ANNOTATIONS)
+"""Columns whose lists count from 0 with the end outside, as the forms that are read say."""
+_TARGETS = ("gold", "predictions")
 
 
 def spans_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Tables ``gold``, ``predictions`` and ``texts`` of whatever form the first two have; spans stay as they are.
 
-    Raises ``BadInput`` for predicted tokens that are not as many as the true ones, and lists that are not of entities.
+    Raises ``BadInput`` for predicted tokens that are not as many as the true ones, lists that are not of entities, and columns
+    that do not say which side they are, or from where places are counted.
     """
     out = dict(frames)
     gold = frames.get("gold")
     if gold is None:
         return out
-    for name in [name for name in out if name in ("gold", "predictions")]:
+    for name in [name for name in out if name in _TARGETS]:
         if (rows := documents.token_rows(out[name], name)) is not None:
             out[name] = rows
     if readers.tagged.TOKEN in (gold := out["gold"]):
         return out | _of_tokens(gold, out.get("predictions"), out.get("texts"))
-    sides = {name: (out[name], _listed(out[name], name)) for name in ("gold", "predictions") if name in out}
-    true, found = sides["gold"][1], documents.list_column(gold, documents.PREDICTED)
-    if true and found and "predictions" not in out:
-        null = [
-            f"row {i}: {c} is null; write [] where there are no entities"
-            for c in (true, found)
-            for i in gold.index[gold[c].isna()]
-        ]
-        if null:
-            raise errors.BadInput.listing("gold: true and predicted entities:", null)
-        gold = gold.assign(text_id=documents.named(gold))
-        once = documents.first_of_each(gold, gold["text_id"].tolist(), true) if "model" in gold else gold
-        sides = {
-            "gold": (once.drop(columns="model", errors="ignore"), true),
-            "predictions": (gold.drop(columns="text", errors="ignore"), found),
-        }
-    for name, (frame, column) in sides.items():
-        if not column:
-            documents.refused(frame, name)
-            continue
-        spans, texts = _exploded(frame, column, name)
-        out[name] = spans
-        if texts is not None and "texts" not in out:
-            out["texts"] = texts
-    if "predictions" in sides and sides["predictions"][0] is not frames.get("predictions"):
-        out["gold"] = _noted(out["gold"], [f"true entities were read of {true}, predicted ones of {found}"])
+    if "predictions" not in out and (both := _sides(gold)):
+        return out | _of_both(gold, *both, "texts" in out)
+    for name in [name for name in out if name in _TARGETS]:
+        out |= _of_one(out[name], name, "texts" in out)
+    return out
+
+
+def _of_one(frame: pd.DataFrame, table: str, texts_known: bool) -> dict[str, pd.DataFrame]:
+    """A table of which one column lists entities, as one row per entity, and its texts; as it is where none does."""
+    listing = {} if {"start", "end"} <= set(frame.columns) else _listing(frame, table)
+    if not listing:
+        documents.refused(frame, table)
+        return {}
+    column = next((name for name in (table, *DOCUMENTED) if name in listing), next(iter(listing)))
+    return _tables(frame, {column: listing[column]}, (table,), texts_known)
+
+
+def _sides(frame: pd.DataFrame) -> tuple[dict[str, pd.Series], readers.sides.Sides] | None:
+    listing = {} if {"start", "end"} <= set(frame.columns) else _listing(frame, "gold")
+    sides = readers.sides.sides_of(list(listing), "entities", _TARGETS)
+    return (listing, sides) if sides else None
+
+
+def _of_both(
+    gold: pd.DataFrame, listing: Mapping[str, pd.Series], sides: readers.sides.Sides, texts_known: bool
+) -> dict[str, pd.DataFrame]:
+    if len(sides.found) > 1 and "model" in gold:
+        raise errors.BadInput(
+            f"gold: a column model beside entities of {', '.join(sides.found)}: which names who predicted? Leave one out"
+        )
+    columns = {sides.true: listing[sides.true], **{name: listing[name] for name in sides.found}}
+    said = [f"true entities were read of {sides.true}, predicted ones of {', '.join(sides.found)}"]
+    out = _tables(gold, columns, _TARGETS, texts_known)
+    out["gold"].attrs["notes"] = [*said, *out["gold"].attrs["notes"]]
+    return out
+
+
+def _listing(frame: pd.DataFrame, table: str) -> dict[str, pd.Series]:
+    """The columns that list entities, and those that would if there were some."""
+    found = readers.entities.lists_in(frame)
+    for name in (c for c in (table, *DOCUMENTED) if c in frame and c not in found):
+        if frame[name].map(lambda cell: cell is None or cell != cell or cell == []).all():
+            found[name] = frame[name]
+    return found
+
+
+def _tables(
+    frame: pd.DataFrame, columns: Mapping[str, pd.Series], tables: Sequence[str], texts_known: bool
+) -> dict[str, pd.DataFrame]:
+    """The spans of columns as rows, the first as the first table, all others as the last; and the texts, where all have one."""
+    readers.spans.without_nulls(columns, tables[0])
+    texts = readers.spans.texts_in(frame)
+    ways, notes = readers.spans.countings(columns, texts.get("text", [None] * len(texts)), DOCUMENTED)
+    models = {"model": frame["model"]} if "model" in frame else {}
+    shared = texts[["text_id"]].assign(**models)
+    first, *others = columns
+    once = texts.index
+    if others and models:
+        once = documents.first_of_each(frame, texts["text_id"].tolist(), first).index
+    of_first = texts.loc[once, ["text_id"]] if others else shared
+    parts = {tables[0]: readers.spans.rows_of(columns[first][once], of_first, ways[first])}
+    several = len(others) > 1
+    found = [
+        readers.spans.rows_of(columns[name], shared.assign(model=name) if several else shared, ways[name])
+        for name in others
+    ]
+    parts |= {tables[-1]: pd.concat(found)} if found else {}
+    out = {name: rows.drop(columns="entity") for name, rows in parts.items()}
+    if several or models:
+        named = others if several else frame["model"]
+        out[tables[-1]].attrs[readers.schema.SYSTEMS] = tuple(dict.fromkeys(map(str, named)))
+    out[tables[0]].attrs["notes"] = [*frame.attrs.get("notes", ()), *texts.attrs["notes"], *notes]
+    if "text" in texts and not texts_known:
+        out["texts"] = pd.DataFrame(texts.drop_duplicates("text_id"))
+        out["texts"].attrs = {}
     return out
 
 
@@ -156,52 +207,3 @@ def _spans(
 def _noted(frame: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     frame.attrs["notes"] = notes
     return frame
-
-
-# -- lists ---------------------------------------------------------------------------------------
-
-
-def _listed(frame: pd.DataFrame, table: str) -> str:
-    """The column whose cells list entities; empty where rows are entities."""
-    if {"start", "end"} <= set(frame.columns):
-        return ""
-    names = (table, *LISTS, *(documents.PREDICTED if table == "predictions" else ()))
-    return documents.list_column(frame, names) or next((c for c in names if c in frame and frame[c].isna().all()), "")
-
-
-def _exploded(frame: pd.DataFrame, column: str, table: str) -> tuple[pd.DataFrame, pd.DataFrame | None]:
-    """One row per listed entity, and the texts where there are some."""
-    ids = documents.named(frame)
-    rows, places, faults = [], [], []
-    models = frame["model"].tolist() if "model" in frame else None
-    for i, (name, listed) in enumerate(zip(ids, frame[column], strict=True)):
-        if not isinstance(listed, list):
-            null = listed is None or listed != listed
-            what = "null; write [] where there are no entities" if null else "not a list"
-            faults.append(f"row {frame.index[i]}: {column} is {what}")
-            continue
-        for entity in listed:
-            span = _entity(entity)
-            if span is None:
-                faults.append(f"row {frame.index[i]}: {str(entity)[:60]} is not an entity with start, end and class")
-                continue
-            rows.append((name, *span, *([models[i]] if models else [])))
-            places.append(frame.index[i])
-    if faults:
-        raise errors.BadInput.listing(f"{table}: column {column}:", faults)
-    columns = ["text_id", "start", "end", "entity_class", *(["model"] if models else [])]
-    spans = pd.DataFrame(rows, columns=columns, index=pd.Index(places))
-    spans.attrs[readers.schema.SYSTEMS] = tuple(dict.fromkeys(map(str, models or ())))
-    if "text" not in frame or frame["text"].isna().any():
-        return spans, None
-    texts = pd.DataFrame({"text_id": ids, "text": frame["text"].tolist()}, index=frame.index)
-    return spans, texts.drop_duplicates("text_id")
-
-
-def _entity(value: Any) -> tuple[Any, Any, Any] | None:
-    """Start, end and class of ``[start, end, class]`` or of an object."""
-    if isinstance(value, Mapping):
-        kind = next((value[k] for k in _KINDS if k in value), None)
-        found = value.get("start", value.get("start_offset")), value.get("end", value.get("end_offset")), kind
-        return None if None in found else found
-    return (value[0], value[1], value[2]) if isinstance(value, list) and len(value) == 3 else None
