@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from evalbench.readers import offsets as offsets
     from evalbench.readers import parameters as parameters
     from evalbench.readers import parquet as parquet
+    from evalbench.readers import rankings as rankings
     from evalbench.readers import renames as renames
     from evalbench.readers import runs as runs
     from evalbench.readers import schema as schema

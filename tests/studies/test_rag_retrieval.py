@@ -337,10 +337,16 @@ def test_lists_of_several_runs_are_numbered_by_their_questions(tmp_path):
 def test_lists_that_are_no_rankings_are_refused(tmp_path):
     path = tmp_path / "mine.json"
     for row, said in (
-        ({"relevant": ["p"], "found": ["p"]}, "(?s)lists of relevant, found; what is read:.*relevant and retrieved"),
-        ({"relevant": [{"id": 1}], "retrieved": ["p"]}, "row 1: relevant must be a list of passage ids"),
+        ({"a": ["p"], "b": ["p"]}, "(?s)lists of a, b; what is read:.*relevant and retrieved.*--map NAME=relevant"),
+        ({"relevant": [{"n": 1}], "retrieved": ["p"]}, "row 1: relevant must be a list of passage ids"),
+        ({"relevant": ["p"], "retrieved": None}, "row 1: retrieved must be a list of passage ids; .*found None"),
+        (
+            {"relevant": ["p"], "retrieved": [{"id": "p", "score": s} for s in (1, 3, 2)]},
+            "row 1: .*not in the order of its scores",
+        ),
     ):
-        path.write_text(json.dumps([{"query_id": "a", **row}]))
+        sound = {"query_id": "b", "retrieved": ["p"]} if "retrieved" in row else {}
+        path.write_text(json.dumps([{"query_id": "a", **row}, *([sound] if sound else [])]))
         with pytest.raises(BadInput, match=said):
             load(path, study="rag_retrieval")
 

@@ -34,6 +34,8 @@ def violations_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]
     if "predictions" not in out:
         true = _list_of(out["truth"], names.TRUE_LISTS, but=_list_of(out["truth"], names.FOUND_LISTS[:-2]))
         found = _list_of(out["truth"], names.FOUND_LISTS, but=true)
+        if not (true and found) and (sides := _sides(out["truth"])):
+            true, found = sides
         if true and found:
             unread.refuse_answers(out["truth"], true, found)
             _unfold_both(out, true, found, notes)
@@ -82,6 +84,18 @@ def _list_of(frame: pd.DataFrame, wanted: Sequence[str], but: str = "") -> str:
     return next((lowered[n] for n in wanted if n in lowered and lowered[n] != but), "")
 
 
+def _sides(frame: pd.DataFrame) -> tuple[str, str] | None:
+    """The columns that list true and predicted violations as objects, as their names tell."""
+    listing = [
+        str(name)
+        for name in frame.columns
+        if (cells := [cell for cell in frame[name] if isinstance(cell, list) and cell])
+        and all(isinstance(one, Mapping) and names.known(one, "rule", names.WITHIN) for cell in cells for one in cell)
+    ]
+    sides = readers.sides.sides_of(listing, "violations", ("true_violations", "found_violations"))
+    return (sides.true, sides.found[0]) if sides and len(sides.found) == 1 else None
+
+
 # -- one row per text ------------------------------------------------------------------------------
 
 
@@ -92,15 +106,15 @@ def _unfold_both(out: dict[str, pd.DataFrame], true: str, found: str, notes: dic
         notes["truth"].append(f"column {checker} was read as checker (--map COLUMN=checker takes another)")
     frame = _named(frame, checker, notes["truth"])
     said: list[str] = [f"{names.BY_TEXT}: true violations of {true}, predicted ones of {found}"]
-    predictions = unfolded(frame, found, "predictions", checker, said)
-    systems = _systems(predictions, frame, checker)
     once = frame[~frame.assign(_=frame[true].map(repr)).duplicated(["sample_id", "_"])] if checker else frame
     if checker and once["sample_id"].duplicated().any():
         wrong = sorted(once.loc[once["sample_id"].duplicated(), "sample_id"].astype(str).unique())
         raise errors.BadInput.listing(
             "truth: texts with other true violations in the rows of another checker:", [f"sample {i}" for i in wrong]
         )
-    out["truth"] = unfolded(once, true, "truth", "", said)
+    out["truth"], way = unfolded(once, true, "truth", "", said)
+    predictions, _ = unfolded(frame, found, "predictions", checker, said, way)
+    systems = _systems(predictions, frame, checker)
     out["predictions"] = predictions
     out["predictions"].attrs[readers.schema.SYSTEMS] = systems
     notes["truth"] += said
@@ -111,7 +125,7 @@ def _unfold(out: dict[str, pd.DataFrame], table: str, column: str, notes: dict[s
     checker = names.known(out[table].columns, "checker") if table == "predictions" else ""
     frame = _named(out[table], checker, notes.setdefault(table, []))
     said = [f"{names.BY_TEXT}: its violations are those of {column}"]
-    out[table] = unfolded(frame, column, table, checker, said)
+    out[table], _ = unfolded(frame, column, table, checker, said)
     if table == "predictions":
         out[table].attrs[readers.schema.SYSTEMS] = _systems(out[table], frame, checker)
     notes[table] += said

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-import json
 import re
-import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -18,13 +15,21 @@ _BETWEEN = re.compile(r"\s*[;\n|]\s*")
 _COMMAS = re.compile(r"\s*[,，、]\s*")
 
 
-def unfolded(frame: pd.DataFrame, column: str, table: str, checker: str, notes: list[str]) -> pd.DataFrame:
-    """One row per violation of the cells of a column: a list of objects, or of rules, or rules between semicolons.
+def unfolded(
+    frame: pd.DataFrame,
+    column: str,
+    table: str,
+    checker: str,
+    notes: list[str],
+    first: readers.offsets.Counting | None = None,
+) -> tuple[pd.DataFrame, readers.offsets.Counting]:
+    """One row per violation of the cells of a column: a list of objects, or of rules, or rules between semicolons; how places were counted.
 
     - ``frame``: One row per text and checker, with ``sample_id``.
     - ``table``: Named in messages; predictions may be an object that lists those of each checker.
     - ``checker``: The column of checkers; empty without one.
     - ``notes``: Guesses are added to it.
+    - ``first``: How the places of the true violations are counted, where these are the predicted ones.
 
     Raises ``BadInput`` for nulls, cells of other kinds, and lists of passages that name no rule: all of them.
     """
@@ -84,13 +89,48 @@ def unfolded(frame: pd.DataFrame, column: str, table: str, checker: str, notes: 
     if plain:
         notes.append(f"the texts that {column} lists were read as rules")
     notes += [f"{old} of the objects in {column} was read as {new}" for old, new in renamed.items()]
+    way = _counted_as_ours(
+        rows, places, column, texts and dict(zip(frame.index, texts, strict=True)), renamed, first, notes
+    )
     columns = list(dict.fromkeys(["sample_id", *(["checker"] if checker else []), *(k for row in rows for k in row)]))
     cells = {name: pd.Series([row.get(name) for row in rows], dtype=object, index=places) for name in columns}
     out = pd.DataFrame(cells, index=pd.Index(places))
     needed = {} if len(out) else {name: pd.Series(dtype=object) for name in ("rule", "context") if name not in out}
     out = out.assign(**needed)
     out.attrs[readers.schema.SYSTEMS] = tuple(systems)
-    return out
+    return out, way
+
+
+def _counted_as_ours(
+    rows: list[dict[str, Any]],
+    places: Sequence[Any],
+    column: str,
+    texts: Mapping[Any, Any] | None,
+    renamed: Mapping[str, str],
+    first: readers.offsets.Counting | None,
+    notes: list[str],
+) -> readers.offsets.Counting:
+    """Places counted from 0 with the end outside, in place, as keys or texts tell how they are counted; else asked."""
+    placed = [
+        (row, place)
+        for row, place in zip(rows, places, strict=True)
+        if isinstance(row.get("start"), int) and isinstance(row.get("end"), int)
+    ]
+    if not placed:
+        return first or readers.offsets.OURS
+    ends = tuple(next((old for old, new in renamed.items() if new == own), own) for own in ("start", "end"))
+    known = [
+        readers.offsets.Place(
+            row["start"], row["end"], str((texts or {}).get(place) or ""), str(row.get("context") or "")
+        )
+        for row, place in placed
+    ]
+    documented = ends == ("start", "end") and column.strip().casefold() in (*names.TRUE_LISTS, *names.FOUND_LISTS)
+    way, said = readers.spans.counted(column, ends, known, first, documented)
+    notes += said
+    for row, _ in placed:
+        row["start"], row["end"] = way.moved(row["start"], row["end"])
+    return way
 
 
 def _between_codes(cells: pd.Series) -> bool:
@@ -117,20 +157,10 @@ def _listed(cell: Any, between: re.Pattern[str]) -> tuple[Any, str]:
         try:
             return readers.files.parsed_json(text), ""
         except ValueError as error:
-            listed = _python(text)
-            return (listed, "python") if listed is not None else (f"is not a list: not valid JSON ({error})", "wrong")
+            value = readers.written.value_of(text)
+            return (value, "python") if value is not None else (f"is not a list: not valid JSON ({error})", "wrong")
     how = "split" if between.search(text) else "commas" if _COMMAS.search(text) else ""
     return [part for part in between.split(text) if part], how
-
-
-def _python(text: str) -> Any:
-    """Lists and objects as Python prints them; None for anything else."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an escape that Python does not know
-            return readers.files.parsed_json(json.dumps(ast.literal_eval(text)))
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return None
 
 
 def _fields(one: Any, renamed: dict[str, str], known_checker: Any) -> dict[str, Any] | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from evalbench import readers
+
 SIDE = "side"
 BY_TEXT, CLEAN = "read as one row per text", "of texts without violations"
 """Parts of notes on tables that also say where a checker found nothing."""
@@ -37,6 +39,8 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
 WITHIN: Mapping[str, tuple[str, ...]] = {
     **OTHERS,
     "spans": ("span",),
+    "start": (*OTHERS["start"], *readers.offsets.START),
+    "end": (*OTHERS["end"], *readers.offsets.END),
     "context": (*OTHERS["context"], "text", "span"),
     "rule": (*OTHERS["rule"], "label", "type", "name", "title"),
 }

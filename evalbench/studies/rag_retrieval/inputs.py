@@ -188,9 +188,6 @@ def _disagreeing(table: pd.DataFrame) -> int:
 
 
 RELEVANT, RETRIEVED = "relevant", "retrieved"
-IDS = ("query_id", "id", "_id", "qid", "query-id")
-TEXTS = ("question", "query", "user_input", "text")
-RUNS = ("run", "model", "system")
 FORMS = (
     "one row per query and passage found: query_id, passage_id, score or rank, with a table qrels (-p qrels=FILE)",
     "one row per query: query_id, and the lists relevant and retrieved of passage ids, the first retrieved the best",
@@ -210,61 +207,81 @@ def by_query(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     frame = frames.get("run")
     if frame is None or {"passage_id", "corpus-id"} & set(frame.columns):
         return out
-    written = {str(c): readers.written.lists_of(frame[c]) for c in frame}
-    frame = frame.assign(**{name: cells for name, (cells, _) in written.items()})
-    said = [f"column {name}: {note}" for name, (_, found) in written.items() for note in found]
-    lists = [str(c) for c in frame if frame[c].map(lambda v: isinstance(v, list)).any()]
-    if not {RELEVANT, RETRIEVED} <= set(lists):
-        if lists:
-            hints = [readers.renames.usual(own, lists) for own in (RETRIEVED, RELEVANT) if own not in frame]
-            options = [f"--map {option}" for option in readers.renames.options_in(filter(None, hints))]
-            way_out = f"\nare these meant? {' '.join(options)}" if options and all(hints) else ""
-            head = f"run: no ranking is found in the lists of {', '.join(lists)}; what is read:"
-            raise errors.BadInput.listing(head, FORMS, end=way_out)
+    relevant, found = _columns(frame)
+    if not relevant:
         return out
     if "qrels" in out:
-        raise errors.BadInput(f"a table qrels beside the lists of {RELEVANT}: which is it? Leave one out")
-    own = next((c for c in IDS if c in frame), "")
-    text = next((c for c in TEXTS if c in frame and c != own), "")
-    run = next((c for c in RUNS if c in frame), "")
+        raise errors.BadInput(f"a table qrels beside the lists of {relevant}: which is it? Leave one out")
+    text = readers.finding.column_of(frame, "question", held=readers.finding.is_text)
+    own = readers.finding.column_of(frame, "id", "query_id", held=lambda cell: isinstance(cell, (str, int)))
+    run = readers.finding.column_of(frame, "model", ONLY, held=readers.finding.is_text)
     if own:
         ids: Any = frame[own].tolist()
     else:
         numbers = pd.factorize(frame[text].map(repr))[0] if text else np.arange(len(frame))
         ids = [f"q{i + 1:04d}" for i in numbers]
-    faults = [
-        f"row {row}: {name} must be a list of passage ids"
-        + (f"; [] where there are none, found {str(cell)[:60]}" if name == RETRIEVED or cell is not None else "")
-        for name in (RELEVANT, RETRIEVED)
-        for row, cell in frame[name].items()
-        if not _ids(cell) and not (name == RELEVANT and cell is None)
+    if run and len(found) > 1:
+        raise errors.BadInput(
+            f"run: a column {run} beside the lists of {', '.join(found)}: which names the search? Leave one out"
+        )
+    faults = []
+    judged = frame[relevant].map(lambda cell: [] if cell is None or cell != cell else readers.rankings.ids_in(cell))
+    faults += [
+        readers.rankings.not_ids(row, relevant, frame.at[row, relevant]) for row in frame.index if judged[row] is None
     ]
-    table = pd.DataFrame({"query_id": ids, "judged": frame[RELEVANT], "found": frame[RETRIEVED]})
-    table = table.set_index(frame.index).assign(**({"run": frame[run]} if run else {}))
+    lists = {name: readers.rankings.in_order(frame[name], name) for name in found}
+    faults += [fault for _, wrong in lists.values() for fault in wrong]
+    table = pd.DataFrame({"query_id": ids, "judged": judged}, index=frame.index).assign(
+        **({"run": frame[run]} if run else {})
+    )
     if not faults and run:
-        sets = table["judged"].map(lambda cell: repr(sorted(map(str, cell or ()))))
+        sets = table["judged"].map(lambda cell: repr(sorted(cell)))
         differ = table.index[sets != sets.groupby(table["query_id"]).transform("first")]
-        faults += [f"row {row}: {RELEVANT} differs from that of the query's first row" for row in differ]
+        faults += [f"row {row}: {relevant} differs from that of the query's first row" for row in differ]
     if faults:
         raise errors.BadInput.listing("run: one row per query:", faults)
     once = ~table["query_id"].duplicated() if run else np.full(len(table), True)
-    out["run"] = _long(table.drop(columns="judged"), "found")
-    out["run"]["rank"] = out["run"].groupby(level=0, sort=False).cumcount() + 1
-    out["run"].attrs["notes"] = [
-        f"read as one row per query: passages in the order of {RETRIEVED}; those of {RELEVANT} have relevance 1"
-        + ("" if own else f"; queries were numbered by {text or 'their place'}"),
-        *said,
+    several = len(found) > 1
+    parts = [
+        _long(table.drop(columns="judged").assign(found=cells, **({"run": name} if several else {})), "found")
+        for name, (cells, _) in lists.items()
     ]
-    out["qrels"] = _long(table.loc[once, ["query_id", "judged"]], "judged").assign(relevance=1)
+    out["run"] = pd.concat([part.assign(rank=part.groupby(level=0, sort=False).cumcount() + 1) for part in parts])
+    graded = any(one.value is not None for cell in judged for one in cell)
+    out["run"].attrs["notes"] = [
+        *frame.attrs.get("notes", ()),
+        f"read as one row per query: passages in the order of {' and of '.join(found)}; those of {relevant} have "
+        + ("the relevance that it says" if graded else "relevance 1")
+        + ("" if own else f"; queries were numbered by {text or 'their place'}"),
+    ]
+    long = _long(table.loc[once, ["query_id", "judged"]], "judged")
+    out["qrels"] = long.assign(
+        passage_id=[one.id for one in long["passage_id"]],
+        relevance=[1 if one.value is None else one.value for one in long["passage_id"]],
+    )
     if text and "questions" not in out:
         out["questions"] = pd.DataFrame({"id": table["query_id"], "question": frame[text]})[once]
     return out
 
 
+def _columns(frame: pd.DataFrame) -> tuple[str, list[str]]:
+    """The column of the relevant passages, and those of the found ones, of which several are as many searches; empty for none."""
+    ids = [str(c) for c in frame if readers.rankings.lists_ids(frame[c])]
+    several = [name for name in ids if frame[name].map(lambda cell: isinstance(cell, (list, dict))).any()]
+    relevant = readers.finding.column_of(frame, RELEVANT)
+    found = readers.finding.column_of(frame, RETRIEVED)
+    others = [name for name in (ids if relevant else several) if name not in (relevant, found)]
+    if relevant and (found or others):
+        return relevant, [found] if found else others
+    if several or (relevant and not {"score", "rank"} & set(frame.columns)):
+        lists = [name for name in dict.fromkeys((relevant, found, *several)) if name]
+        way_out = f"\nname them: --map NAME={RETRIEVED} --map NAME={RELEVANT}"
+        raise errors.BadInput.listing(
+            f"run: no ranking is found in the lists of {', '.join(lists)}; what is read:", FORMS, end=way_out
+        )
+    return "", []
+
+
 def _long(table: pd.DataFrame, column: str) -> pd.DataFrame:
     listed = table[table[column].map(lambda cell: bool(cell))]
     return listed.explode(column).rename(columns={column: "passage_id"})
-
-
-def _ids(cell: Any) -> bool:
-    return isinstance(cell, list) and all(isinstance(i, (str, int)) and not isinstance(i, bool) for i in cell)
