@@ -97,7 +97,7 @@ def lists_in(frame: pd.DataFrame) -> dict[str, pd.Series]:
     for name in frame.columns:
         cells = frame[name].map(listed)
         first = [cell for cell in cells.head(_LOOKED_AT) if isinstance(cell, list) and cell]
-        if first and all(entity_of(cell[0]) is not None for cell in first):
+        if 2 * sum(entity_of(cell[0]) is not None for cell in first) > len(first):
             found[str(name)] = cells
     return found
 

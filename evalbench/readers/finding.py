@@ -7,7 +7,8 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
-from evalbench.readers.roles import plain, roles
+from evalbench.readers.roles import fit
+from evalbench.readers.schema import Column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,22 +28,19 @@ def column_of(frame: pd.DataFrame, role: str, own: str = "", held: Callable[[Any
     >>> column_of(pd.DataFrame({"sentence": ["Oslo is far"], "n": [1]}), "text", held=lambda cell: isinstance(cell, str))
     'sentence'
     """
-    wanted = own or role
-    tiers: list[list[str]] = [[], [], [], []]
-    for column in frame.columns:
-        name, cells = plain(str(column)), frame[column]
-        known = roles()[role]
-        tier = next(
-            (i for i, names in enumerate(((plain(wanted),), (plain(role),), known.names, known.weak)) if name in names),
-            None,
-        )
-        if tier is not None and cells.notna().any() and cells.dropna().map(held).all():
-            tiers[tier].append(str(column))
+    wanted = Column(own or role, "text", role=role)
+    tiers: list[list[str]] = [[], [], []]
+    for column in map(str, frame.columns):
+        tier = fit(column, wanted)
+        if tier is not None and len(known := frame[column].dropna()) and known.map(held).all():
+            tiers[tier].append(column)
+    if wanted.name in tiers[0]:
+        return wanted.name
     best = next(filter(None, tiers), [""])
     if len(best) > 1:
-        options = [f"--map {quote(f'{name}={wanted}')}" for name in best]
+        options = [f"--map {quote(f'{name}={wanted.name}')}" for name in best]
         raise BadInput.listing(
-            f"which column holds the {wanted.replace('_', ' ')}: {', '.join(best)}?", options, headed=True
+            f"which column holds the {wanted.name.replace('_', ' ')}: {', '.join(best)}?", options, headed=True
         )
     return best[0]
 

@@ -219,25 +219,19 @@ def test_renames_come_before_other_forms_are_read():
     assert recalls(read({"truth": frame}, columns=columns))[0] == pytest.approx(RECALL)
 
 
-def test_the_line_of_all_options_works_as_it_is():
+def test_names_of_others_are_read_with_a_note():
     rows = pd.DataFrame({"user_input": ["q"], "response": ["a"], "retrieved_contexts": [["a"]], "reference": ["a"]})
-    with pytest.raises(BadInput, match="all at once: --map user_input=question") as refused:
-        load({"answers": rows}, study="rag_generation")
-    line = str(refused.value).splitlines()[-1]
-    options = dict(part.split("=") for part in line.split() if "=" in part)
-    assert options["reference"] == "ground_truth"
-    assert len(load({"answers": rows}, study="rag_generation", columns=options)["answers"]) == 1
+    data = load({"answers": rows}, study="rag_generation")
+    assert set(data.read_as["answers"]) >= {"user_input", "retrieved_contexts"}
     lists = pd.DataFrame({"user_input": ["q"], "retrieved_context_ids": [["a"]], "reference_context_ids": [["a"]]})
-    with pytest.raises(BadInput, match="are these meant") as refused:
-        load({"run": lists}, study="rag_retrieval")
-    options = dict(part.split("=") for part in str(refused.value).splitlines()[-1].split() if "=" in part)
-    assert len(load({"run": lists}, study="rag_retrieval", columns=options)["qrels"]) == 1
-
-
-def test_needle_asks_for_the_expected_answer_by_its_usual_names():
+    data = load({"run": lists}, study="rag_retrieval")
+    assert len(data["qrels"]) == 1
+    assert "in the order of retrieved_context_ids; those of reference_context_ids have relevance 1" in " ".join(
+        data.notes
+    )
     rows = pd.DataFrame({"id": ["1"], "answer": ["42"], "response": ["It is 42."]})
-    with pytest.raises(BadInput, match="all at once: --map answer=expected --map response=reply"):
-        load(rows, study="needle")
+    data = load(rows, study="needle")
+    assert data["items"][["expected", "reply"]].to_numpy().tolist() == [[["42"], "It is 42."]]
 
 
 def test_text_metrics_refuses_named_metrics_without_their_columns_before_anything_runs():

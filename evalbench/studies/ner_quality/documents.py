@@ -59,7 +59,7 @@ def token_rows(frame: pd.DataFrame, table: str) -> pd.DataFrame | None:
 
     Raises ``BadInput`` for lists of different lengths, and tags that are not texts: all of them.
     """
-    if list_column(frame, (TOKENS,)) == "":
+    if list_column(frame, (TOKENS,)) == "" or not _are_texts(frame[TOKENS]):
         return None
     predicted = list_column(frame, PREDICTED_TAGS)
     true = list_column(frame, [c for c in TRUE_TAGS if c != predicted])
@@ -88,3 +88,9 @@ def token_rows(frame: pd.DataFrame, table: str) -> pd.DataFrame | None:
     cells = {readers.tagged.TOKEN: frame[TOKENS], **{c: frame[old] for c, old in columns.items()}}
     long = pd.DataFrame({"text_id": readers.spans.texts_in(frame)["text_id"], **cells, **more}, index=frame.index)
     return long[long[readers.tagged.TOKEN].map(len) > 0].explode([readers.tagged.TOKEN, *columns])
+
+
+def _are_texts(cells: pd.Series) -> bool:
+    """Whether the first cell that lists anything lists texts, not objects with places of tokens."""
+    first = next((cell for cell in cells if isinstance(cell, list) and cell), [""])
+    return isinstance(first[0], str)
