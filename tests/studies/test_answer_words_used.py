@@ -8,9 +8,13 @@ import pandas as pd
 import pytest
 from summaries import compared, fig, summary
 
+from evalbench.core.answer import Answer
 from evalbench.core.result import Estimate
 from evalbench.kit.answering import Facts
 from evalbench.studies.dialogue.answer import answer as of_dialogue
+from evalbench.studies.drift import summary as drift
+from evalbench.studies.drift.answer import answer as of_drift
+from evalbench.studies.needle.answer import answer as of_needle
 
 # -- dialogue --------------------------------------------------------------------------------------
 
@@ -116,3 +120,177 @@ def test_what_is_not_known_of_sessions_and_how_much_is_missing() -> None:
 def test_sessions_without_an_answer_say_nothing_of_their_length() -> None:
     none = fig("answers", None, light="grey", n_unscored=40)
     assert of_dialogue(summary("grey", none), Facts()).answer.startswith("No session has an answer of a model")
+
+
+# -- needle ----------------------------------------------------------------------------------------
+
+
+def recall(value: float | None, light: Any, model: str = "oak", **more: Any) -> Estimate:
+    return fig("recall", value, model, light=light, cuts=(0.7, 0.9), method="Wilson", **more)
+
+
+def falls(model: str = "oak", depth: float = 0.5, shown: bool = True) -> pd.DataFrame:
+    return pd.DataFrame([{"model": model, "depth": depth, "shown": shown}])
+
+
+def test_one_model_how_often_it_finds_the_fact_and_where_it_is_lost() -> None:
+    facts = Facts(tables={"falls": falls()})
+    said = of_needle(summary("red", recall(0.5, "red")), facts)
+    assert said.answer == (
+        "Oak finds the fact in 50% of contexts, which is too few. It finds it less often once it is 50% of the way in."
+    )
+    assert said.decided_by.text.startswith("Facts found 0.5")
+    assert said.next.text == "Look at the 20 replies of oak that miss the fact."
+
+
+def test_wherever_it_is() -> None:
+    facts = Facts(tables={"falls": falls(shown=False)})
+    assert of_needle(summary("green", recall(1.0, "green")), facts).answer == (
+        "Oak finds the fact in every context. The place of the fact makes no difference that is shown."
+    )
+    assert of_needle(summary("red", recall(0.0, "red")), facts).answer == "Oak finds the fact in no context."
+
+
+def test_nearly_all_contexts_are_not_all() -> None:
+    assert "in 99.9% of contexts" in of_needle(summary("green", recall(0.999, "green")), Facts()).answer
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        ("better", "Oak finds the fact more often than fern, in 95% of contexts against 80%, which is shown; fern is between the thresholds."),
+        ("no difference shown", "Neither oak nor fern is shown to find the fact more often: in 95% and 80% of contexts; fern is between the thresholds."),
+    ],
+)  # fmt: skip
+def test_of_two_models_who_finds_it_more_often_and_whether_that_is_shown(outcome: str, said: str) -> None:
+    facts = Facts(by=("model",), tables=compared("recall", ("oak", "fern", 0.15, outcome)))
+    assert of_needle(summary("yellow", recall(0.95, "green"), recall(0.8, "yellow", "fern")), facts).answer == said
+
+
+def test_of_many_models_the_best_the_worst_and_those_not_told_apart() -> None:
+    own = [recall(0.95 - i / 10, "green" if i == 0 else "yellow" if i < 3 else "red", f"m{i}") for i in range(7)]
+    rows = [("m0", f"m{i}", i / 10, "better" if i > 1 else "no difference shown") for i in range(1, 7)]
+    facts = Facts(by=("model",), tables=compared("recall", *rows))
+    assert of_needle(summary("red", *own, decided=own[-1]), facts).answer == (
+        "m0 finds the fact most often, in 95% of contexts, not told apart from m1; m6 least often, in 35%, too rarely."
+    )
+
+
+def test_without_thresholds_no_light_is_spoken_of() -> None:
+    said = of_needle(summary("unlit", fig("recall", 0.8, method="Wilson")), Facts(parameters={"lights": {}}))
+    assert said.answer == "Oak finds the fact in 80% of contexts; no thresholds say what is enough."
+
+
+def test_a_kind_of_context_that_decided_is_named() -> None:
+    related = fig("recall_related", 0.4, light="red", cuts=(0.7, 0.9), title="recall, related haystack")
+    said = of_needle(summary("red", recall(0.8, "yellow"), related), Facts()).answer
+    assert (
+        said
+        == "Oak finds the fact in 80% of contexts. In texts related to the question oak finds it in 40%, which is too few."
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "missing", "why"),
+    [
+        ({"n": 3}, "", "3 replies are too few"),
+        ({"n_unscored": 10}, "", "10 of 50 replies have no score"),
+        ({}, "9 of 40 replies that hold the expected answer decline to answer or deny it", "9 of 40 replies that hold"),
+    ],
+)
+def test_what_is_not_known_of_facts_and_why(more: dict[str, Any], missing: str, why: str) -> None:
+    said = of_needle(summary("grey", recall(0.95, "grey", **more), missing=missing), Facts())
+    assert said.answer.startswith(f"Whether oak finds the fact is not known yet: {why}")
+
+
+def test_without_a_score_nothing_is_said_of_facts() -> None:
+    assert of_needle(summary("grey", recall(None, "grey", n_unscored=40)), Facts()).answer.startswith(
+        "No reply could be scored"
+    )
+
+
+# -- drift -----------------------------------------------------------------------------------------
+
+
+def drifted(
+    then: float | None, now: float | None, light: Any, *texts: tuple[str, Any], overall: Any = "", n: int = 40,
+    decided: Estimate | None = None, sentence: str = "…", **more: Any,
+) -> Answer:  # fmt: skip
+    """Of the quality on both sides, with the light of its drop and those of statistics of texts."""
+    sides = [
+        fig("quality", v, "", group={"side": s}, method="Wilson", n=0 if v is None else n if s == "oot" else 40)
+        for s, v in (("oos", then), ("oot", now))
+    ]
+    change = None if then is None or now is None else 100 * (then - now)
+    ends = {} if change is None else {"ci_low": change - 10, "ci_high": change + 10}
+    drop = fig(
+        "drop", change, "", unit="pp", higher_is_better=False, light=light, cuts=(15.0, 25.0), **{**ends, **more}
+    )
+    stats = [fig(metric, 0.1, "", light=lit) for metric, lit in texts]
+    found = summary(overall or light, drop, *sides, *stats, *([decided] if decided else []), decided=decided or drop)
+    return of_drift(
+        type(found)(
+            found.estimates, type(found.verdict)(overall or light, sentence, decided_by=found.verdict.decided_by)
+        ),
+        Facts(),
+    )
+
+
+SAME = (("counts_responses", "green"), ("counts_requests", "green"))
+OTHER = (("counts_responses", "red"), ("counts_requests", "green"))
+
+
+@pytest.mark.parametrize(
+    ("now", "light", "texts", "said"),
+    [
+        (0.8, "green", SAME, "Quality is what it was at the validation, 80%, and the requests and responses have hardly changed."),
+        (0.75, "green", OTHER, "No change of quality since the validation is shown: 80% then, 75% now, and the responses have changed; the requests hardly have."),
+        (0.95, "green", (), "Quality has risen since the validation, from 80% to 95%."),
+        (0.69, "green", (), "Quality has fallen since the validation, from 80% to 69%, which is within what is allowed."),
+        (0.6, "yellow", (), "Quality has fallen since the validation, from 80% to 60%, which is between the thresholds."),
+        (0.2, "red", OTHER, "Quality has fallen since the validation, from 80% to 20%, more than is allowed, and the responses have changed; the requests hardly have."),
+    ],
+)  # fmt: skip
+def test_what_has_become_of_quality_and_texts(now: float, light: Any, texts: Any, said: str) -> None:
+    assert drifted(0.8, now, light, *texts).answer == said
+
+
+def test_a_level_that_is_too_low_is_said_to_be_so() -> None:
+    found = drifted(0.8, 0.8, "red", note="red since the key metric of OOT, 0.80, is red by key_bands")
+    assert (
+        found.answer
+        == "Quality is what it was at the validation, 80%. Quality is now below the level that was asked for."
+    )
+    assert found.next.text == "Look at the later responses that are wrong."
+
+
+def test_few_labels_leave_it_open_and_are_counted() -> None:
+    found = drifted(0.8, 0.67, "grey", *SAME, n=3)
+    assert found.answer == (
+        "Whether quality has fallen since the validation is not known: the later sample has 3 labels. "
+        "The requests and responses have hardly changed."
+    )
+    assert found.next.text == "Label 27 more responses of the later sample (30 are needed)."
+
+
+def test_without_labels_texts_alone_are_spoken_of() -> None:
+    found = drifted(None, None, "unlit", *SAME, overall="grey")
+    assert "is not known: there are no labels." in found.answer
+    assert found.next.text.startswith("Label 30 responses of each side")
+
+
+def test_responses_that_are_empty_are_not_good_news() -> None:
+    found = drifted(0.8, 0.8, "green", *OTHER, overall="grey", decided=fig("counts_responses", 18.0, "", light="red"))
+    assert found.answer.endswith("That is not enough evidence for a verdict: many responses are empty.")
+
+
+def test_the_test_that_decided_is_explained() -> None:
+    found = drifted(0.8, 0.8, "green", overall="red", decided=fig("gini", 0.9, "", light="red", cuts=(0.4, 0.8)))
+    assert found.answer.endswith("A classifier tells the two samples apart by their texts.")
+    assert found.next.text == "Look at the texts that tell the two samples apart."
+
+
+@pytest.mark.parametrize("words", [drift.SAME_ROWS, drift.SWAPPED, drift.EARLY, drift.OTHER_MODEL])
+def test_what_else_than_time_lies_between_the_samples_could_change_it(words: str) -> None:
+    found = drifted(0.8, 0.8, "green", sentence=f"Key metric: green, 0.80 to 0.80. 9 of 9 rows of OOT {words}. More.")
+    assert found.could_change.text == f"9 of 9 rows of the later sample {words}.".replace("OOS", "the validation")

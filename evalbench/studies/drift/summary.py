@@ -25,6 +25,10 @@ from evalbench.studies.drift.statistics import Statistic
 
 OTHER_MODELS = 0.1
 """By how much the share of a model must differ between the sides to be said."""
+SAME_ROWS, SWAPPED, EARLY, OTHER_MODEL = (
+    "are the same rows as in OOS", "the two may be swapped", "are dated before the end of OOS", "a change may be the model's",
+)  # fmt: skip
+"""What else than time lies between the samples, in words that the sentence has."""
 LIGHT_ON, PRESET, PSI_LIGHT_ON, NEW_TOKENS_AS = LIGHTS_ON[0], PRESETS[0], PSI_LIGHTS_ON[0], NEW_TOKENS[0]
 
 
@@ -203,16 +207,14 @@ def _apart(items: pd.DataFrame) -> str:
     late = items["side"] == "oot"
     same = int((items.duplicated(["id", "request", "response"], keep=False) & late).sum())
     if 2 * same > late.sum():
-        said += (
-            f" {core.wording.count(same)} of {core.counted(int(late.sum()), 'row')} of OOT are the same rows as in OOS."
-        )
+        said += f" {core.wording.count(same)} of {core.counted(int(late.sum()), 'row')} of OOT {SAME_ROWS}."
     if "ts" in items and items.loc[late, "ts"].notna().any() and items.loc[~late, "ts"].notna().any():
         then, now = items.loc[~late, "ts"].dropna(), items.loc[late, "ts"].dropna()
         early = int((now <= then.max()).sum())
         if now.max() < then.min():
-            said += " All of OOT is dated before OOS: the two may be swapped."
+            said += f" All of OOT is dated before OOS: {SWAPPED}."
         elif 2 * early > len(now):
-            said += f" {early} of {len(now)} rows of OOT are dated before the end of OOS."
+            said += f" {early} of {len(now)} rows of OOT {EARLY}."
     if "model" in items:
         shares = {
             side: rows[rows != ""].value_counts(normalize=True)
@@ -221,7 +223,7 @@ def _apart(items: pd.DataFrame) -> str:
         }
         if len(shares) == 2 and shares["oos"].sub(shares["oot"], fill_value=0).abs().max() > OTHER_MODELS:
             each = [f"{side.upper()} {_mixture(shares[side])}" for side in ("oos", "oot")]
-            said += f" Models: {'; '.join(each)}: a change may be the model's."
+            said += f" Models: {'; '.join(each)}: {OTHER_MODEL}."
     return said
 
 
