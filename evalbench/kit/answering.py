@@ -26,6 +26,7 @@ from evalbench.kit.saying import (
     badness,
     difference_of,
     figure,
+    is_share,
     lowered,
     name_of,
     opened,
@@ -189,7 +190,7 @@ def next_line(summary: Summary, facts: Facts) -> Line:
         said = (
             "more items will hardly settle it."
             if at_the_edge
-            else f"about {counted(_rounded_up(more), 'more item')} would settle it."
+            else f"about {counted(rounded_up(more), 'more item')} would settle it."
         )
         return Line(f"The figure is near a threshold: {said}", "decides")
     if light == "green":
@@ -283,15 +284,22 @@ def more_items(e: Estimate) -> int:
     return math.ceil(e.n * ((wide / away) ** 2 - 1) - 1e-6) if away > 1e-9 else 1000 * e.n
 
 
-def _rounded_up(number: int) -> int:
-    """To two digits."""
+def rounded_up(number: int) -> int:
+    """To two digits.
+
+    Examples
+    --------
+    >>> rounded_up(3471)
+    3500
+    """
     step = int(10 ** max(len(str(number)) - 2, 0))
     return -(-number // step) * step
 
 
 def failed(e: Estimate) -> int:
     """How many items miss, where the figure is a share of items; else 0."""
-    if e.value is None or not e.method.startswith("Wilson") or e.higher_is_better is None:
+    of_items = e.method.startswith("Wilson") and is_share(e)
+    if e.value is None or not of_items or e.higher_is_better is None:
         return 0
     return round((1 - e.value if e.higher_is_better else e.value) * e.n)
 

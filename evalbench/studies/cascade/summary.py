@@ -15,6 +15,8 @@ from evalbench.studies.cascade import naive_checks, people, stages, stopping_ear
 
 MARGIN, MIN_AGREEMENT = 0.05, 0.6
 NONE_DECIDED = "no question was decided"
+OPEN, BY_WORDS, UNSURE_TIES = "open questions could change this", "compares words", "do not show that the two are equal"
+"""What is in a reason for a grey light: by these the answer tells the reasons apart."""
 LIGHT_OF: Mapping[str, core.verdict.Light] = {
     "better": "green", "equivalent": "green", "same": "green", "worse": "red", "no difference shown": "yellow", "undefined": "grey",
 }  # fmt: skip
@@ -81,7 +83,7 @@ def summarise(
     if unscored > max_unscored * len(items):
         reasons.append(f"More than {core.percent(max_unscored, [max_unscored])} are unscored")
     if n_open and turned and alone != "grey":
-        reasons.append("The open questions could change this")
+        reasons.append(f"The {OPEN}")
     if par or main.outcome in ("equivalent", "same"):
         reasons += _empty_ties(items, max_unscored)
     if by_words := _unconfirmed(items, min_agreement):
@@ -154,9 +156,7 @@ def _unconfirmed(items: pd.DataFrame, min_agreement: float) -> str:
     if kit.evidence.gate("agreement", share, low, high, len(checked), threshold=min_agreement).allowed:
         return ""
     said = f"labels agree on {agreed} of {len(checked)}" if len(checked) else "no label checks them"
-    return (
-        f"The outcome of {core.counted(len(own), 'question')} rests on baseline/lexical, which compares words ({said})"
-    )
+    return f"The outcome of {core.counted(len(own), 'question')} rests on baseline/lexical, which {BY_WORDS} ({said})"
 
 
 def _empty_ties(items: pd.DataFrame, most: float) -> list[str]:
@@ -170,7 +170,7 @@ def _empty_ties(items: pd.DataFrame, most: float) -> list[str]:
     if sum(n_of.values()) <= most * len(items):
         return []
     why = " and ".join(f"{words[label]} on {n}" for label, n in n_of.items() if n)
-    return [f"Of {core.counted(ties, 'tie')} some do not show that the two are equal: {why}"]
+    return [f"Of {core.counted(ties, 'tie')} some {UNSURE_TIES}: {why}"]
 
 
 class Names(NamedTuple):
