@@ -44,6 +44,29 @@ LANGUAGES = {
 """Codes of ISO 639-1 with the names that the prompts give: in English, in Russian."""
 _FENCE = re.compile(r"^\[(?P<end>/?)(?:text|kept) [0-9a-f]{12}\]$\n?", re.MULTILINE)
 
+_IN_WORDS = {
+    "butter_finger": "typing slips",
+    "word_swap": "swapped words",
+    "human_level": "slips of many kinds",
+    "special_token": "hyphens between letters",
+    "transliterate": "words in another script",
+    PARAPHRASE: "paraphrases",
+}
+
+
+def in_words(label: str) -> str:
+    """What an augmentation does, in a few words; a name that is not known as it is, with blanks.
+
+    Examples
+    --------
+    >>> in_words("butter_finger"), in_words("word_swap 0.2"), in_words("translate_ru_uk"), in_words("made_shorter")
+    ('typing slips', 'swapped words (0.2)', 'translation', 'made shorter')
+    """
+    name, _, rate = label.partition(" ")
+    if said := _IN_WORDS.get(name):
+        return f"{said} ({rate})" if rate else said
+    return "translation" if name.startswith(f"{TRANSLATE}_") else label.replace("_", " ")
+
 
 class Rephrased(NamedTuple):
     """What a model made of the texts.

@@ -134,13 +134,17 @@ def _widened(e: core.Estimate, rows: pd.DataFrame, above: float) -> core.Estimat
     return replace(e, ci_low=low, ci_high=high, method=f"{e.method}{', Wilson where no item moved' if wider else ''}")
 
 
+NO_ROOM = "can show"
+"""How a grey light ends whose score is too low to fall: by this the answer knows it."""
+
+
 def _why_grey(e: core.Estimate, above: float, bands: core.verdict.Bands, light_on: str) -> str:
     """Why so few items, or so low a score, cannot say."""
     limit = bands.cuts[1]
     if light_on == "estimate" and e.n < core.stats.FEW_UNITS:
         return f"{core.counted(e.n, 'item')}, and the light of an estimate needs {core.stats.FEW_UNITS}"
     if bands.light(above) != "red":
-        return f"before is {above:.3g} pp above the worst, so that no drop of more than {limit:g} pp can show"
+        return f"before is {above:.3g} pp above the worst, so that no drop of more than {limit:g} pp {NO_ROOM}"
     if e.ci_high is None:
         return "one item cannot show anything"
     if bands.light(e.ci_high) == "red" and e.value is not None and bands.light(e.value) == "green":
