@@ -101,7 +101,9 @@ def _grey(
     if few > 0:
         why = f"only {counted(advantage.n, 'question')} {'is' if advantage.n == 1 else 'are'} decided"
         after = (
-            f"Missing for a light: {count(few)} more decided questions; {count(n_open)} are open." if n_open else None
+            f"Missing for a light: {counted(few, 'more decided question')}; {count(n_open)} {'is' if n_open == 1 else 'are'} open."
+            if n_open
+            else None
         )
     elif summary.OPEN in advantage.note:
         why = f"{_counts(a, b, won, lost)}, and the {count(n_open)} still open could change that"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evalbench import core, kit
-from evalbench.core.wording import count, counted
+from evalbench.core.wording import counted
 from evalbench.kit.answering import Facts
 from evalbench.studies.confidence import joint
 
@@ -34,7 +34,7 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
 
 def _whose(rows: Sequence[core.Estimate], *, first: bool) -> str:
     """The confidence of some models."""
-    names = kit.saying.names(map(kit.saying.who, rows), NAMED)
+    names = kit.saying.names(rows, NAMED)
     if len(rows) == 1:
         return f"{kit.saying.opened(names)}'s{' confidence' if first else ''}"
     return f"{'The confidence' if first else 'That'} of {names}"
@@ -67,7 +67,7 @@ def _unknown(rows: Sequence[core.Estimate], summary: core.Summary, *, first: boo
     if not rows:
         return ""
     whose = (
-        kit.saying.lowered(_whose(rows, first=first)) if len(rows) > 1 else f"{kit.saying.who(rows[0])}'s confidence"
+        kit.saying.lowered(_whose(rows, first=first)) if len(rows) > 1 else f"{kit.saying.whose(rows[0])} confidence"
     )
     what = "tells right answers from wrong ones" if first else "does"
     notes = {e.note.partition(", so that")[0] for e in rows if e.value is None}
@@ -95,12 +95,12 @@ def _next(own: Sequence[core.Estimate], summary: core.Summary) -> str:
         scarce, kind = min(least, default=(core.stats.FEW_UNITS, ""))
         lacking = core.stats.FEW_UNITS - scarce
         return (
-            f"Missing for a light: {count(lacking)} more {kind}s ({core.stats.FEW_UNITS} are needed)."
+            f"Missing for a light: {counted(lacking, f'more {kind}')} ({core.stats.FEW_UNITS} are needed)."
             if lacking > 0
             else ""
         )
     if summary.verdict.light == "red":
-        bad = kit.saying.names([kit.saying.who(e) for e in own if e.light == "red"], NAMED)
+        bad = kit.saying.names([e for e in own if e.light == "red"], NAMED)
         return f"Do not act on the confidence of {bad}."
     return ""
 
@@ -111,7 +111,7 @@ def _on_a_topic(facts: Facts) -> core.Line | None:
     if facts.notes or table is None or not table["shown"].any():
         return None
     row = table[table["shown"]].sort_values("share", ascending=False).iloc[0]
-    model = kit.saying.opened(kit.saying.who(str(row["model"])))
+    model = kit.saying.opened(kit.saying.named(row["model"]))
     return core.Line(
         f"{model} is often confidently wrong on {row['topic']}: {row['confidently_wrong']} of {row['confident']}.",
         "slices",
@@ -119,9 +119,9 @@ def _on_a_topic(facts: Facts) -> core.Line | None:
 
 
 def _unlit(known: Sequence[core.Estimate]) -> str:
-    ends = list(dict.fromkeys((known[0], known[-1])))
+    ends = known[:1] if len(known) == 1 else (known[0], known[-1])
     said = " and ".join(
-        f"{kit.saying.share(e.value or 0.0)}{f' ({kit.saying.who(e)})' if len(known) > 1 else ''}" for e in ends
+        f"{kit.saying.share(e.value or 0.0)}{f' ({kit.saying.name_of(e)})' if len(known) > 1 else ''}" for e in ends
     )
     return f"{kit.saying.opened(PICKED)} in {said} of pairs, where chance gives 50%; no thresholds say what is good enough."
 

@@ -120,7 +120,7 @@ def _wide(best: core.Estimate, facts: Facts) -> tuple[str, str | None]:
     if wide <= most:
         return "but too few could be scored", None
     more = kit.answering.rounded_up(int(best.n * ((wide / most) ** 2 - 1)) + 1)
-    return "give or take too much", f"Missing for a light: about {counted(more, f'more {of}')}."
+    return "but the interval is too wide", f"Missing for a light: about {counted(more, f'more {of}')}."
 
 
 def _without_metrics(summary: core.Summary) -> str:

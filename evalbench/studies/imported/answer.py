@@ -18,7 +18,9 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     lead = kit.answering.deciding(summary)
     ordered = kit.saying.ranked(summary, lead.metric) if lead else []
     if lead is None or not ordered:
-        return kit.answering.answered(summary, facts, "The scores show nothing: no model has a value on any metric.")
+        return kit.answering.answered(
+            summary, facts, "What the scores show cannot be said: no model has a value on any metric."
+        )
     rows = facts.differences(lead.metric)
     said = f"{_standing(ordered, rows)}{_light(summary, ordered)}."
     if len(ordered) == 2:
@@ -30,7 +32,7 @@ def _standing(ordered: Sequence[core.Estimate], rows: Sequence[Difference]) -> s
     """One metric of each model: who is better, and whether that is shown."""
     where = f"“{kit.saying.title_of(ordered[0])}”"
     best, worst = ordered[0], ordered[-1]
-    a, b = kit.saying.who(best), kit.saying.who(worst)
+    a, b = kit.saying.name_of(best), kit.saying.name_of(worst)
     first, last = kit.saying.figure(best, ordered), kit.saying.figure(worst, ordered)
     if len(ordered) == 1:
         return f"{kit.saying.opened(a)} scores {first} on {where}"
@@ -49,7 +51,7 @@ def _standing(ordered: Sequence[core.Estimate], rows: Sequence[Difference]) -> s
         return f"On {where} {a} has {first} and {b} {last}{untested}"
     if row.better:
         ends = f"{first} against {last}" if row.better == best.group.get("model") else f"{last} against {first}"
-        return f"On {where} {kit.saying.who(row.better)} is better than {kit.saying.who(row.worse)}: {ends}, {SHOWN}"
+        return f"On {where} {row.better} is better than {row.worse}: {ends}, {SHOWN}"
     if row.shown:
         return f"On {where} {a} has {first} and {b} {last}, {SHOWN}"
     return f"On {where} no difference between {a} and {b} is shown: {first} and {last}"
@@ -61,7 +63,7 @@ def _light(summary: core.Summary, ordered: Sequence[core.Estimate]) -> str:
     bad = [e for e in ordered if e.light == light]
     if light not in ("red", "yellow") or len(ordered) == 1 or not bad:
         return kit.answering.passing(summary)
-    names, verb = kit.saying.names(map(kit.saying.who, bad), NAMED), "is" if len(bad) == 1 else "are"
+    names, verb = kit.saying.names(bad, NAMED), "is" if len(bad) == 1 else "are"
     return f"; {names} {verb} {'not good enough' if light == 'red' else 'between the thresholds'}"
 
 

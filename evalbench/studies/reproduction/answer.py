@@ -72,7 +72,7 @@ def _light(e: core.Estimate, summary: core.Summary) -> str:
 
 def _names(rows: Sequence[core.Estimate], *, first: bool = True) -> str:
     """Models, of several test sets with these."""
-    models = [kit.saying.who(next(iter(e.group.values()), "the whole")) for e in rows]
+    models = [kit.saying.named(next(iter(e.group.values()), "the whole")) for e in rows]
     sets = [e.group.get("test_set", "") for e in rows]
     one = f" on {sets[0]}" if sets[0] and len({*sets}) == 1 else ""
     said = models if one else [f"{m} on {t}" if t else m for m, t in zip(models, sets, strict=True)]

@@ -39,7 +39,7 @@ def _said(light: str, models: Sequence[str], drops: Drops, *, first: bool) -> st
     every = [e for rows in drops.values() for e in rows]
     worst = max((e for m in models for e in drops[m] if e.value is not None), key=lambda e: e.value or 0.0)
     one = len(models) == 1
-    names = kit.saying.opened(kit.saying.names(map(kit.saying.who, models), NAMED))
+    names = kit.saying.opened(kit.saying.names(map(kit.saying.named, models), NAMED))
     score, fall = ("its score", "falls") if one else ("their scores", "fall")
     if (worst.value or 0.0) <= 0:
         how = f"{score} {'does' if one else 'do'} not fall"
@@ -63,7 +63,7 @@ def _verb(light: str, one: bool, first: bool) -> str:
 
 def _unknown(models: Sequence[str], drops: Drops, *, first: bool) -> str:
     """Of whom it is not known, and why."""
-    names, one = kit.saying.names(map(kit.saying.who, models), NAMED), len(models) == 1
+    names, one = kit.saying.names(map(kit.saying.named, models), NAMED), len(models) == 1
     whole = f"{'answers' if one else 'answer'} as well when the query is written otherwise"
     what = whole if first else "does" if one else "do"
     grey = [e for m in models for e in drops[m] if e.light in ("grey", "unlit")]
