@@ -45,12 +45,13 @@ def _standing(ordered: Sequence[core.Estimate], rows: Sequence[Difference]) -> s
         others = f"; not told apart from the best: {kit.saying.names(alike, NAMED)}" if alike else ""
         tested = "" if rows else "; whether that is chance was not tested"
         return f"On {where} {a} is best with {first} and {b} worst with {last}{others}{tested}"
-    row = next((r for r in rows if {r.a, r.b} == {best.group.get("model"), worst.group.get("model")}), None)
+    one, other = (kit.saying.named(e.group.get("model", "")) for e in (best, worst))  # names in full
+    row = next((r for r in rows if {r.a, r.b} == {one, other}), None)
     if row is None:
         untested = "; whether that is chance was not tested" if first != last else ""
         return f"On {where} {a} has {first} and {b} {last}{untested}"
     if row.better:
-        ends = f"{first} against {last}" if row.better == best.group.get("model") else f"{last} against {first}"
+        ends = f"{first} against {last}" if row.better == one else f"{last} against {first}"
         return f"On {where} {row.better} is better than {row.worse}: {ends}, {SHOWN}"
     if row.shown:
         return f"On {where} {a} has {first} and {b} {last}, {SHOWN}"
