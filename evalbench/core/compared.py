@@ -146,6 +146,17 @@ def in_words(comparison: Comparison, names: tuple[str, str] = ("A", "B")) -> str
     return f"{c.title}: {a} is {c.outcome} than {b}: {figures}."
 
 
+def void_because(outcome: str) -> str:
+    """Why an outcome is none of the system's; empty where it is.
+
+    Examples
+    --------
+    >>> void_because("another judge"), void_because("better")
+    ('the judge is another one', '')
+    """
+    return _VOID.get(outcome, "")
+
+
 def _because(c: Comparison) -> str:
     """Why none is shown, and what so many units could have shown."""
     # The approximation behind the power is refuted where a difference as large was there and the test did not show it.

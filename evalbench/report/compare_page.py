@@ -16,7 +16,7 @@ from evalbench.report.compare_changes import changes_html, summary_line
 from evalbench.report.compare_experiment import answers_html, doubts, experiment_html, experiment_method
 from evalbench.report.compare_matrix import matrices, overview, refused_html, values_line
 from evalbench.report.compare_table import ARROWS, COLOUR, figures_table, slices_table
-from evalbench.report.compare_words import judged_by, outcome, said_group, sentences, told_otherwise
+from evalbench.report.compare_words import judged_by, outcome, plain, said_group, sentences, told_otherwise
 from evalbench.report.narrative import Heading
 from evalbench.report.page import page_html
 from evalbench.report.rows import fitted
@@ -74,15 +74,12 @@ def page(pairs: Pairs, links: Mapping[str, str], anchors: Mapping[str, Set[str]]
 def _band(differences: Differences, doubts: Sequence[str]) -> str:
     word = outcome(differences)
     first = differences.rows[0].comparison.metric
-    foremost, *groups = sentences(differences, metric=first)
+    answer, (foremost, *groups) = plain(differences), sentences(differences, metric=first)
+    rest = [line for line in (foremost, *told_otherwise(differences), *groups) if line != answer]
     by = judged_by(differences)
     head = f"{f'{by}, ' if by else ''}{differences.side.name} against {differences.reference.name}"
     return _drawn_band(
-        word,
-        word.capitalize(),
-        head,
-        [foremost, *told_otherwise(differences), *groups],
-        [*doubts, *_unit_facts(differences)],
+        word, word.capitalize(), head, [answer, *rest[: _LINES + 1]], [*doubts, *_unit_facts(differences)]
     )
 
 
@@ -91,11 +88,11 @@ def _overview_band(pairs: Pairs) -> Html:
     left = [f"{counted(len(said) - _LINES, 'more comparison')} below"] * (len(said) > _LINES)
     left = [*doubts(pairs.experiment), *left]
     head = f"{len(pairs.sides)} runs, {counted(len(pairs.found), 'pair')}"
-    return Html(_drawn_band("mixed", "Each two", head, [line, *said], left))
+    return Html(_drawn_band("mixed", "Each two", head, [line, *said[:_LINES]], left))
 
 
 def _drawn_band(word: str, light: str, head: str, said: Sequence[str], facts: Sequence[str]) -> str:
-    more = "".join(f"<li>{escape(line)}</li>" for line in said[1 : 1 + _LINES])
+    more = "".join(f"<li>{escape(line)}</li>" for line in said[1:])
     listed = "".join(f"<li>{escape(fact)}</li>" for fact in facts)
     return (
         f'<div class="eb-verdict eb-{COLOUR.get(word, "grey")}"><p class="eb-light">'

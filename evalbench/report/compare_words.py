@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evalbench.compare.runs import Differences, Row
+from evalbench.core.compared import Comparison, void_because
 from evalbench.core.notes import first_rank
-from evalbench.core.wording import counted
+from evalbench.core.wording import counted, listed
+from evalbench.kit.saying import Difference, lowered, names, points
 
 _SHOWN = ("better", "worse", "higher", "lower")
 
@@ -33,9 +35,7 @@ def outcome(differences: Differences) -> str:
 
 def judged_by(differences: Differences) -> str:
     """The figure that the outcome is of; empty where everything is the same."""
-    rows = [row for row in differences.rows if row.headline]
-    alike = differences.same or all(row.comparison.outcome == "same" for row in rows)
-    return "" if alike else differences.rows[0].comparison.title
+    return "" if differences.same or _nothing_differs(differences) else differences.rows[0].comparison.title
 
 
 def told_otherwise(differences: Differences) -> list[str]:
@@ -52,12 +52,75 @@ def told_otherwise(differences: Differences) -> list[str]:
     ]
 
 
+def plain(differences: Differences) -> str:
+    """The answer of a comparison: which side is better in the first figure, by how much, whether that is shown; without statistics."""
+    if differences.same or _nothing_differs(differences):
+        return sentences(differences)[0]
+    rows = headline(differences)
+    side, reference, title = differences.side.name, differences.reference.name, rows[0].comparison.title
+    if len(rows) == 1:
+        group = f" ({', '.join(rows[0].group.values())})" if rows[0].group else ""
+        said = _plainly(rows[0].comparison, side, reference, f"{title}{group}")
+    else:
+        said = f"In {title} {_by_group(rows, side, reference)}"
+    others = len(told_otherwise(differences))
+    further = f" In {counted(others, 'other figure')} a difference is shown." if others else ""
+    return f"{said}.{further}"
+
+
+def _nothing_differs(differences: Differences) -> bool:
+    return all(row.comparison.outcome == "same" for row in differences.rows if row.headline)
+
+
+def _plainly(c: Comparison, side: str, reference: str, title: str) -> str:
+    """One figure of one pair, without the full stop."""
+    if c.outcome in _SHOWN:
+        size = points(Difference(c.metric, side, reference, c.difference, c.unit, "", True))
+        unknown = "" if c.outcome in ("better", "worse") else "; neither is better for that"
+        return (
+            f"{side} is {c.outcome} than {reference}{f' by {size}' if size else ''} in {title}, which is shown{unknown}"
+        )
+    if c.outcome == "equivalent":
+        return f"{side} and {reference} are as good as each other in {title}: they differ by less than {c.margin:.3g}"
+    if c.outcome == "same":
+        return f"{side} and {reference} are the same in {title}"
+    if c.outcome == "no difference shown":
+        return f"No difference between {side} and {reference} is shown in {title}"
+    why = void_because(c.outcome) or lowered(c.note) or "no resample has a value"
+    return f"Whether {side} or {reference} is better in {title} cannot be said: {why}"
+
+
+_IN_GROUPS = {
+    "same": "is the same as {other}", "equivalent": "is as good as {other}", "no difference shown": "is not shown to differ from {other}",
+}  # fmt: skip
+
+
+def _by_group(rows: list[Row], side: str, reference: str) -> str:
+    """In which groups a side is better, in which worse, and in which that is not shown."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        found.setdefault(row.comparison.outcome, []).append(", ".join(row.group.values()))
+    order = [*_SHOWN, *_IN_GROUPS]
+    said = []
+    for outcome_ in sorted(found, key=lambda o: order.index(o) if o in order else len(order)):
+        groups = (
+            ("both groups" if len(rows) == 2 else f"all {len(rows)} groups")
+            if len(found) == 1
+            else names(found[outcome_], 4)
+        )
+        what = _IN_GROUPS.get(
+            outcome_, "is {outcome} than {other}" if outcome_ in _SHOWN else "cannot be compared with {other}"
+        )
+        said.append(f"{what.format(outcome=outcome_, other=reference if not said else 'it')} for {groups}")
+    return f"{side} {listed(said, last=' and ')}"
+
+
 def sentences(differences: Differences, metric: str = "") -> list[str]:
     """The verdict in words: headline figures of the whole, and the first one of each group; or one figure alone."""
     if differences.same:
         return [f"Both sides are the same run, {differences.side.run_id}: every difference is 0."]
     rows = [row for row in differences.rows if row.headline]
-    if all(row.comparison.outcome == "same" for row in rows):
+    if _nothing_differs(differences):
         return [
             f"{differences.side.name} and {differences.reference.name} agree on every one of "
             f"{counted(differences.n_shared, 'unit')}: every difference is 0."

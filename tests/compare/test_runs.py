@@ -21,7 +21,7 @@ from evalbench.core.wording import rounded_parts
 from evalbench.errors import BadInput
 from evalbench.report.compare_files import to_json, write
 from evalbench.report.compare_page import page
-from evalbench.report.compare_words import judged_by, outcome, sentences, told_otherwise
+from evalbench.report.compare_words import judged_by, outcome, plain, sentences, told_otherwise
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +124,50 @@ def test_two_runs_with_equal_items_are_told_apart_from_the_same_run(two: Side) -
     found = differences(two, replace(two, run_id="r2"))
     assert not found.same
     assert sentences(found) == ["B and A agree on every one of 40 units: every difference is 0."]
+
+
+def test_the_page_begins_with_who_is_better_by_how_much_and_whether_that_is_shown(two: Side) -> None:
+    found = differences(one(two, "elm"), one(two, "oak"))
+    assert plain(found) == "oak is better than elm by 0.14 in score, which is shown."
+    assert plain(differences(one(two, "oak"), one(two, "elm"))).startswith("elm is worse than oak by 0.14 in score")
+    text = page(Pairs.against_the_first([found]), {})
+    assert f'<p class="eb-sentence">{plain(found)}</p>' in text
+    assert "score: oak is better than elm: +0.135" in text
+
+
+def test_what_is_not_shown_is_not_claimed_and_groups_are_named(two: Side) -> None:
+    same = differences(one(two, "elm"), one(run(items({"elm": 0.001}, seed=3), "r2"), "elm"))
+    assert plain(same) == "No difference between B and A is shown in score."
+    groups = differences(two, run(items({"elm": 0.0, "oak": 0.3}, seed=1), "r2"))
+    assert plain(groups) == "In score B is better than A for oak and is not shown to differ from it for elm."
+
+
+@pytest.mark.parametrize(
+    ("outcome_", "said"),
+    [
+        ("higher", "oak is higher than elm by 0.14 in score, which is shown; neither is better for that."),
+        ("equivalent", "oak and elm are as good as each other in score: they differ by less than 0.2."),
+        ("same", "oak and elm are the same in score."),
+        ("another judge", "Whether oak or elm is better in score cannot be said: the judge is another one."),
+        ("undefined", "Whether oak or elm is better in score cannot be said: no unit has a value."),
+    ],
+)
+def test_every_outcome_has_a_plain_sentence(two: Side, outcome_: str, said: str) -> None:
+    found = differences(one(two, "elm"), one(two, "oak"))
+    first, *others = found.rows
+    c = replace(first.comparison, outcome=outcome_, margin=0.2, note="no unit has a value")
+    rest = [row._replace(comparison=replace(row.comparison, outcome="no difference shown")) for row in others]
+    assert plain(replace(found, rows=(first._replace(comparison=c), *rest))) == said
+
+
+def test_further_figures_that_differ_are_counted(two: Side) -> None:
+    found = differences(one(two, "elm"), one(two, "oak"))
+    first, *others = found.rows
+    none = first._replace(comparison=replace(first.comparison, outcome="no difference shown"))
+    said = plain(replace(found, rows=(none, *others)))
+    n = len(told_otherwise(replace(found, rows=(none, *others))))
+    assert n
+    assert said.endswith(f"In {n} other figure{'s' if n > 1 else ''} a difference is shown.")
 
 
 def test_groups_within_a_run(two: Side) -> None:
