@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from evalbench.kit import correcting as correcting
     from evalbench.kit import curating as curating
     from evalbench.kit import defaults as defaults
+    from evalbench.kit import doubts as doubts
     from evalbench.kit import early as early
     from evalbench.kit import evidence as evidence
     from evalbench.kit import extraction as extraction
+    from evalbench.kit import finders as finders
     from evalbench.kit import generating as generating
     from evalbench.kit import grouping as grouping
     from evalbench.kit import judging as judging

@@ -1,0 +1,72 @@
+"""Whether calibrated weights and thresholds agree better with people than the defaults, and what they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+
+from evalbench import core, kit
+from evalbench.kit.answering import Facts
+from evalbench.metrics.matching import COMPONENTS
+from evalbench.studies.matching_calibration import search
+from evalbench.studies.matching_calibration.items import DEFAULTS, HELD_OUT
+
+WORDS = {search.F1: "F1", search.SPEARMAN: "rank correlation"}
+
+
+def answer(summary: core.Summary, facts: Facts) -> core.Answer:
+    """Whether they beat the defaults on unseen texts, by how much, and whether weights or thresholds do it."""
+    light, objective = summary.verdict.light, str(facts.parameters.get("objective", search.F1))
+    gain = next((e for e in summary.estimates if e.metric == f"gain_{objective}"), None)
+    pairs = facts.tables["pairs"]
+    texts = int(pairs.loc[pairs["human"].notna(), "sample_id"].nunique())
+    if gain is None or gain.value is None or light == "grey":
+        rests = (
+            replace(gain, light="grey") if gain is not None else core.Estimate(metric="gain", value=None, light="grey")
+        )
+        why = (
+            kit.doubts.lacking(rests, facts, "text", texts)
+            or kit.saying.lowered(rests.note)
+            or "some pairs are lacking"
+        )
+        said = [f"Whether calibrated weights agree better with people than the defaults is not known: {why}."]
+        after = kit.doubts.adding(rests, facts, "text", texts).replace("texts", "texts with verdicts") or None
+        return kit.answering.answered(summary, facts, said[0], next=after)
+    said = [_whether(summary, facts, objective), _by_what(summary, facts, objective)]
+    after = "Use weights.json in the study matching." if light == "green" else "Keep the defaults."
+    return kit.answering.answered(summary, facts, kit.doubts.within(said, 38), next=after)
+
+
+def _whether(summary: core.Summary, facts: Facts, objective: str) -> str:
+    held, default = (summary.estimate(objective, settings=name).value or 0.0 for name in (HELD_OUT, DEFAULTS))
+    own, first = (facts.tables["fits"].set_index("fold").loc[fold] for fold in ("all", "defaults"))
+    name = WORDS[objective]
+    if not _changed(own, first) and abs(held - default) < 0.005:
+        return f"The defaults already agree best with people: calibration changes nothing, {name} {held:.2f} on unseen texts."
+    start = {
+        "green": "Yes: on unseen texts calibrated settings agree better with people than the defaults",
+        "yellow": "No: on unseen texts calibrated settings are not shown to agree better with people than the defaults",
+        "red": "No: on unseen texts calibrated settings agree worse with people than the defaults",
+    }
+    return f"{start[summary.verdict.light]}, {name} {held:.2f} against {default:.2f}."
+
+
+def _by_what(summary: core.Summary, facts: Facts, objective: str) -> str:
+    """Where the gain comes from: the weights, or the thresholds alone."""
+    fits = facts.tables["fits"].set_index("fold")
+    own, default = fits.loc["all"], fits.loc["defaults"]
+    if summary.verdict.light != "green":
+        return ""
+    of_weights = next((e for e in summary.estimates if e.metric == f"gain_of_weights_{objective}"), None)
+    if of_weights is not None and of_weights.ci_low is not None and of_weights.ci_low > 0:
+        heavy = sorted((c for c in COMPONENTS if c in own.index), key=lambda c: -float(own[c]))[:2]
+        return f"Most weight goes to {kit.saying.names([c.replace('_', ' ') for c in heavy])}."
+    first, last = float(default["score_threshold"]), float(own["score_threshold"])
+    moved = f"the threshold, {last:.2g} in place of {first:.2g}" if first != last else "thresholds"
+    return f"That is due to {moved}; that other weights help is not shown."
+
+
+def _changed(own: pd.Series, default: pd.Series) -> bool:
+    columns = [*(c for c in COMPONENTS if c in own.index), "overlap_threshold", "rule_threshold", "score_threshold"]
+    return any(own[c] != default[c] for c in columns if c in own.index)
