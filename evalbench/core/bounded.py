@@ -11,7 +11,7 @@ from evalbench.core.arrays import Floats
 from evalbench.core.clusters import codes
 from evalbench.core.ends import unlike_at_most
 from evalbench.core.seeds import rng
-from evalbench.core.stats import Measured, bootstrap_sums, no_width, wilson, with_interval
+from evalbench.core.stats import Measured, bootstrap_sums, no_width, wilson, wilson_name, with_interval
 
 Found = Literal["found", "not found", "unclear", ""]
 
@@ -50,7 +50,7 @@ def bounded_mean(
 ) -> Measured:
     """The mean of values between two bounds, with an interval that has a width even where all values agree.
 
-    Of 0 and 1, each a unit of its own: Wilson.  Else the percentile bootstrap over units; where all resamples agree,
+    Of 0 and 1, each a unit of its own: :func:`evalbench.core.stats.wilson`.  Else the percentile bootstrap over units; where all resamples agree,
     :func:`evalbench.core.ends.unlike_at_most`.
 
     Parameters
@@ -76,7 +76,7 @@ def bounded_mean(
     Examples
     --------
     >>> bounded_mean([0.5] * 98).ci_low.__round__(3), bounded_mean([1, 1, 0, np.nan]).method
-    (0.481, 'Wilson')
+    (0.481, 'modified Wilson')
     """
     x = np.asarray(values, dtype=float)
     kept = ~np.isnan(x)
@@ -97,7 +97,7 @@ def bounded_mean(
     value = float(sums.sum() / n)
     if len(names) == n and (low, high) == (0.0, 1.0) and np.isin(x, (0.0, 1.0)).all() and n > 1:
         ends = wilson(sums.sum(), n)
-        return Measured(value, float(ends[0]), float(ends[1]), n, "Wilson")
+        return Measured(value, float(ends[0]), float(ends[1]), n, wilson_name(sums.sum(), n))
     if len(names) < 2:
         return Measured(value, n=n, note="no interval: fewer than two units")
     columns = np.stack([sums, counts], axis=1)

@@ -27,6 +27,7 @@ from evalbench.core.stats import (
     no_width,
     percentile_interval,
     wilson,
+    wilson_name,
 )
 from evalbench.core.unscored import counted
 from evalbench.core.verdict import Bands
@@ -299,7 +300,7 @@ def _estimate_one(
         notes.append(f"no interval: fewer than two {kind}")
     elif measure.interval == "wilson" and not (clustered or _between(columns, measure)):
         low, high = map(float, wilson(totals[0], totals[1]))
-        method = "Wilson"
+        method = wilson_name(totals[0], totals[1])
     elif measure.interval == "bounded" and 0 <= value <= 1 and no_width(low, high):
         low, high = unlike_at_most(value, n_units)
         method = f"Wilson over {kind}, all agree"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from evalbench.core.clusters import drawn_together
 from evalbench.core.measures import Columns, Measure, unit_sums
 from evalbench.core.seeds import rng
 from evalbench.core.stats import bootstrap_sums
-from evalbench.core.verdict import Light, worst_lights
+from evalbench.core.verdict import Bands, Light, Rules, worst_lights
 
 
 class Lit(NamedTuple):
@@ -75,3 +75,36 @@ def _lights(one: Lit, sums: npt.NDArray[np.float64]) -> npt.NDArray[np.str_]:
     if one.held or one.measure.bands is None:
         return np.full(len(sums), "grey" if one.held else "unlit", dtype="<U6")
     return one.measure.bands.lights(one.measure.value(*sums.T))
+
+
+def light_stability(
+    rule: Bands | Rules, replicates: npt.ArrayLike | Mapping[str, npt.ArrayLike], light: Light
+) -> float | None:
+    """The share of resamples that give the same light.
+
+    Parameters
+    ----------
+    replicates : (r,) array for Bands, mapping of figure to (r,) arrays for Rules
+        Replicates from one set of resamples; an undefined one (NaN) gives grey.
+    light : Light
+        The light of the figures themselves.
+
+    Returns
+    -------
+    float or None
+        0–1; None where nothing was resampled.
+
+    Examples
+    --------
+    >>> light_stability(Bands.cut("red", 0.4, "green"), [0.3, 0.5, 0.6, 0.7], "green")
+    0.75
+    """
+    if isinstance(rule, Rules):
+        if not isinstance(replicates, Mapping):
+            raise TypeError("Rules need the replicates of each figure by name")
+        lights = rule.lights(replicates)
+    else:
+        if isinstance(replicates, Mapping):
+            raise TypeError("Bands judge one figure: give its replicates alone")
+        lights = rule.lights(replicates)
+    return float(np.mean(lights == light)) if lights.size else None

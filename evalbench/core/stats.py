@@ -12,17 +12,16 @@ in 93–97 % of samples.  Under 20 units they are too narrow, and :mod:`evalbenc
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri, stdtrit
+from scipy.special import chdtri, ndtr, ndtri, stdtrit
 
 from evalbench.core.arrays import Floats
 from evalbench.core.clusters import said, widened
 from evalbench.core.resample import resampled_sums
-from evalbench.core.verdict import Bands, Light, Rules
 
 # Below this many units a percentile interval covers clearly less than it says.
 FEW_UNITS = 20
@@ -275,19 +274,23 @@ def no_width(low: float, high: float) -> bool:
 
 
 def wilson(successes: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:
-    """Wilson's score interval of a proportion; NaN where ``n`` is 0.
+    """The modified Wilson interval of a proportion; NaN where ``n`` is 0.
 
-    (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n), with p = successes / n.
+    Wilson's score interval: (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n), with p = successes / n.  It covers too
+    little where p is near an end (0.90 at p = 0.99 and n = 10), so with x = 1 or 2 successes, or 3 where n > 50, the
+    lower end is that of a Poisson count, χ²(1 − level; 2x) / 2n, and with as few failures the upper end is its mirror.
+    Of no success, or no failure, it is Wilson's.
 
     References
     ----------
-    Wilson (1927), Journal of the American Statistical Association 22, 209–212.
+    Wilson (1927), Journal of the American Statistical Association 22, 209–212; the modification: Brown, Cai & DasGupta
+    (2001), Interval Estimation for a Binomial Proportion, Statistical Science 16, 101–133, section 4.1.1.
 
     Examples
     --------
-    >>> low, high = wilson(20, 20)
-    >>> round(float(low), 2), float(high)
-    (0.84, 1.0)
+    >>> low, high = wilson([20, 19, 15], 20)
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.839, 0.764, 0.531], [1.0, 0.997, 0.888])
     """
     k, m = np.asarray(successes, float), np.asarray(n, float)
     if ((k < 0) | (k > m)).any():
@@ -295,14 +298,25 @@ def wilson(successes: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95) -> t
     return _score_interval(k, m, ndtri(0.5 + level / 2))
 
 
+def wilson_name(successes: float, n: float) -> str:
+    """What the interval of :func:`wilson` is called: "modified Wilson" where it is not Wilson's own.
+
+    Examples
+    --------
+    >>> wilson_name(19, 20), wilson_name(20, 20)
+    ('modified Wilson', 'Wilson')
+    """
+    return "modified Wilson" if _few(successes, n) or _few(n - successes, n) else "Wilson"
+
+
 def clustered_wilson(
     successes: npt.ArrayLike, n: npt.ArrayLike, group: npt.ArrayLike, n_groups: int, level: float = 0.95
 ) -> tuple[Floats, Floats]:
-    """Wilson's interval of proportions whose trials come in units, such as several replies about one fact.
+    """The interval of :func:`wilson` of proportions whose trials come in units, such as several replies about one fact.
 
-    Wilson's with the effective number of trials n* = p(1 − p) / v in place of N, 1 ≤ n* ≤ N, and Student's quantile with
+    With the effective number of trials n* = p(1 − p) / v in place of N, 1 ≤ n* ≤ N, and Student's quantile with
     G − 1 degrees of freedom in place of the normal one; p = Σk / Σn, v = G/(G − 1) Σ(k − pn)² / N² over the G units.  Where
-    every unit has one trial, Wilson's itself; where all units agree on 0 or 1, Wilson's over the G units.
+    every unit has one trial, that of :func:`wilson` itself; where all units agree on 0 or 1, Wilson's over the G units.
 
     Parameters
     ----------
@@ -353,40 +367,14 @@ def _score_interval(k: Floats, m: Floats, z: Any) -> tuple[Floats, Floats]:
         p = k / m
         centre = (p + z**2 / (2 * m)) / (1 + z**2 / m)
         half = z / (1 + z**2 / m) * np.sqrt(p * (1 - p) / m + z**2 / (4 * m**2))
+        lower, upper = (np.where(_few(x, m), chdtri(2 * x, ndtr(z) * 2 - 1) / (2 * m), np.inf) for x in (k, m - k))
+    low, high = np.minimum(centre - half, lower), np.maximum(centre + half, 1 - upper)
     # At 0 and n the ends are 0 and 1; centre ∓ half misses them by rounding errors.
-    low = np.where(k == 0, np.where(m > 0, 0.0, np.nan), np.clip(centre - half, 0, 1))
-    high = np.where(k == m, np.where(m > 0, 1.0, np.nan), np.clip(centre + half, 0, 1))
+    low = np.where(k == 0, np.where(m > 0, 0.0, np.nan), np.clip(low, 0, 1))
+    high = np.where(k == m, np.where(m > 0, 1.0, np.nan), np.clip(high, 0, 1))
     return low, high
 
 
-def light_stability(
-    rule: Bands | Rules, replicates: npt.ArrayLike | Mapping[str, npt.ArrayLike], light: Light
-) -> float | None:
-    """The share of resamples that give the same light.
-
-    Parameters
-    ----------
-    replicates : (r,) array for Bands, mapping of figure to (r,) arrays for Rules
-        Replicates from one set of resamples; an undefined one (NaN) gives grey.
-    light : Light
-        The light of the figures themselves.
-
-    Returns
-    -------
-    float or None
-        0–1; None where nothing was resampled.
-
-    Examples
-    --------
-    >>> light_stability(Bands.cut("red", 0.4, "green"), [0.3, 0.5, 0.6, 0.7], "green")
-    0.75
-    """
-    if isinstance(rule, Rules):
-        if not isinstance(replicates, Mapping):
-            raise TypeError("Rules need the replicates of each figure by name")
-        lights = rule.lights(replicates)
-    else:
-        if isinstance(replicates, Mapping):
-            raise TypeError("Bands judge one figure: give its replicates alone")
-        lights = rule.lights(replicates)
-    return float(np.mean(lights == light)) if lights.size else None
+def _few(x: Any, n: Any) -> Any:
+    """Whether so few of n are successes (or failures) that the end of the interval is a Poisson count's; 0 and n are not."""
+    return (x > 0) & (x < n) & (x <= np.where(n > 50, 3, 2) + 1e-9)

@@ -134,7 +134,7 @@ def few(own: Sequence[Estimate], units: dict[str, int] | None = None) -> str:
             none = ", so there is no interval" if any(e.ci_low is None for e in scarce) else ""
             return f" Only one has a score{_of_some(scarce, known)}{none}."
         return f" Fewer than {FEW_UNITS} have a score{_of_some(scarce, known)}: the interval is too narrow."
-    counts = [units.get(_name(e), e.n) for e in plain if not e.method.startswith("Wilson")] if units else []
+    counts = [units.get(_name(e), e.n) for e in plain if "Wilson" not in e.method] if units else []
     fewest = min(counts, default=FEW_UNITS)
     return f" They are drawn together as {fewest} units: the interval is too narrow." if fewest < FEW_UNITS else ""
 

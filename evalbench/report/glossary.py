@@ -125,7 +125,8 @@ TERMS = (
     Term(
         "Wilson",
         "A formula (1927) for the interval of a share. It stays within 0 and 1, and is not empty where all items agree: 20 of 20 is "
-        "0.84 to 1.",
+        "0.84 to 1. *Modified* (2001): with only 1 or 2 items that differ from the rest (3 of more than 50) the end on their side is "
+        "further out, since the formula covers too little there.",
         r"\bWilson\b",
     ),
     Term(

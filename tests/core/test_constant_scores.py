@@ -10,7 +10,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 from evalbench.core.comparison import Compared, compare_measures
 from evalbench.core.correlation import correlate
 from evalbench.core.ends import at_an_end
-from evalbench.core.measures import estimate, mean_of, share_of
+from evalbench.core.measures import mean_of
 from evalbench.core.stats import holding, percentile_interval
 
 SCORE = [mean_of("score")]
@@ -110,19 +110,6 @@ def test_intervals_of_means_near_an_end_cover(kind, n, mean):
         low[at], high[at] = holding(value[at], *percentile_interval(times @ scores[at] / n))
     covered = ((low <= mean + 1e-9) & (mean - 1e-9 <= high)).mean()
     assert covered >= (0.86 if kind == "anything" else 0.93)
-
-
-@pytest.mark.parametrize("n", [10, 20, 50])
-@pytest.mark.parametrize("mean", [0.9, 0.97, 0.99])
-def test_wilsons_interval_of_shares_near_an_end_covers(n, mean):
-    """Exact: at 0.99 of 10 and 50 about 90 and 91 %, as Wilson's interval is known for, elsewhere 93 % and more."""
-    k = np.arange(n + 1)
-    chance = scipy_stats.binom.pmf(k, n, mean)
-    low, high = proportion_confint(k, n, method="wilson")
-    assert round(float(chance[(low <= mean) & (mean <= high)].sum()), 2) >= (0.9 if mean == 0.99 else 0.93)
-    right = np.repeat([1.0, 0.0], [n - 1, 1])
-    own = estimate({"right": right}, [share_of("right")], units=np.arange(n), seed=0).estimates[0]
-    assert (own.ci_low, own.ci_high) == pytest.approx(proportion_confint(n - 1, n, method="wilson"), abs=1e-9)
 
 
 @pytest.mark.slow

@@ -10,8 +10,8 @@ import pytest
 
 from evalbench import cot_levels
 from evalbench.core.measures import f1_of, mean_of
-from evalbench.core.stability import Lit, joint_stability
-from evalbench.core.verdict import Bands, worst, worst_lights
+from evalbench.core.stability import Lit, joint_stability, light_stability
+from evalbench.core.verdict import Bands, Case, Rules, When, worst, worst_lights
 
 PASS = Bands.cut("red", 0.5, "green")
 
@@ -136,3 +136,20 @@ def test_two_models_that_agree_on_nearly_all_are_drawn_together():
     assert both.light == alone.light == "green"
     assert both.stability == pytest.approx(by_hand, abs=0.03)
     assert both.stability > alone.stability**2 + 0.1
+
+
+def test_stability_is_the_share_of_the_same_light():
+    bands = Bands.cut("red", 0.4, "yellow", 0.7, "green")
+    assert light_stability(bands, [0.1, 0.5, 0.6, np.nan], "yellow") == 0.5
+    assert light_stability(bands, [np.nan], "grey") == 1.0
+    assert light_stability(bands, [], "grey") is None
+    rules = Rules((Case("green", "good", all_of=(When("a", ">=", 0.5), When("b", ">=", 0.5))),), otherwise="red")
+    figures = {"a": [0.6, 0.6, 0.4], "b": [0.7, 0.2, 0.9]}
+    assert light_stability(rules, figures, "green") == pytest.approx(1 / 3)
+
+
+def test_stability_refuses_the_wrong_replicates():
+    with pytest.raises(TypeError, match="Bands judge one figure"):
+        light_stability(Bands.cut("red", 0.4, "green"), {"a": [1.0]}, "green")
+    with pytest.raises(TypeError, match="each figure by name"):
+        light_stability(Rules((Case("green", "g", all_of=(When("a", ">", 0),)),), "red"), [1.0], "green")

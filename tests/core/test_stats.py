@@ -1,4 +1,4 @@
-"""Bootstrap and Wilson: refusals, oracles, coverage, degenerate inputs."""
+"""Bootstrap: refusals, oracles, coverage, degenerate inputs."""
 
 from __future__ import annotations
 
@@ -10,17 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats as scipy_stats
-from statsmodels.stats.proportion import proportion_confint
 
-from evalbench.core.stats import (
-    bootstrap_sums,
-    bootstrap_weights,
-    light_stability,
-    percentile_interval,
-    wilson,
-    with_interval,
-)
-from evalbench.core.verdict import Bands, Case, Rules, When
+from evalbench.core.stats import bootstrap_sums, bootstrap_weights, percentile_interval, with_interval
 
 
 def f1(sums):
@@ -150,36 +141,6 @@ def test_percentiles_leave_undefined_replicates_out():
     assert np.isnan(percentile_interval([])[0])
 
 
-@given(k=st.integers(0, 60), more=st.integers(0, 60), level=st.sampled_from([0.8, 0.95, 0.99]))
-def test_wilson_agrees_with_statsmodels(k, more, level):
-    if k + more == 0:
-        assert np.isnan(wilson(0, 0)[0])
-        return
-    expected = proportion_confint(k, k + more, alpha=1 - level, method="wilson")
-    np.testing.assert_allclose(wilson(k, k + more, level), expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 22, 60, 199, 1000, 12_345])
-def test_wilson_ends_exactly_at_0_and_1(n):
-    assert wilson(0, n)[0] == 0
-    assert wilson(n, n)[1] == 1
-
-
-def test_wilson_of_20_of_20_and_its_refusals():
-    low, high = wilson(20, 20)
-    assert (round(float(low), 2), float(high)) == (0.84, 1.0)
-    with pytest.raises(ValueError, match="between 0 and n"):
-        wilson(3, 2)
-
-
-@pytest.mark.parametrize(("p", "low", "high"), [(0.5, 0.93, 0.97), (0.9, 0.93, 0.98)])
-def test_wilson_covers_at_50(p, low, high):
-    k = np.arange(51)
-    chance = scipy_stats.binom.pmf(k, 50, p)
-    ends = wilson(k, 50)
-    assert low <= chance[(ends[0] <= p) & (p <= ends[1])].sum() <= high
-
-
 def draw_f1(g, n):
     truth = g.poisson(4, n)
     found = g.binomial(truth, 0.7)
@@ -239,20 +200,3 @@ def test_degenerate_units_never_warn(units):
         out = bootstrap_sums(units, lambda s: s, rng(), 20)
     assert out.shape == (20, units.shape[1])
     assert np.isfinite(out).all()
-
-
-def test_stability_is_the_share_of_the_same_light():
-    bands = Bands.cut("red", 0.4, "yellow", 0.7, "green")
-    assert light_stability(bands, [0.1, 0.5, 0.6, np.nan], "yellow") == 0.5
-    assert light_stability(bands, [np.nan], "grey") == 1.0
-    assert light_stability(bands, [], "grey") is None
-    rules = Rules((Case("green", "good", all_of=(When("a", ">=", 0.5), When("b", ">=", 0.5))),), otherwise="red")
-    figures = {"a": [0.6, 0.6, 0.4], "b": [0.7, 0.2, 0.9]}
-    assert light_stability(rules, figures, "green") == pytest.approx(1 / 3)
-
-
-def test_stability_refuses_the_wrong_replicates():
-    with pytest.raises(TypeError, match="Bands judge one figure"):
-        light_stability(Bands.cut("red", 0.4, "green"), {"a": [1.0]}, "green")
-    with pytest.raises(TypeError, match="each figure by name"):
-        light_stability(Rules((Case("green", "g", all_of=(When("a", ">", 0),)),), "red"), [1.0], "green")

@@ -56,7 +56,7 @@ def _with_width(drop: core.Estimate, quality: Sequence[core.Estimate]) -> core.E
     """
     if drop.value is None or drop.ci_low is None or drop.ci_low != drop.ci_high:
         return drop
-    if not all(q.method.startswith("Wilson") for q in quality):
+    if not all("Wilson" in q.method for q in quality):
         return figures.noted(
             replace(drop, ci_low=None, ci_high=None, method="", note=""), "all marks of a side are equal: no interval"
         )

@@ -155,7 +155,14 @@ def quality(of_sample: core.Estimate, sums: Mapping[str, float]) -> core.Estimat
     value, spread = moments(sums)
     if is_share(sums):
         low, high = (float(end) for end in core.stats.wilson(sums["sum"], n))
-        return replace(own, value=value, ci_low=low, ci_high=high, method="Wilson, of all rows", note="")
+        return replace(
+            own,
+            value=value,
+            ci_low=low,
+            ci_high=high,
+            method=f"{core.stats.wilson_name(sums['sum'], n)}, of all rows",
+            note="",
+        )
     half = 1.96 * spread
     return replace(own, value=value, ci_low=value - half, ci_high=value + half, method="normal, of all rows", note="")
 

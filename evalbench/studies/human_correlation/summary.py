@@ -240,7 +240,7 @@ def _verdict(
         return core.verdict.Verdict("grey", said, rule, None, _lights(panel, terms, i, found, n_units)[1], best.place)
     # Each resample has a best metric of its own, as the light has that of all documents.
     each = [mean_over(panel, trusted_columns(panel, terms, k), k)[1] * panel.signs[k] for k in at.values()]
-    stability = core.stats.light_stability(terms.bands, np.fmax.reduce(each), best.light)
+    stability = core.stability.light_stability(terms.bands, np.fmax.reduce(each), best.light)
     return core.verdict.Verdict(best.light, said, rule, stability, None, best.place)
 
 

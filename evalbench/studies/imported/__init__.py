@@ -85,7 +85,7 @@ def evaluate(
     summary.checked_directions(directions or {}, checks, names)
     summary.checked_scales(scales or {}, checks, names)
     facts = method.facts_of(found, data.get("metrics"), directions or {}, scales or {})
-    rules = checks.tried(lambda: summary.rules_of(lights or {}, names, facts.directions, facts.scales)) or {}
+    rules = checks.tried(lambda: summary.rules_of(lights or {}, names, facts.directions, facts.fitting)) or {}
     checks.refuse("imported")
     options |= {"metrics": list(names), "directions": facts.directions, "scales": facts.scales, "lights": rules}
     answered = replace(data, tables={**data.tables, "items": found.rows})
@@ -98,7 +98,7 @@ def evaluate(
     if found.originals and not core.clusters.is_clustered(items):
         items[core.clusters.CLUSTER] = items[inputs.UNIT].map(lambda question: found.originals.get(question, question))
     models = sorted(set(items["model"]))
-    listed = summary.measures(**kit.taken(summary.measures, options))
+    listed = summary.measures(names, facts.directions, facts.fitting)
     beside = theirs_of(found, data.get("figures"), facts)
     repeated = bool(trials.groups)
     used = {c for c in data["items"] if c in names} | ({"answer", "passed"} if "scores" in data.tables else set())

@@ -58,7 +58,7 @@ def _place(row: Any) -> str:
 def facts_table(names: Sequence[str], facts: Facts) -> pd.DataFrame:
     """Direction and scale of every metric, and where they are from."""
     nan = [float("nan")] * 2
-    ends = [facts.scales.get(name, nan) for name in names]
+    ends = [facts.fitting.get(name, nan) for name in names]
     return pd.DataFrame(
         {
             "metric": list(names),
@@ -72,12 +72,16 @@ def facts_table(names: Sequence[str], facts: Facts) -> pd.DataFrame:
 
 
 class Facts(NamedTuple):
-    """What is known of the metrics: the direction and the scale of each, and where that is from."""
+    """What is known of the metrics: the direction and the scale of each, and where that is from.
+
+    ``fitting``: the scales that hold all scores of their metric.
+    """
 
     directions: dict[str, str]
     scales: dict[str, list[float]]
     sources: dict[str, tuple[str, str]]
     notes: tuple[str, ...]
+    fitting: dict[str, list[float]]
 
 
 def facts_of(
@@ -89,7 +93,7 @@ def facts_of(
     - ``directions``, ``scales``: The options, checked.
     """
     table = {} if described is None else described.set_index("metric").to_dict("index")
-    outside, own = [], Facts({}, {}, {}, ())
+    outside, own = [], Facts({}, {}, {}, (), {})
     values = {str(name): rows["value"].to_numpy(float) for name, rows in found.scores.groupby("metric", sort=False)}
     for name in found.metrics:
         row, seen = table.get(name, {}), values.get(name, np.array([]))
@@ -112,11 +116,12 @@ def facts_of(
             ends, scale_from = [0.0, 1.0], "assumed"
         if np.isfinite(ends).all() and len(seen) and (seen.min() < ends[0] or seen.max() > ends[1]):
             outside.append(f"{name} ({ends[0]:g} to {ends[1]:g}; found {seen.min():g} to {seen.max():g})")
-            ends = [math.nan] * 2
+        elif np.isfinite(ends).all() and ends[0] < ends[1]:
+            own.fitting[name] = ends
         if np.isfinite(ends).all() and ends[0] < ends[1]:
             own.scales[name] = ends
         own.directions[name] = direction
-        own.sources[name] = (origin, scale_from if name in own.scales else "unknown")
+        own.sources[name] = (origin, scale_from if name in own.fitting else "unknown")
     short = f"scores outside the scale, which is then left aside: {', '.join(outside)}"
     notes: list[str] = [core.Note("instrument", short)] if outside else []
     for what, at in (("Direction", 0), ("Scale", 1)):

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core, draw, kit
-from evalbench.studies.imported import inputs
+from evalbench.studies.imported import inputs, summary
 from evalbench.studies.imported.theirs import SAME
 
 MOST_PANELS = 16
@@ -23,11 +23,11 @@ def picture_metrics(result: core.Result) -> draw.Drawn | None:
     marks = {}
     for row in () if table is None else table[(table["agrees"] == "no") & (table["part"] == "")].to_dict("records"):
         marks[row["metric"], row["model"]] = row["theirs"]
-    scales = result.parameters["scales"]
+    scales, _ = summary.fitting(result.items, result.parameters["scales"])
     return draw.panels.estimate_panels(
         {m: [e for e in result.summary.estimates if e.metric == m] for m in names},
         "model",
-        {m: tuple(scales[m]) for m in names if m in scales},
+        {m: scales[m] for m in names if m in scales},
         title="Every metric of each model" if _several(result) else "Every metric",
         xlabel="mean over questions, on each metric's own scale",
         marks=marks,
@@ -51,13 +51,13 @@ def picture_spread(result: core.Result, metric: str = "") -> draw.Drawn | None:
         return None
     models = [str(m) for m in sorted(result.items["model"].unique())][:MOST_SPREADS]
     groups = {m: result.items.loc[result.items["model"] == m, inputs.column_of(name)].to_numpy(float) for m in models}
-    scale = result.parameters["scales"].get(name)
+    scale = summary.fitting(result.items, result.parameters["scales"])[0].get(name)
     repeated = "n_trials" in result.items
     return draw.pictures.distribution(
         groups,
         title=f"{name} of the single questions" if repeated else f"{name} of the single answers",
         xlabel=f"{name} of a question, the mean of its trials" if repeated else f"{name} of an answer",
-        domain=tuple(scale) if scale else None,
+        domain=scale,
     )
 
 

@@ -53,6 +53,21 @@ def rules_of(
     return kit.rules.rules_of(lights, known)
 
 
+def fitting(
+    items: pd.DataFrame, scales: Mapping[str, Sequence[float]] | None
+) -> tuple[dict[str, tuple[float, float]], dict[str, str]]:
+    """The scales that hold all scores of their metric; metric to why its light is grey, of the others."""
+    fit: dict[str, tuple[float, float]] = {}
+    outside: dict[str, str] = {}
+    for name, (low, high) in (scales or {}).items():
+        seen = items[inputs.column_of(name)].dropna() if inputs.column_of(name) in items else pd.Series(dtype=float)
+        if n := int(((seen < low) | (seen > high)).sum()):
+            outside[name] = f"{core.wording.count(n)} of {core.wording.count(len(seen))} scores lie outside their scale"
+        else:
+            fit[name] = (low, high)
+    return fit, outside
+
+
 def measures(
     metrics: Sequence[str] = (),
     directions: Mapping[str, str] | None = None,
@@ -97,7 +112,8 @@ def summarise(
     """
     names = list(metrics) or inputs.metrics_in(items)
     lights = lights or {}
-    known = [m for m in measures(names, directions, scales) if m.sums[0] in items]
+    fit, outside = fitting(items, scales)
+    known = [m for m in measures(names, directions, fit) if m.sums[0] in items]
     options: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
     found = [
         e
@@ -111,6 +127,7 @@ def summarise(
         known,
         "model",
         lights=lights,
+        held_back=lambda e: outside.get(e.metric, ""),
         over=core.counted(items[inputs.UNIT].nunique(), "question"),
         max_unscored=max_unscored,
         remark=_missing(items, found, list(lights) or names[:1]),

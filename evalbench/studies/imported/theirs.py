@@ -145,7 +145,7 @@ def _why(
         return "no answer has a score"
     if agrees:
         return ""
-    ways = _ways(own, other, facts.scales.get(str(row["metric"]), ()), facts.directions.get(str(row["metric"]), ""))
+    ways = _ways(own, other, facts.fitting.get(str(row["metric"]), ()), facts.directions.get(str(row["metric"]), ""))
     found = next((words for value, words in ways if math.isfinite(value) and same(theirs, value)), "")
     if not found and 0 < (decimals := _decimals(theirs)) < 3 and round(ours, decimals) == theirs:
         return f"rounded there to {core.counted(decimals, 'decimal')}"

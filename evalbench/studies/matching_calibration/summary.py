@@ -209,7 +209,7 @@ def _verdict(
     few = kit.evidence.gate(
         "gain", gain.value, None, None, known[inputs.UNIT].nunique(), threshold=-np.inf, unit="judged text"
     )
-    stability = core.stats.light_stability(RULE, shifted, light)
+    stability = core.stability.light_stability(RULE, shifted, light)
     if few.allowed:
         return core.verdict.Verdict(light, sentence, str(RULE), stability, decided_by=gain.place)
     sentence += kit.verdicts.stays_grey(f"{few.why_not[:1].upper()}{few.why_not[1:]}", light)

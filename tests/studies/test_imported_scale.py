@@ -1,0 +1,51 @@
+"""Scores outside the scale that the file or an option states: grey, and the sentence says how many."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from evalbench import imported, load
+
+N = 40
+
+
+def run(scores, **options):
+    rows = pd.DataFrame(
+        {
+            "id": [f"q{i:02}" for i in range(N)],
+            "prompt": [f"what is {i}?" for i in range(N)],
+            "output": [f"word {i}" for i in range(N)],
+            "score": scores,
+        }
+    )
+    return imported.evaluate(load({"items": rows}, study="imported"), n_resamples=200, **options)
+
+
+def estimated(result):
+    return result.estimate("score", model="model not named")
+
+
+def test_scores_off_their_scale_are_grey_with_the_cause():
+    result = run([90.0] * N, scales={"score": [0, 1]}, lights={"score": {"green_from": 0.8, "yellow_from": 0.5}})
+    verdict = result.summary.verdict
+    assert (verdict.light, verdict.would_be) == ("grey", "green")
+    assert "40 of 40 scores lie outside their scale" in verdict.sentence
+    assert result.parameters["scales"] == {"score": [0.0, 1.0]}, "what was stated is kept"
+    assert estimated(result).unit == ""
+
+
+def test_one_score_off_the_scale_is_enough_and_the_stated_scale_is_the_way_out():
+    scores, lights = [4.0] * (N - 1) + [9.0], {"score": {"green_from": 3, "yellow_from": 2}}
+    assert "1 of 40 scores lie outside" in run(scores, scales={"score": [1, 5]}, lights=lights).sentence
+    fits = run(scores, scales={"score": [1, 10]}, lights=lights)
+    assert (fits.light, estimated(fits).unit) == ("green", "1–10")
+
+
+def test_the_summary_of_the_items_is_the_same():
+    result = run([90.0] * N, scales={"score": [0, 1]}, lights={"score": {"green_from": 0.8, "yellow_from": 0.5}})
+    kept = {
+        k: v for k, v in result.parameters.items() if k in {"metrics", "directions", "scales", "lights", "n_resamples"}
+    }
+    assert imported.summarise(result.items, **kept).verdict.light == "grey"
+    assert estimated(result).value == pytest.approx(90)
