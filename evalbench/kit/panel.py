@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -43,6 +43,7 @@ class Objections:
     - ``rows``: Group to its items.
     - ``held_back``, ``max_unscored``: See :func:`evalbench.kit.verdicts.worst_group`.
     - ``absent``: Groups that lack too many units.
+    - ``faults``: Group to what is wrong with its data; no label of a judge's verdicts answers for it.
     """
 
     by: str
@@ -51,13 +52,14 @@ class Objections:
     held_back: Reasons
     max_unscored: float
     absent: frozenset[str]
+    faults: Mapping[str, str] = field(default_factory=dict)
 
     def to(self, e: Estimate, measure: Measure | None) -> Objection:
         group = e.group.get(self.by, "")
         missing = f"more than {percent(self.max_unscored, [self.max_unscored])} absent" if group in self.absent else ""
         unscored = unscored_share(e, self.max_unscored)
         few = "" if unscored else self._too_few(e, measure)
-        stated = "; ".join(filter(None, [self._stated(e), missing]))
+        stated = "; ".join(filter(None, [self._stated(e), self.faults.get(group, ""), missing]))
         return Objection("; ".join(filter(None, [stated, few])), unscored, few, stated)
 
     def _stated(self, e: Estimate) -> str:

@@ -111,7 +111,10 @@ class Words:
     def _few(self, own: Sequence[Figure], measure: Measure) -> str:
         """What the intervals lack where figures rest on few units, unless it holds a light back."""
         open_ones = [one.alone for one in own if not one.objection.few]
-        return few(open_ones, drawn_units(self.items, measure, self.by, self.units))
+        said = few(open_ones, drawn_units(self.items, measure, self.by, self.units))
+        enough = measure.least_units if any(one.rule for one in own) else 1
+        own_rule = f", though {enough} are enough for a light by this study's own rule."
+        return f"{said[:-1]}{own_rule}" if said.startswith(" Fewer") and 1 < enough < FEW_UNITS else said
 
 
 def few(own: Sequence[Estimate], units: dict[str, int] | None = None) -> str:

@@ -145,6 +145,7 @@ def worst_group(
     over: str = "",
     share: str = "",
     held_back: Reasons = "",
+    faults: Mapping[str, str] | None = None,
     max_unscored: float = MAX_UNSCORED,
     absent: Absent | None = None,
     notes: Sequence[Note] = (),
@@ -186,6 +187,9 @@ def worst_group(
         A measure that is given in percent beside the value, such as ``"passed"``.
     held_back : str, mapping of group to str, or callable
         Why the light is at best grey, of all groups, of some, or of single estimates; empty where nothing holds it back.
+        Figures that people's labels correct are not held back by it.
+    faults : mapping of group to str, optional
+        Why the light is at best grey whatever labels say: what is wrong with the data.
     max_unscored : float
         A larger share of unscored items, or of absent units, makes a group's light grey.
     absent : Absent, optional
@@ -230,7 +234,7 @@ def worst_group(
         found, measures = corrections.estimates, [*measures, *corrections.measures]
     absent = absent_of(items, by, units) if absent is None else absent
     rows = dict(_groups(items, by))
-    objections = Objections(by, units, rows, held_back, max_unscored, absent.too_many(max_unscored))
+    objections = Objections(by, units, rows, held_back, max_unscored, absent.too_many(max_unscored), faults or {})
     panel = Panel(found, measures, objections, headline if floor and headline not in lights else "")
     words = Words(items, by, units, what, over, share, headline, next(iter(lights), ""))
     notes = (*absent.notes(), *same_but_for_writing(rows, by), *notes)

@@ -10,17 +10,25 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from evalbench.core.notes import Note
+from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 from evalbench.readers.cells import Fault, as_text, clipped, typed, without_blanks
 from evalbench.readers.renames import meant, renamed_columns, usual
 from evalbench.readers.schema import MOST_GROUPS, TRIAL, Column, Table
 from evalbench.readers.written import NUMBERED, QUESTIONS
+from evalbench.text.null_words import is_null_word
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MOST_NAMED = 15
 FAULTS_SHOWN = 30
+_COMPARED = frozenset(
+    {"reference", "references", "ground_truth", "gold_answer", "expected", "rule", "fact", "entity", "entity_class"}
+)
+"""Columns besides identifiers that others are compared with: a missing value written as a word would equal another."""
+_A_FEW = 0.05
 
 
 def checked(raw: pd.DataFrame, table: Table, source: str, columns: Mapping[str, str] | None = None) -> pd.DataFrame:
@@ -64,6 +72,8 @@ def check(
         if column.type == "id":
             cells, note = without_blanks(cells, column.name)
             notes += note
+        if column.type == "id" or column.name in _COMPARED:
+            notes += _null_words(cells, column.name)
         out[column.name], found = typed(cells, column)
         faults += found
     for name in renamed.columns:
@@ -74,6 +84,16 @@ def check(
     frame = frame.reset_index(drop=True)
     frame.attrs["notes"] = notes
     return frame, faults
+
+
+def _null_words(cells: pd.Series, name: str) -> list[str]:
+    """A note where more than a few cells of a column are the word nan, None or null, which equals itself."""
+    n = int(cells.map(is_null_word).sum()) if cells.dtype == object or str(cells.dtype).startswith("str") else 0
+    if n <= _A_FEW * len(cells):
+        return []
+    return [
+        Note("unmatched", f"{n:,} of {counted(len(cells), 'cell')} of column {name} are the word nan, None or null")
+    ]
 
 
 def _value_faults(frame: pd.DataFrame, table: Table) -> list[Fault]:

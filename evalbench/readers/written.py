@@ -23,7 +23,7 @@ NUMBERED = ("id", "doc_id")
 QUESTIONS = ("prompt", "question", "reference", "ground_truth", "context", "contexts")
 """Columns whose cells show which rows of several models belong together; the surest first."""
 
-_TEXT = r"""(?:'(?:[^'\\\n]|\\[^\n])*'|"(?:[^"\\\n]|\\[^\n])*")"""
+_TEXT = r"""(?:'(?:[^'\\\n]|\\[^\n])*'|"(?:[^"\\\n]|\\[^\n])*"|None)"""
 _PYTHON_LIST = re.compile(rf"\s*\[\s*(?:{_TEXT}(?:\s*,\s*{_TEXT})*(?:\s*,)?\s*)?\]\s*")
 _COMMA = re.compile(r"[-+]?\d+,\d+")
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
@@ -86,20 +86,22 @@ def lists_of(cells: pd.Series) -> tuple[pd.Series, list[str]]:
         return cells, []
     if any(isinstance(cell, list) for cell in cells):
         return cells, []
-    values, python, texts = [], 0, 0
+    values, python, texts, nulls = [], 0, 0, 0
     for cell in cells:
         value = cell
         if isinstance(cell, str) and cell.lstrip().startswith("["):
             listed = _json_list(cell)
             if listed is None and (listed := _python_list(cell)) is not None:
-                python += 1
+                python += None not in listed
             texts += listed is None
-            value = cell if listed is None else listed
+            nulls += listed is not None and None in listed
+            value = cell if listed is None else [text for text in listed if text is not None]
         values.append(value)
     notes = [f"{_cells(python)} read as a list in Python's form, such as ['a', 'b']"] if python else []
     notes += (
         [f'{_cells(texts)} read as a text, although it begins with "[": it is not a list of texts'] if texts else []
     )
+    notes += [f"{_cells(nulls)} read without the nulls of its list"] if nulls else []
     return pd.Series(values, index=cells.index, dtype=object), notes
 
 
@@ -107,15 +109,16 @@ def _cells(n: int) -> str:
     return f"{n} cell was" if n == 1 else f"{n} cells were each"
 
 
-def _json_list(text: str) -> list[str] | None:
+def _json_list(text: str) -> list[str | None] | None:
+    """A list of texts, in which some may be null."""
     try:
         value = parsed_json(text)
     except ValueError:
         return None
-    return value if isinstance(value, list) and all(isinstance(v, str) for v in value) else None
+    return value if isinstance(value, list) and all(v is None or isinstance(v, str) for v in value) else None
 
 
-def _python_list(text: str) -> list[str] | None:
+def _python_list(text: str) -> list[str | None] | None:
     """A list of quoted texts with commas between them; what numpy prints has none and would run together."""
     if not _PYTHON_LIST.fullmatch(text):
         return None
@@ -123,7 +126,7 @@ def _python_list(text: str) -> list[str] | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an escape that Python does not know
             value = ast.literal_eval(text.strip())
-        "".join(value).encode()
+        "".join(filter(None, value)).encode()
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
     return list(value)

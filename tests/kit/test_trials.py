@@ -190,7 +190,7 @@ def test_the_noise_of_the_planted(planted):
 
 def test_an_average_of_trials_has_a_bootstrap_interval_and_single_answers_wilsons(planted):
     assert planted.summary.estimates[0].method.startswith("percentile bootstrap")
-    assert evaluated(scored({("a", 1): True, ("b", 1): False})).summary.estimates[0].method == "Wilson"
+    assert evaluated(scored({("a", 1): True, ("b", 1): False})).summary.estimates[0].method == "modified Wilson"
 
 
 def test_lists_of_cases_take_every_trial_as_a_case(planted):

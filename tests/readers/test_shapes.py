@@ -279,7 +279,9 @@ class TestLists:
             ("['a\\n', 'б',]", ["a\n", "б"], PYTHON),
             ("[]", [], ""),
             ("['a' 'b']", ["['a' 'b']"], "as a text"),  # numpy's form: its texts would run together
-            ("['a', None]", ["['a', None]"], "as a text"),
+            ("['a', None]", ["a"], "without the nulls of its list"),
+            ('["a", null, "b"]', ["a", "b"], "without the nulls of its list"),
+            ("[null]", [], "without the nulls of its list"),
             ("['\\ud800']", ["['\\ud800']"], "as a text"),
             ("[1, 2]", ["[1, 2]"], "as a text"),
             ("[sic] a text", ["[sic] a text"], "as a text"),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import planted_rag
 import pytest
 from some_studies import some_studies
 from studied import evaluated, sample
@@ -210,3 +211,19 @@ def test_the_overall_score_of_explainability_is_that_of_the_corrected_half(tmp_p
     assert content["corrected"]["overall_pass"] is False
     assert content["corrected"]["n_labels"] == half.n_labels
     assert "corrected" not in json.loads(next(iter(plain("explainability").files.values())))
+
+
+def test_labels_do_not_answer_for_marks_that_lead_nowhere(tmp_path):
+    """Of 40 answers whose every mark has no entry, all are labelled: the judge is right, and the light stays grey."""
+    frames = planted_rag.cited(mark=2)
+    bare = studies.study("citation").evaluate(studies.load(frames, study="citation"), **planted_rag.FAKE, n_resamples=200)
+    path = tmp_path / "labels.csv"
+    rows = bare.items[["id"]].assign(mark=bare.items["final"], annotator="ann", criterion="final")
+    rows.to_csv(path, index=False)
+    labelled = studies.study("citation").evaluate(
+        studies.load(frames, study="citation"), **planted_rag.FAKE, labels=str(path), n_resamples=200
+    )
+    assert any(e.corrects == "final" for e in labelled.summary.estimates)
+    assert (bare.light, labelled.light) == ("grey", "grey")
+    assert "name what does not exist" in labelled.sentence
+    assert "40 of 40 answers have marks without an entry" in labelled.sentence

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import planted_asked
 import planted_drift
+import planted_fresh
 import planted_more
 import planted_ner
 import planted_people
@@ -22,7 +23,7 @@ ROOMS = (planted_ner, planted_texts, planted_asked, planted_rag, planted_people,
 PLANTED: Tables = {study: kinds for room in ROOMS for study, kinds in room.TABLES.items()}
 GIVEN = [
     (study, kind, table)
-    for tables in (PLANTED, planted_more.MORE)
+    for tables in (PLANTED, planted_more.MORE, planted_fresh.FRESH)
     for study, kinds in tables.items()
     for kind, table in kinds.items()
     if isinstance(table, Planted)

@@ -86,7 +86,6 @@ def summarise(
 
     On the judge ``baseline/lexical`` the light stays grey; ``correction_fit``: see :func:`evalbench.kit.verdicts.worst_group`.
     """
-    of_judge = kit.verdicts.held_back_by(judge)
     nowhere = {str(model): leading_nowhere(rows, max_unscored)[1] for model, rows in items.groupby("model")}
     return kit.worst_group(
         with_sums(items, threshold=threshold),
@@ -95,7 +94,8 @@ def summarise(
         what="Mean final score",
         over=core.counted(items["id"].nunique(), "answer"),
         share="passed",
-        held_back={model: "; ".join(filter(None, [of_judge, why])) for model, why in nowhere.items()},
+        held_back=kit.verdicts.held_back_by(judge),
+        faults=nowhere,
         max_unscored=max_unscored,
         notes=leading_nowhere(items, 0.0)[0] if any(nowhere.values()) else (),
         remark=_without_gold(items),

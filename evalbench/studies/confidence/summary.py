@@ -88,6 +88,7 @@ def summarise(
         over=core.counted(items["id"].nunique(), "question"),
         held_back=few,
         max_unscored=max_unscored,
+        notes=_turned_round(lit),
         remark=" ".join(filter(None, [_errors(found, unlit=bands is None), by_topic.remark_of(items, confident_from)])),
         estimates=found,
         stable=None
@@ -96,6 +97,16 @@ def summarise(
         seed=seed,
         n_resamples=n_resamples,
     )
+
+
+def _turned_round(areas: Sequence[core.Estimate]) -> list[core.Note]:
+    """A note where the right answers have the lower scores."""
+    names = [e.group["model"] for e in areas if e.ci_high is not None and e.ci_high < 0.5]
+    if not names:
+        return []
+    of = f" of {core.wording.listed(names, 3)}" if len(names) < len(areas) else ""
+    short = f"right answers{of} have lower scores than wrong ones: is what is right, or the score, turned round?"
+    return [core.Note("instrument", short)]
 
 
 def _too_few(items: pd.DataFrame) -> dict[str, str]:
@@ -236,7 +247,8 @@ def _estimate(
         value, one.drawn[metric], n=sizes["n"], n_units=n_units, clustered=one.clustered, clusters=clusters
     )
     if better is not None or metric == "covered":
-        ends = at_an_end(value, n_units, (0.0, 1.0)) if metric in figures.AT_COVERAGE else None
+        least = n_units if metric in figures.AT_COVERAGE else _rarer(one, score) if metric.startswith("auroc") else 0
+        ends = at_an_end(value, min(n_units, least), (0.0, 1.0)) if least else None
         measured = measured._replace(ci_low=ends[0], ci_high=ends[1], method="Wilson, all agree") if ends else measured
     scarce = [f"only {words}: the interval is too narrow" for n, words in few if n < core.stats.FEW_UNITS <= sizes["n"]]
     note = "; ".join(filter(None, [*notes, measured.note, *scarce]))
@@ -244,6 +256,12 @@ def _estimate(
         metric=metric, title=title, unit=unit, higher_is_better=better, group=one.group,
         **{**measured._asdict(), "note": note, **sizes},
     )  # fmt: skip
+
+
+def _rarer(one: _Model, score: str) -> int:
+    """How many answers the rarer of both kinds has, right or wrong: what an area that touches an end rests on."""
+    wrong = one.rows.loc[one.rows[column_of(score)].notna(), "wrong"].dropna()
+    return int(min(wrong.sum(), len(wrong) - wrong.sum()))
 
 
 def _area(one: _Model, area: str, score: str, base: float | None) -> core.Estimate:

@@ -11,6 +11,7 @@ import pandas as pd
 from evalbench import core, kit
 from evalbench.metrics.reasoning import LEVELS, formulas, refuses
 from evalbench.studies.cot_levels.items import NO_EQUATION
+from evalbench.text.digits_in_words import number_word_notes
 from evalbench.text.solutions import parse_solution
 
 THRESHOLD, STRICT = 0.8, "strict"
@@ -103,6 +104,10 @@ def notes(
             f"{int(items['n_equations'].sum())}; most often: {named}. Responses all of whose equations are such, "
             f"unscored: {int((items['unscored'] == 'unparsed').sum())}."
         )
+    given = tables["solutions"].dropna(subset=["response", "reference"])
+    last = [text.strip().splitlines()[-1:] for text in given["response"]]
+    right = [[text.rsplit("####", 1)[-1].strip()] for text in given["reference"]]
+    out += number_word_notes(["".join(line) for line in last], right, kit.MAX_UNSCORED, "response")
     return [*out, *kit.extraction.remarks(items, answer_extractor, answer_markers)]
 
 

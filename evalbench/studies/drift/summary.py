@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -262,6 +262,9 @@ def _by_bands(e: core.Estimate) -> str:
 
 
 def _drop(e: core.Estimate, figure: str) -> str:
+    if e.value is not None and e.ci_low is not None and e.ci_high is not None and e.ci_high < 0:
+        rise = replace(e, value=-e.value, ci_low=-e.ci_high, ci_high=-e.ci_low)
+        return f"no drop but a rise of {core.wording.estimate_text(rise)} pp"
     return f"a drop of {figure} pp" if (e.value or 0.0) > 0 else f"no drop ({figure} pp)"
 
 

@@ -11,11 +11,14 @@ import pandas as pd
 
 from evalbench import core, kit
 from evalbench.studies.judge_audit import corrected, figures
+from evalbench.studies.judge_audit.doubts import doubts_of
 from evalbench.studies.judge_audit.items import LABEL, NOMINAL, PAIRS, ZERO_ONE, annotators_of, labelled_models
 
 EPSILON = 0.15
 LEAST = 20
 """Fewer answers than this make the light of a figure grey."""
+TURNED = -0.2
+"""An agreement that is shown to be lower looks like marks that are turned round."""
 MOST_SAID = 3
 """Of so many judges at most the sentence says what each may be used for."""
 LABELLED = (*figures.AGREEMENT.values(), "length_bias", "family_gap")
@@ -52,24 +55,27 @@ def summarise(
             found.append(e)
         if labels_drawn == "probability" and figures.has_rates(rows):
             found.append(corrected.sampled_estimate(rows, group))
-    beyond = _out_of_reach(found)
+    beyond, doubts = _out_of_reach(found), doubts_of(items)
 
     def held_back(e: core.Estimate) -> str:
-        return beyond.get(_judge(e), "") if e.metric in figures.AGREEMENT.values() else ""
+        why = doubts.held.get(_judge(e)) or beyond.get(_judge(e), "")
+        return why if e.metric in figures.AGREEMENT.values() else ""
 
     summary = kit.worst_group(
         items,
         [replace(m, least_units=1) for m in every if m.metric in {e.metric for e in found}],
         "judge",
         held_back=lambda e: _held_back(e) or held_back(e),
-        notes=_notes(items, found, beyond),
+        notes=[*doubts.notes, *_notes(items, found, beyond), *_turned_round(found, doubts.held)],
         absent=kit.evidence.Absent(),  # criteria have items of their own
         max_unscored=max_unscored,
         estimates=found,
         seed=seed,
         n_resamples=n_resamples,
     )
-    said = _sentence(items, summary, uses_of(items, summary.estimates, epsilon), max_unscored)
+    uses = uses_of(items, summary.estimates, epsilon)
+    uses |= {name: f"{name} cannot be judged by these labels." for name in doubts.held if name in uses}
+    said = _sentence(items, summary, uses, max_unscored)
     return replace(summary, verdict=replace(summary.verdict, sentence=said))
 
 
@@ -115,6 +121,20 @@ def _notes(items: pd.DataFrame, found: Sequence[core.Estimate], beyond: Mapping[
     return notes
 
 
+def _turned_round(found: Sequence[core.Estimate], held: Mapping[str, str]) -> list[core.Note]:
+    """A note where a judge agrees with people less than chance would."""
+    names = [
+        _judge(e)
+        for e in found
+        if e.metric in figures.AGREEMENT.values() and e.ci_high is not None and e.ci_high < TURNED and e.n >= LEAST
+        and _judge(e) not in held
+    ]  # fmt: skip
+    if not names:
+        return []
+    of = core.wording.listed(names, MOST_SAID)
+    return [core.Note("labels", f"agreement below that of chance ({of}): are the marks of one side turned round?")]
+
+
 def _compared_with_people(found: Sequence[core.Estimate], beyond: Mapping[str, str]) -> str:
     """The judge that agrees best, beside people among themselves."""
     own = [e for e in found if e.metric in figures.BEYOND.values() and e.value is not None and _judge(e) in beyond]
@@ -147,7 +167,8 @@ def _sentence(items: pd.DataFrame, summary: core.Summary, uses: Mapping[str, str
     agreements = "; ".join(_figure(e, own, "" if len(titles) == 1 else e.title) for e in ordered)
     if not labelled:
         agreements = "is not known, since no answer has both a mark and a label"
-    lead = [n.short for n in verdict.notes if "no judge can be shown" in n]
+    doubted = [n.short for n in doubts_of(items).notes]
+    lead = [*doubted, *(n.short for n in verdict.notes if "no judge can be shown" in n)]
     parts = [
         *(f"{short[:1].upper()}{short[1:]}." for short in lead),
         *_pairs_in_words(summary),

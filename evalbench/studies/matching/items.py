@@ -12,6 +12,7 @@ from evalbench import core
 from evalbench.metrics.matching import COMPONENTS, Spans
 from evalbench.studies.matching import inputs
 from evalbench.studies.matching.pairs import Matching, Pairs
+from evalbench.text.null_words import is_null_word
 
 LOW_OVERLAP = 0.1
 
@@ -35,6 +36,10 @@ def items_of(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
         "sample_id": np.repeat(samples.to_numpy(), len(checkers)),
         "checker": np.tile(np.array(checkers, dtype=object), len(samples)),
         "n_truth": n_truth,
+        "n_unnamed": np.repeat(
+            np.bincount(sample_of_truth[v.truth["rule"].map(is_null_word).to_numpy(bool)], minlength=len(samples)),
+            len(checkers),
+        ),
         "n_predicted": n_predicted,
     }
     for prefix, matching in (("", std), ("ha_", ha)):

@@ -125,6 +125,7 @@ def summarise(
         whole=True,
         headline="match_quality",
         floor=floor,
+        faults=_unnamed(items),
         absent=kit.evidence.absent_of(
             items[items["n_truth"] > 0],
             "checker",
@@ -137,6 +138,16 @@ def summarise(
         seed=seed,
         n_resamples=n_resamples,
     )
+
+
+def _unnamed(items: pd.DataFrame) -> dict[str, str]:
+    """Why every light is grey where the rules of more than a few true violations are a missing value written as a word."""
+    once = items.drop_duplicates("sample_id")
+    n, of = int(once["n_unnamed"].sum()) if "n_unnamed" in items else 0, int(once["n_truth"].sum())
+    if n <= kit.MAX_UNSCORED * of:
+        return {}
+    why = f"the rule of {n} of {core.counted(of, 'true violation')} is the word nan, None or null"
+    return dict.fromkeys(map(str, items["checker"].unique()), why)
 
 
 def _how_good(items: pd.DataFrame) -> str:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from evalbench import core, kit
 from evalbench.studies.needle.items import COLUMNS, JUDGE, NO_NUMBER, SCORERS
+from evalbench.text.digits_in_words import number_word_notes
 from evalbench.text.null_words import null_word_notes
 
 _LISTED = 8
@@ -57,7 +58,10 @@ def notes(items: pd.DataFrame, replies: pd.DataFrame, fallen: pd.DataFrame, scor
         out.append(
             f"Contexts have {least} to {most} tokens; needles are between sentences, at most {off:.2f} from the asked depth."
         )
-    return [*out, *kit.answers.remarks(items), *null_word_notes(replies["reply"].dropna(), A_FEW, "reply")]
+    expected = [text.split("; ") for text in replies["expected"]]
+    in_words = number_word_notes(list(replies["reply"]), expected, A_FEW, "answer")
+    words = null_word_notes(replies["reply"].dropna(), A_FEW, "reply")
+    return [*out, *kit.answers.remarks(items), *words, *in_words]
 
 
 def place(row: Mapping[Any, Any]) -> str:

@@ -136,9 +136,16 @@ def _doubtful(
                 f"{int(right.sum())} of {core.counted(len(right), 'reply', 'replies')} that hold the expected answer decline "
                 "to answer or deny it"
             )
-        whole = own.loc[own["recall"].notna(), "word"].mean()
-        if scorer == SCORER and bands and bands.light(whole) != bands.light(own["recall"].mean()):
-            out.setdefault(str(model), f"The scorer word would give {whole:.2f}, another light")
+        within = (own["contains"] > own["word"]) & (own["recall"] > own["word"])
+        whole = own["recall"].mask(within, own["word"]).mean()
+        if scorer not in ("word", JUDGE) and bands and bands.light(whole) != bands.light(own["recall"].mean()):
+            said = f"The scorer word would give {whole:.2f}, another light"
+            if scorer != SCORER:
+                n = core.counted(int(within.sum()), "reply", "replies")
+                said = (
+                    f"In {n} the expected answer stands within a longer word; without them {whole:.2f}, another light"
+                )
+            out.setdefault(str(model), said)
     return out
 
 

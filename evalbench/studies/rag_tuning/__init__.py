@@ -35,7 +35,7 @@ JUDGED_OPTIONS = (
     *("n_rewrites", "fusion"),
 )
 ITEMS = (
-    "id", "part", "setting", "k", "quality", *sections.RETRIEVAL, "found_1", "found_n", "place", "reciprocal", "unscored", "undefined",
+    "id", "part", "setting", "k", "quality", *sections.RETRIEVAL, "found_1", "found_n", "place", "reciprocal", "copied", "unscored", "undefined",
 )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from evalbench.studies.rag_generation.judged import cases_of
 from evalbench.studies.rag_tuning import asking, inputs
 from evalbench.studies.rag_tuning.rag import Cutter, Found, Index, indexed, judged, retrieval_scores
 from evalbench.text.refusals import is_noncommittal
+from evalbench.text.words import words
 
 Array = np.ndarray[Any, Any]
 
@@ -291,6 +292,7 @@ def of_embedding(
             "question": asked,
             "lang": langs,
             "mark": np.nan,
+            "copied": [float(_is_copy(text, index.texts[i])) for text, i in zip(asked, own, strict=True)],
             "unscored": unscored,
             "undefined": "",
         }
@@ -311,8 +313,18 @@ def of_embedding(
         table.loc[ready, "reciprocal"] = np.nan_to_num(1 / place[ready])
         table.loc[ready, "nearest"] = [index.names[p] for p in places[:, 0]]
     table["place"] = place
-    items = table[["id", "found_1", "found_n", "place", "reciprocal", "unscored", "undefined"]]
+    items = table[["id", "found_1", "found_n", "place", "reciprocal", "copied", "unscored", "undefined"]]
     return items.assign(part=EMBEDDING, setting=name, k=n_search), table
+
+
+LEAST_WORDS = 3
+"""A question of fewer words may stand in its chunk by chance."""
+
+
+def _is_copy(question: str, chunk: str) -> bool:
+    """Whether a generated question is its chunk or a passage of it, up to case, signs and blanks."""
+    own, of = words(question.casefold()), words(chunk.casefold())
+    return len(own) >= LEAST_WORDS and f" {' '.join(own)} " in f" {' '.join(of)} "
 
 
 def _marked(table: pd.DataFrame, docket: kit.judging.Docket, min_mark: float) -> None:

@@ -198,6 +198,16 @@ def best_cells(table: pd.DataFrame) -> list[str]:
     return [str(first), *map(str, same)] if won and {*same, *won} == others else []
 
 
+def _copied(rows: pd.DataFrame, max_unscored: float) -> dict[str, str]:
+    """Why the light of the embedding is grey where generated questions are passages of their chunks."""
+    known = rows[rows["copied"].notna()] if "copied" in rows else rows.head(0)
+    n = int(known["copied"].sum()) if len(known) else 0
+    if n <= max_unscored * len(known):
+        return {}
+    why = f"{n} of {core.counted(len(known), 'generated question')} repeat their chunk word for word, so that any embedding finds it"
+    return dict.fromkeys(map(str, rows["setting"].unique()), why)
+
+
 @kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
@@ -242,6 +252,7 @@ def summarise(
             "setting",
             headline=headline,
             floor=hit_floor if of_hits else 0.0,
+            faults=_copied(rows, max_unscored),
             over=over,
             max_unscored=max_unscored,
             absent=kit.evidence.Absent(),
