@@ -89,7 +89,7 @@ def check(
 def _null_words(cells: pd.Series, name: str) -> list[str]:
     """A note where more than a few cells of a column are the word nan, None or null, which equals itself."""
     n = int(cells.map(is_null_word).sum()) if cells.dtype == object or str(cells.dtype).startswith("str") else 0
-    if n <= _A_FEW * len(cells):
+    if n <= max(1, _A_FEW * len(cells)):
         return []
     return [
         Note("unmatched", f"{n:,} of {counted(len(cells), 'cell')} of column {name} are the word nan, None or null")

@@ -216,7 +216,9 @@ def test_the_overall_score_of_explainability_is_that_of_the_corrected_half(tmp_p
 def test_labels_do_not_answer_for_marks_that_lead_nowhere(tmp_path):
     """Of 40 answers whose every mark has no entry, all are labelled: the judge is right, and the light stays grey."""
     frames = planted_rag.cited(mark=2)
-    bare = studies.study("citation").evaluate(studies.load(frames, study="citation"), **planted_rag.FAKE, n_resamples=200)
+    bare = studies.study("citation").evaluate(
+        studies.load(frames, study="citation"), **planted_rag.FAKE, n_resamples=200
+    )
     path = tmp_path / "labels.csv"
     rows = bare.items[["id"]].assign(mark=bare.items["final"], annotator="ann", criterion="final")
     rows.to_csv(path, index=False)
