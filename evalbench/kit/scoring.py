@@ -23,7 +23,7 @@ from evalbench.metrics.registry import MODULE, Card, card
 from evalbench.metrics.text import Unavailable, score
 from evalbench.readers.renames import usual
 from evalbench.text.digits_in_words import number_word_notes
-from evalbench.text.null_words import null_word_notes
+from evalbench.text.odd_texts import misplaced_notes, odd_text_notes
 from evalbench.text.sentences import sentences
 
 if TYPE_CHECKING:
@@ -146,10 +146,11 @@ def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Options, re
     texts = [*frame["output"], *(text for several in frame.get("reference", ()) for text in several)]
     scored.notes += lines_note(scored.unscored, options, texts)
     given = [text for text in frame["output"] if isinstance(text, str)]
-    scored.notes += null_word_notes(given, options.get("max_unscored", MAX_UNSCORED), "output")
+    scored.notes += odd_text_notes(given, options.get("max_unscored", MAX_UNSCORED), "output")
     if "reference" in frame:
         most = options.get("max_unscored", MAX_UNSCORED)
         scored.notes += number_word_notes(list(frame["output"]), frame["reference"], most, "output")
+        scored.notes += misplaced_notes(list(frame["output"]), frame["reference"], "output")
     scored.notes += unspaced_notes(scored.unscored, options, given)
     return scored
 

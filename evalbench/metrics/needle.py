@@ -122,7 +122,7 @@ def denied(reply: str, text: str) -> bool:
 @functools.lru_cache(10_000)
 def _negations(text: str) -> regex.Pattern[str]:
     return regex.compile(
-        r"(?:\b(?:not|never|neither|nor|не|нет|ни)\s+(?:(?:an?|the|in|at|на|в)\s+)*|n['’]t\s+|不是?)"
+        r"(?:\b(?:not|never|neither|nor|anything\s+but|far\s+from|other\s+than|instead\s+of|rather\s+than|no\s+longer|не|нет|ни)\s+(?:(?:an?|the|in|at|на|в)\s+)*|n['’]t\s+|不是?)"
         + regex.escape(text)
     )
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pandas as pd
 from planted import ANY, NOT_GREEN, Frames, N, Planted, Tables, items, lights, one_table
 from planted_asked import SURE, agree_where_wrong, half, sure
-from planted_drift import DRIFTED, later
-from planted_people import MATCHED, audited, marked, truth
+from planted_drift import COMPARED, DRIFTED, later, pairs
+from planted_people import CORRELATION, MATCHED, WARM, audited, marked, truth
 from planted_rag import GENERATED, TUNED, generated, library
 from planted_texts import CLOSE, FOUND, answers, needles, problems, solution, turns
 
@@ -64,6 +64,11 @@ def counted_in_words(i: int) -> str:
     return f"She counts them.\n#### {('seven', 'eight', 'nine')[i % 3]}"
 
 
+def one_context() -> Frames:
+    own = generated()["answers"]
+    return {"answers": own.assign(contexts=[own["contexts"].iloc[0]] * N)}
+
+
 FRESH: Tables = {
     "judge_audit": {
         "marks_of_0_to_100": Planted(in_hundreds, r"0 to 100.*another scale.*1 to 5", lights=GREY),
@@ -78,6 +83,12 @@ FRESH: Tables = {
     "needle": {
         "within_a_longer_word": within_words("contains"),
         "within_a_longer_word_by_fuzzy": within_words("fuzzy"),
+        "replies_that_are_the_question": Planted(
+            one_table(needles(lambda i: "Is it 3, 5 or 7?").assign(question="Is it 3, 5 or 7?", expected="5")), r"repeat the question", FOUND, GREY
+        ),
+        "anything_but_the_answer": Planted(
+            one_table(needles(lambda i: f"Gate {i} is anything but green.").assign(expected="green")), r"40 of 40.*deny it", FOUND, GREY
+        ),
         "numbers_in_words": Planted(
             one_table(needles(lambda i: "It has five.").assign(expected="5")),
             r"40 of 40 answers write in words a number", FOUND, lights("red"),
@@ -86,6 +97,20 @@ FRESH: Tables = {
     "text_metrics": {
         "numbers_in_words": Planted(
             one_table(answers(lambda i: "five").assign(reference="5")), r"40 of 40 outputs write in words", CLOSE, lights("red")
+        ),
+        "errors_of_an_endpoint": Planted(
+            one_table(answers(lambda i: "Error code: 429 - rate limit exceeded" if i % 2 else f"pier {i}")),
+            r"20 of 40 outputs read like an error", CLOSE, NOT_GREEN,
+        ),
+        "blocks_of_reasoning": Planted(
+            one_table(answers(lambda i: f"<think>Perhaps {i + 1}?</think>pier {i}")), r"40 of 40 outputs hold a block of reasoning", CLOSE, NOT_GREEN,
+        ),
+        "one_text_for_all": Planted(
+            one_table(answers(lambda i: "the pier")), r"40 of 40 outputs are one and the same text", CLOSE, NOT_GREEN,
+        ),
+        "rows_that_are_shifted": Planted(
+            one_table(answers(lambda i: f"pier {i}").assign(reference=[f"pier {(i + 1) % N}" for i in range(N)])),
+            r"40 of 40 outputs are the reference of another item", CLOSE, NOT_GREEN,
         ),
         "references_that_are_the_word_nan": Planted(
             one_table(answers(lambda i: f"pier {i}").assign(reference="nan")), r"40 of 40 cells of column reference", CLOSE, ANY,
@@ -101,6 +126,13 @@ FRESH: Tables = {
         "rules_that_are_the_word_nan": Planted(without_rules, r"rule of 40 of 40 true violations is the word nan", MATCHED, GREY),
     },
     "rag_generation": {
+        "the_same_contexts_for_all": Planted(
+            one_context, r"40 of 40 answers have the same contexts", GENERATED, NOT_GREEN
+        ),
+        "answers_that_are_their_contexts": Planted(
+            lambda: {"answers": (own := generated()["answers"]).assign(contexts=[[text] for text in own["answer"]])},
+            r"40 of 40 answers are one of their contexts word for word", GENERATED, ANY,
+        ),
         "truths_that_are_the_word_nan": Planted(
             lambda: generated(truth=lambda i: "nan"), r"40 of 40 cells of column (ground_truth|reference) are the word nan", GENERATED, NOT_GREEN
         ),
@@ -120,7 +152,19 @@ FRESH: Tables = {
             lambda: {"turns": turns(n=12)}, r"fewer than 20.*though 10 are enough for a light", lights=ANY,
         ),
     },
+    "human_correlation": {
+        "a_metric_that_is_the_marks": Planted(
+            lambda: CORRELATION["all_right"].frames(),
+            r"equals people's marks of clear on all 120 outputs", WARM, ANY,
+        ),
+    },
+    "cascade": {
+        "errors_of_an_endpoint": Planted(
+            lambda: {"items": pairs(b="Error code: 429 - rate limit exceeded")}, r"of B 40 of 40 answers read like an error", COMPARED, ANY,
+        ),
+    },
     "confidence": {
+        "one_score_for_all": Planted(one_table(sure(lambda i: 10, half)), r"all answers have the same score", SURE, GREY),
         "what_is_right_is_turned_round": Planted(
             one_table(sure(agree_where_wrong, half)), r"AUROC[^.]*0\.00 \[0\.00, 0\.1\d\].*turned round\?", SURE, lights("red")
         ),

@@ -411,5 +411,8 @@ def test_an_expected_answer_that_the_question_holds_is_in_the_sentence():
 def test_refusals_and_denials_that_hold_the_expected_answer_make_the_light_grey(reply):
     found = result_of(replies([reply] * 40, "San Francisco"), **LIT)
     assert found.light == "grey"
-    assert "40 of 40 replies that hold the expected answer decline to answer or deny it" in found.sentence
+    assert (
+        "40 of 40 replies that hold the expected answer decline to answer, deny it or repeat the question"
+        in found.sentence
+    )
     assert result_of(replies(["It is not Oslo but San Francisco."] * 40, "San Francisco"), **LIT).light == "green"

@@ -10,6 +10,7 @@ import pandas as pd
 from evalbench import core, kit
 from evalbench.studies.cascade import bases, facts, naive_checks, pairs, people, stages, state, summary
 from evalbench.studies.cascade.items import UNDECIDED, saved_in_all
+from evalbench.text.odd_texts import odd_text_notes
 
 
 def described(options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -52,6 +53,10 @@ def notes(
 ) -> list[str]:
     """What was missing, contradicted, handed on or left open."""
     out = kit.answers.remarks(items)
+    for side, texts in (("A", [case.a for case in cases]), ("B", [case.b for case in cases])):
+        for note in odd_text_notes(texts, kit.MAX_UNSCORED):
+            ranked = core.Note(note.kind, f"of {side} {note.short}") if isinstance(note, core.Note) else None
+            out.append(ranked or f"{side}: {note}")
     names = summary.names_of(items)
     if names != ("A", "B"):
         out.append(f"A is {names.a}, B is {names.b}.")

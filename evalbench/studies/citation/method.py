@@ -11,7 +11,7 @@ from evalbench import kit
 from evalbench.judge.entail import holds_back
 from evalbench.studies.citation import sources
 from evalbench.studies.citation.items import CONSISTENCY, FINAL_WEIGHTS, NO_QUOTE, WEIGHTS
-from evalbench.text.null_words import null_word_notes
+from evalbench.text.odd_texts import odd_text_notes
 from evalbench.text.quotations import SHORTEST
 
 
@@ -43,7 +43,7 @@ def notes(
         (check_urls, "Pages were fetched from the live web: another day may give other figures (table pages)."),
     )
     collected = [f"Answers of {model} were collected with the prompt cited_answer."] if model else []
-    words = null_word_notes(texts, max_unscored)
+    words = odd_text_notes(texts, max_unscored)
     return [*collected, *words, *kit.answers.remarks(items), *(text for holds, text in said if holds)]
 
 

@@ -23,7 +23,7 @@ from evalbench.studies.confidence.items import MATCH, P_BY, SIMILARITY, items_of
 from evalbench.studies.confidence.summary import COVERAGE, light_of, measures, summarise
 from evalbench.studies.contract import offered
 from evalbench.text.normalise import tokenizer
-from evalbench.text.null_words import null_word_notes
+from evalbench.text.odd_texts import odd_text_notes
 
 QUESTION = "Can right answers be told from wrong ones by the model's own confidence?"
 MEASURED_BY = {
@@ -174,7 +174,7 @@ def evaluate(
             *data.notes,
             *found.notes,
             *scored.notes,
-            *null_word_notes(found.rows["answer"], max_unscored),
+            *odd_text_notes(found.rows["answer"], max_unscored),
             *method.notes(items, summary, options),
         ),
         method=method.described(options, items, len(models) > 1),

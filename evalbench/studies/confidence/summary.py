@@ -110,10 +110,14 @@ def _turned_round(areas: Sequence[core.Estimate]) -> list[core.Note]:
 
 
 def _too_few(items: pd.DataFrame) -> dict[str, str]:
-    """Of each model that has too few wrong or right answers for a light: how few."""
+    """Of each model that has too few wrong or right answers for a light, or one score for all: that it is so."""
     known = items[items[figures.FIRST].notna() & items["wrong"].notna()]
     out = {}
-    for model, own in known.groupby("model")["wrong"]:
+    for model, rows in known.groupby("model"):
+        own = rows["wrong"]
+        if rows[figures.FIRST].nunique() == 1 and len(rows) > 1:
+            out[str(model)] = "all answers have the same score, which tells none from another"
+            continue
         wrong = int(own.sum())
         least, which = min((wrong, "wrong"), (len(own) - wrong, "right"), key=lambda one: one[0])
         if 0 < least < core.stats.FEW_UNITS:

@@ -12,6 +12,7 @@ from evalbench import core, kit
 from evalbench.metrics.reasoning import LEVELS, formulas, refuses
 from evalbench.studies.cot_levels.items import NO_EQUATION
 from evalbench.text.digits_in_words import number_word_notes
+from evalbench.text.odd_texts import odd_text_notes
 from evalbench.text.solutions import parse_solution
 
 THRESHOLD, STRICT = 0.8, "strict"
@@ -104,6 +105,7 @@ def notes(
             f"{int(items['n_equations'].sum())}; most often: {named}. Responses all of whose equations are such, "
             f"unscored: {int((items['unscored'] == 'unparsed').sum())}."
         )
+    out += odd_text_notes(responses, kit.MAX_UNSCORED, "response", alike=False)
     given = tables["solutions"].dropna(subset=["response", "reference"])
     last = [text.strip().splitlines()[-1:] for text in given["response"]]
     right = [[text.rsplit("####", 1)[-1].strip()] for text in given["reference"]]

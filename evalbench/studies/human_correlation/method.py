@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from evalbench import core
 from evalbench.studies.human_correlation import panels, tables
 
@@ -23,7 +25,22 @@ def remarks(panel: panels.Panel, terms: panels.Terms) -> tuple[str, ...]:
         "" if panel.has_systems else "no column system: no system level, no partial correlation",
         core.compared.left_out_note(n, "metrics", "their agreement on each criterion"),
     )
-    return tuple(filter(None, said))
+    return (*_copies(panel), *filter(None, said))
+
+
+def _copies(panel: panels.Panel) -> list[core.Note]:
+    """Metrics that equal people's marks of a criterion on every output, on enough of them."""
+    notes = []
+    for j, scorer in enumerate(panel.scorers):
+        for k, criterion in enumerate(panel.criteria):
+            own = panel.x[:, j][np.isfinite(panel.x[:, j]) & np.isfinite(panel.y[:, k])]
+            people = panel.y[:, k][np.isfinite(panel.x[:, j]) & np.isfinite(panel.y[:, k])]
+            if panel.compared[j, k] and len(own) >= core.stats.FEW_UNITS and np.ptp(own) and (own == people).all():
+                short = (
+                    f"{scorer} equals people's marks of {criterion} on all {len(own)} outputs, as if one were a copy"
+                )
+                notes.append(core.Note("instrument", short))
+    return notes
 
 
 def described(panel: panels.Panel, terms: panels.Terms) -> tuple[str, ...]:

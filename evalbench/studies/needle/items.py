@@ -11,6 +11,7 @@ from evalbench import core, kit
 from evalbench.metrics import needle as metrics
 from evalbench.studies.needle import haystack, inputs
 from evalbench.text.refusals import is_refusal
+from evalbench.text.words import words
 
 KEYS = ("id", "model")
 JUDGE = "judge"
@@ -18,6 +19,11 @@ SCORERS = ("contains", "first_number", "word", "fuzzy")
 COLUMNS = {name: name for name in SCORERS} | {JUDGE: "judged"}
 """The column of each scorer."""
 NO_NUMBER = "the expected answer is not one number"
+
+
+def _echoes(reply: str, question: str) -> bool:
+    """Whether a reply is its question and nothing else."""
+    return bool(question.strip()) and words(reply.casefold()) == words(question.casefold())
 
 
 def items_of(
@@ -64,8 +70,12 @@ def items_of(
         for q, wanted in zip(asked, expected, strict=True)
     ]
     items["declined"] = [
-        float(is_refusal(reply) or any(metrics.denied(reply, text) for text in wanted)) if right else np.nan
-        for reply, wanted, right in zip(texts, expected, (items["recall"] > 0) & (scorer != JUDGE), strict=True)
+        float(is_refusal(reply) or _echoes(reply, asked_by) or any(metrics.denied(reply, text) for text in wanted))
+        if right
+        else np.nan
+        for reply, asked_by, wanted, right in zip(
+            texts, asked, expected, (items["recall"] > 0) & (scorer != JUDGE), strict=True
+        )
     ]
     unscored_now = (unscored != "").to_numpy()
     items.loc[unscored_now, "recall"] = np.nan

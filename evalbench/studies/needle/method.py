@@ -11,7 +11,7 @@ import pandas as pd
 from evalbench import core, kit
 from evalbench.studies.needle.items import COLUMNS, JUDGE, NO_NUMBER, SCORERS
 from evalbench.text.digits_in_words import number_word_notes
-from evalbench.text.null_words import null_word_notes
+from evalbench.text.odd_texts import odd_text_notes
 
 _LISTED = 8
 A_FEW = 0.05
@@ -60,7 +60,7 @@ def notes(items: pd.DataFrame, replies: pd.DataFrame, fallen: pd.DataFrame, scor
         )
     expected = [text.split("; ") for text in replies["expected"]]
     in_words = number_word_notes(list(replies["reply"]), expected, A_FEW, "answer")
-    words = null_word_notes(replies["reply"].dropna(), A_FEW, "reply")
+    words = odd_text_notes(replies["reply"].dropna(), A_FEW, "reply")
     return [*out, *kit.answers.remarks(items), *words, *in_words]
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evalbench import kit
+from evalbench import core, kit
 from evalbench.judge.entail import holds_back
 from evalbench.studies.rag_generation import inputs, judged
-from evalbench.text.null_words import null_word_notes
+from evalbench.text.odd_texts import LEAST, ONE_TEXT_FROM, odd_text_notes
 from evalbench.text.sentences import splitter
+from evalbench.text.words import words
 
 
 def notes(cases: Sequence[judged.Case], items: Any, options: Mapping[str, Any]) -> list[str]:
@@ -47,14 +49,32 @@ def notes(cases: Sequence[judged.Case], items: Any, options: Mapping[str, Any]) 
     cutters = sorted({f"{splitter(case.answer.lang)} ({case.answer.lang})" for case in cases})
     before = "The verdicts came with the data set (table verdicts): no judge was asked in this run."
     given = [before] if options["judge"] == inputs.OWN_TABLE else []
-    written = null_word_notes([case.answer.text for case in cases], options["max_unscored"])
+    written = odd_text_notes([case.answer.text for case in cases], options["max_unscored"])
     return [
         *given,
         *written,
+        *_odd_contexts(cases),
         *kit.answers.remarks(items),
         *(text for holds, text in said if holds),
         f"Sentences were cut by {', '.join(cutters)}.",
     ]
+
+
+def _odd_contexts(cases: Sequence[judged.Case]) -> list[core.Note]:
+    """Contexts that are the same for nearly all answers, and answers that are one of their own contexts."""
+    given = [tuple(case.answer.contexts) for case in cases if case.answer.contexts]
+    if len(given) < LEAST:
+        return []
+    notes, of = [], core.counted(len(given), "answer")
+    n = Counter(given).most_common(1)[0][1]
+    if n >= ONE_TEXT_FROM * len(given):
+        notes.append(core.Note("mixed", f"{n} of {of} have the same contexts"))
+    own = sum(words(case.answer.text or "") in [words(text) for text in case.answer.contexts] for case in cases)
+    if own > len(given) / 2:
+        notes.append(
+            core.Note("instrument", f"{own} of {of} are one of their contexts word for word, which supports itself")
+        )
+    return notes
 
 
 def judge_words(judge: str) -> str:

@@ -22,7 +22,7 @@ from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
 from evalbench.studies.reproduction import inputs, method, summary
 from evalbench.studies.reproduction.items import graded, items_of, trials_of
-from evalbench.text.null_words import null_word_notes
+from evalbench.text.odd_texts import odd_text_notes
 
 QUESTION = "Does a model give the same answer to the same question again?"
 MEASURED_BY = {**dict.fromkeys(("n_generations", "task"), ("*",)), "embed": ("semantic_diversity",)}
@@ -172,7 +172,7 @@ def evaluate(
             *method.notes(rows, options | beside),
             *found,
             *said,
-            *null_word_notes(rows["output"].dropna(), max_unscored, "generation"),
+            *odd_text_notes(rows["output"].dropna(), max_unscored, "generation", alike=False),
         ),
         method=method.described({**options, **marks}, rows),
         replies=replies,
