@@ -14,10 +14,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core.wording import count, counted, decimals_for, rounded, signed
+from evalbench.draw.band import verdict_html
 from evalbench.draw.html import Html, attribute, breakable, case_anchor, escape, language_attributes, without_markup
 from evalbench.draw.slices import slices_html
 from evalbench.draw.spans import Document, Span, documents, highlight
-from evalbench.draw.verdict import data_label, headline_table, notes_html, verdict_html
+from evalbench.draw.verdict import data_label, headline_table, notes_html
 
 if TYPE_CHECKING:
     import pandas as pd

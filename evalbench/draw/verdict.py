@@ -102,7 +102,7 @@ def _figure_cells(
         f'<td class="eb-barcell">{bar}</td>'
         f'<td class="n eb-interval">{interval}</td>'
         f'<td class="n">{behind}</td>{missing}'
-        f"<td>{light_word(light)}</td>"
+        f"<td>{light_word(light)}{' <span class=eb-small>decides</span>' if row.get(_DECIDES) else ''}</td>"
     )
 
 
@@ -159,6 +159,7 @@ def headline_table(
     first: int = 4,
     items: str = "",
     terms: str = "",
+    decides: Mapping[str, Any] | None = None,
 ) -> Html:
     """The headline figures: metric, value, interval as bar and numbers, counts, light.
 
@@ -170,8 +171,10 @@ def headline_table(
     - ``items``: Where on the page the items are, ``#items``: each count of them becomes a link that searches the row's
       group.
     - ``terms``: Where the page explains its words, ``#term-``: the heads of the columns become links to them.
+    - ``decides``: The row that decided, which says so.
     """
     flat: list[Mapping[str, Any]] = [row if isinstance(row, Mapping) else row.row() for row in rows]
+    flat = [{**row, _DECIDES: True} if row is decides else row for row in flat]
     if items:
         flat = [{**row, _BEHIND: _items_link(row, by, items)} for row in flat]
     flat = [*as_one_row(flat, by)]
@@ -197,6 +200,9 @@ def headline_table(
     more += [counted(unshown, "more figure")] * bool(unshown)
     if not more:
         return top
+    if f'id="{DECIDES}"' in top:
+        flat = [{**row, _DECIDES: False} for row in flat]
+        metrics = _by_metric(flat)
     folded = [row for name in metrics if name in grids or name not in open_ones for row in metrics[name]]
     return Html(
         f'{top}<details class="eb-more"><summary>{escape(" and ".join(more))}</summary>'
@@ -204,7 +210,10 @@ def headline_table(
     )
 
 
-_BEHIND = "\0items"  # a key that no column has
+_BEHIND = "\0items"  # keys that no column has
+_DECIDES = "\0decides"
+DECIDES = "decides"
+"""The place of the figure that decided, for links to it."""
 
 
 def _items_link(row: Mapping[str, Any], by: Sequence[str], items: str) -> Html:
@@ -305,13 +314,18 @@ def _metric_rows(
     domain, name = domain_of(group), _metric_name(group[0], said)
     cells = [_figure_cells(row, domain, decimals, marks) for row in group]
     if not by:
-        return f"<tbody>{''.join(f'<tr><th scope=row>{name}</th>{c}</tr>' for c in cells)}</tbody>"
+        alone = (f"<tr{_place(row)}><th scope=row>{name}</th>{c}</tr>" for row, c in zip(group, cells, strict=True))
+        return f"<tbody>{''.join(alone)}</tbody>"
     heading = f'<tr><th scope="rowgroup" colspan="{len(by) + 7}" class="eb-metric">{name}</th></tr>'
     lines = (
-        f"<tr>{''.join(_group_cell(row.get(column)) for column in by)}{c}</tr>"
+        f"<tr{_place(row)}>{''.join(_group_cell(row.get(column)) for column in by)}{c}</tr>"
         for row, c in zip(group, cells, strict=True)
     )
     return f"<tbody>{heading}{''.join(lines)}</tbody>"
+
+
+def _place(row: Mapping[str, Any]) -> str:
+    return f' id="{DECIDES}"' if row.get(_DECIDES) else ""
 
 
 def _group_cell(name: Any) -> str:
@@ -320,47 +334,7 @@ def _group_cell(name: Any) -> str:
     return f'<td class="w">{shown}</td>'
 
 
-# -- band ---------------------------------------------------------------------------------------
-
-
-def _evidence(results: Mapping[str, Any]) -> list[str]:
-    missing, total, of = (results["items"].get(name) or 0 for name in ("unscored", "n", "of"))
-    items = counted(total, "item") + (f" ({of})" if of else "")
-    some = any(row.get("n_unscored") for row in results.get("summary") or ())
-    whole = f"all {items} have a score, though not of every figure" if some else f"all {items} could be scored"
-    facts = [f"{count(missing)} of {items} could not be scored" if missing else whole]
-    said = (results.get("stopping") or {}).get("sentence") or ""
-    facts += [said] if said and said not in results["sentence"] else []
-    facts += _resting_on(results["light"], results.get("would_be_light"), results.get("light_stability"))
-    if results.get("light_rule"):
-        facts.append(f"rule: {results['light_rule']}")
-    return facts
-
-
-def _resting_on(light: str, would_be: str | None, stability: float | None) -> list[str]:
-    """How sure the light is, and what it would be where the evidence holds it back: the resamples' share is that one's."""
-    share = "" if stability is None else f"{100 * stability:.0f} %"
-    if would_be in (None, light):
-        return [f"{share} of resamples give the same light"] * bool(share)
-    alone = f"{light} for lack of evidence; on the figures alone it would be {would_be}"
-    return [alone + (f" ({share} of resamples)" if share else "")]
-
-
-def verdict_html(results: Mapping[str, Any]) -> Html:
-    """The band: light as word, symbol and colour; the sentence; what it rests on.
-
-    - ``results``: Content of ``results.json``.
-    """
-    light = str(results["light"])
-    meaning = f' <span class="eb-meaning">{escape(MEANING[light])}</span>' if MEANING.get(light) else ""
-    facts = "".join(f"<li>{escape(fact)}</li>" for fact in _evidence(results))
-    return Html(
-        f'<div class="eb-verdict eb-{attribute(light)}"><p class="eb-light">'
-        f'<span class="eb-symbol" aria-hidden="true">{SYMBOLS.get(light, "○")}</span>'
-        f"<strong>{escape(light.capitalize())}</strong>{meaning}{synthetic_label(results['data'])}</p>"
-        f'<p class="eb-sentence">'
-        f'{escape(results["sentence"])}</p><ul class="eb-facts">{facts}</ul></div>'
-    )
+# -- labels --------------------------------------------------------------------------------------
 
 
 def data_label(data: Mapping[str, Any]) -> str:

@@ -15,11 +15,14 @@ from urllib.parse import quote
 
 from evalbench.core.budget import in_words
 from evalbench.core.judging_time import in_words as again_in_words
+from evalbench.core.result import deciding_row
+from evalbench.draw.band import verdict_html
 from evalbench.draw.html import Html, attribute, escape
+from evalbench.draw.matrix import figures_html
 from evalbench.draw.slices import slices_html
 from evalbench.draw.stopped import stopped_html
 from evalbench.draw.trials import trials_html
-from evalbench.draw.verdict import data_label, headline_table, notes_html, verdict_html
+from evalbench.draw.verdict import data_label, notes_html
 from evalbench.errors import BadInput
 from evalbench.readers import runs
 from evalbench.readers.parameters import Parameter, readable_parameters
@@ -28,7 +31,7 @@ from evalbench.report.facts import files, provenance, settings, warnings
 from evalbench.report.history import UNREADABLE
 from evalbench.report.narrative import Heading, Narrative, narrate, stopped_at, without_ansi
 from evalbench.report.page import page_html
-from evalbench.report.rows import anchored, csv_links, fitted, items_of, with_items_behind
+from evalbench.report.rows import anchored, csv_links, fitted, items_of, reachable, with_items_behind
 
 _STATUS = {
     "failed": "The run failed",
@@ -41,6 +44,8 @@ _STATUS = {
 _OWN_IDS = (
     "verdict",
     "figures",
+    "decides",
+    "notes",
     "trials",
     "slices",
     "about",
@@ -119,10 +124,11 @@ def render(folder: Path) -> Path:
         return runs.write_text(folder / PAGE, anchored(page_html("report.html.jinja", context)))
     items, (summary, by) = items_of(folder, source.results), (source.results[key] for key in ("summary", "by"))
     place = "#items" if items.table else ""
-    context["headline"] = headline_table(summary, by, items=place, terms="#term-")
+    context["headline"] = figures_html(summary, by, items=place, terms="#term-", decides=deciding_row(source.results))
     context["items"] = items.table
     context["contents"] = [part for part in context["contents"] if place or part.id != "items"]
     page = page_html("report.html.jinja", context)
+    page = reachable(page)
     if place:
         groups = dict.fromkeys(str(row[name]) for name in by for row in summary if row.get(name) not in (None, ""))
         page = with_items_behind(page, list(groups), place)
@@ -143,7 +149,7 @@ def _finished(source: Source, cell: tuple[Parameter, ...], folder: Path) -> dict
         "question": results["question"],
         "judged": results["judged"],
         "data": data_label(data),
-        "band": verdict_html(results),
+        "band": verdict_html(results, linked=True),
         "notes": notes_html([note for note in results["notes"] if note not in (stopped, judged_again)]),
         "trials": trials_html(results["trials"], results["by"]) if results.get("trials") else Html(""),
         "slices": (by_value := slices_html(results)),

@@ -156,6 +156,20 @@ def _telling(items: pd.DataFrame, keys: Sequence[str]) -> list[str]:
 # -- CSV ------------------------------------------------------------------------------------------
 
 
+_TO = re.compile(r'(<a class="eb-to" href="#)([^"]*)"')
+
+
+def reachable(page: str) -> str:
+    """The page with the links of the answer; one to a part that this page does not have leads to the figures.
+
+    Examples
+    --------
+    >>> reachable('<a class="eb-to" href="#notes">x</a><section id="figures">')
+    '<a class="eb-to" href="#figures">x</a><section id="figures">'
+    """
+    return _TO.sub(lambda m: m[0] if f' id="{m[2]}"' in page else f'{m[1]}figures"', page)
+
+
 def csv_links(folder: Path, names: Iterable[str]) -> dict[str, Html]:
     """Tables as CSV within the page, by the name of their file: the smallest first, as many as have room.
 

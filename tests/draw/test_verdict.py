@@ -4,7 +4,8 @@ import pytest
 
 from evalbench.core.result import Estimate
 from evalbench.core.wording import aligned, rounded
-from evalbench.draw.verdict import headline_table, verdict_html
+from evalbench.draw.band import verdict_html
+from evalbench.draw.verdict import headline_table
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,5 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     shown = {d.metric for d in facts.differences() if d.better}
     every = {d.metric for d in facts.differences()}
     if lead is not None and len(every) > 1 and lead.metric not in shown:
-        others = f"{len(shown)} of {len(every)} metrics one is" if shown else "no other metric is one either"
-        said += f" In {others}."
+        said += f" A difference is shown in {len(shown) or 'none'} of {len(every)} metrics."
     return kit.answering.answered(summary, facts, said)
