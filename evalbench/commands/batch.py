@@ -178,6 +178,7 @@ def _summarised(
             "report": Path(os.path.relpath(page, folder)).as_posix() if page.is_file() else None,
             "status": str(o.run["status"]), "error": str(o.run.get("error") or ""), "resumed": o.resumed,
             "light": str(o.results["light"]) if o.results else None, "headline": _figure(o),
+            "answer": ((o.results or {}).get("answer") or {}).get("answer"),
             "seconds": o.run.get("seconds"), "against": one.row(folder) if one else None,
         })  # fmt: skip
     tests = {figure.comparison.n_tests for one in found for figure in one.figures}

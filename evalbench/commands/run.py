@@ -194,7 +194,7 @@ def run_study(
     max_cost: float | None,
     **how: Any,
 ) -> None:
-    """Render one study into a report; prints its light, headline figures and where the page is."""
+    """Render one study into a report; prints the answer, its light and figures, and where the page is."""
     from evalbench.runs.fork import forking
 
     # Before anything else: the kernel's imports take longer than all that comes before its start.
@@ -236,11 +236,11 @@ def carry_out(
     - ``name``: The study, for what fails before there is a plan.
     - ``after``: Further lines about a finished run.
     """
-    from evalbench.commands.printed import headline, run_object, uncertain
+    from evalbench.commands.brief import brief
+    from evalbench.commands.printed import run_object
     from evalbench.commands.step_summary import summarise_run
     from evalbench.core.budget import in_words
     from evalbench.core.progress import Shown
-    from evalbench.core.verdict import SYMBOLS
     from evalbench.report.index import write_index
     from evalbench.runs.run import run
 
@@ -287,12 +287,9 @@ def carry_out(
         click.echo(page)
     else:
         if done.results is not None:
-            click.echo(f"{SYMBOLS[done.light]} {done.light}  {done.results['sentence']}")
-            for line in uncertain(done.results):
-                click.echo(line)
+            click.echo("\n".join(brief(done.results)))
             if stopped := done.results.get("stopping"):
                 click.echo(f"  {stopped['sentence']}")
-            click.echo("\n".join(headline(done.results)))
             if stopped := in_words(done.results.get("budget") or {}):
                 click.echo(f"budget  {stopped}")
         for line in after(done) if after and done.results is not None else ():

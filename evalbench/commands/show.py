@@ -52,16 +52,9 @@ def show(run: str, form: str, fail_on: tuple[str, ...], root: Path | None) -> No
 
 
 def _text(about: Mapping[str, Any], results: Mapping[str, Any] | None, folder: Path) -> list[str]:
-    from evalbench.commands.printed import headline, uncertain
-    from evalbench.core.verdict import SYMBOLS
+    from evalbench.commands.brief import brief
 
     page = f"report  {folder / PAGE}"
     if results is None:
         return [f"{about.get('status', 'unknown')}: {about.get('error') or ''}", page]
-    light = str(results["light"])
-    return [
-        f"{SYMBOLS[light]} {light}  {results['sentence']}",
-        *uncertain(results),
-        *headline(results, most=10_000),
-        page,
-    ]
+    return [*brief(results), page]

@@ -53,11 +53,9 @@ def matrix(rows: Sequence[Mapping[str, Any]], by: Sequence[str], decides: Mappin
     titles = {str(row["metric"]): title_of(row) for row in rows}
     own = {m: [row for row in rows if str(row["metric"]) == m] for m in metrics}
     scales = {m: (domain_of(found), shared_decimals(found)) for m, found in own.items()}
-    heads = "".join(
-        f'<th scope="col">{breakable(titles.get(c, c) if across else c)}</th>' for c in right[:MOST_COLUMNS]
-    )
+    heads = "".join(f'<th scope="col">{_named(titles.get(c, c) if across else c)}</th>' for c in right[:MOST_COLUMNS])
     body = "".join(
-        f'<tr><th scope="row">{breakable(r if across else titles[r])}{"" if across else _unit(own[r][0])}</th>'
+        f'<tr><th scope="row">{_named(r if across else titles[r])}{"" if across else _unit(own[r][0])}</th>'
         + "".join(
             _cell(cells.get((c, r) if across else (r, c)), scales[c if across else r], decides)
             for c in right[:MOST_COLUMNS]
@@ -76,6 +74,11 @@ def matrix(rows: Sequence[Mapping[str, Any]], by: Sequence[str], decides: Mappin
         f'<table class="eb-table eb-matrix"><thead><tr><th scope="col">{escape(corner)}</th>{heads}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>{more}"
     )
+
+
+def _named(text: str) -> Html:
+    """A title breaks at its blanks, a name without any after its signs."""
+    return escape(text) if " " in text else breakable(text)
 
 
 def _group(row: Mapping[str, Any], by: Sequence[str]) -> str:

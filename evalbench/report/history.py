@@ -75,6 +75,7 @@ class Run(NamedTuple):
     - ``settings``: Parameters but for those of :data:`NOT_COUNTED`.
     - ``seed``: The parameter of this name.
     - ``sha256``: Of the data; empty where unknown.
+    - ``answer``: What the study answers, in plain words; empty where the run has none.
     """
 
     study: str
@@ -94,6 +95,7 @@ class Run(NamedTuple):
     settings: Mapping[str, Any] = MappingProxyType({})
     seed: Any = None
     sha256: str = ""
+    answer: str = ""
 
 
 class Line(NamedTuple):
@@ -161,6 +163,7 @@ def _with_results(run: Run, results: Mapping[str, Any]) -> Run:
         settings=settings,
         seed=results["parameters"].get("seed"),
         sha256=str(data["sha256"]),
+        answer=str((results.get("answer") or {}).get("answer", "")),
     )
 
 

@@ -28,7 +28,7 @@ def run(number: int, **more: Any) -> dict[str, Any]:
     return {
         "number": number, "label": f"text_metrics {number}", "study": "text_metrics", "run_id": f"r{number}",
         "report": f"../../text_metrics/r{number}/report.html", "status": "ok", "error": "", "resumed": False,
-        "light": "green", "headline": "F1 0.59 [0.55, 0.63]", "seconds": 3.2, "against": None, **more,
+        "light": "green", "headline": "F1 0.59 [0.55, 0.63]", "answer": f"Oak {HOSTILE} is fine.", "seconds": 3.2, "against": None, **more,
     }  # fmt: skip
 
 
@@ -45,7 +45,7 @@ def summary() -> dict[str, Any]:
     runs = [
         run(1, against={**compared, "figures": figures}),
         run(2, against={**first, "figures": [], "notes": []}),
-        run(3, status="failed", error=HOSTILE, light=None, headline="", report=None, seconds=None),
+        run(3, status="failed", error=HOSTILE, light=None, headline="", answer=None, report=None, seconds=None),
     ]
     gate = {
         "state": "regression",
@@ -105,3 +105,12 @@ def test_axe_finds_no_violation(browser, tmp_path: Path, scheme: str, width: int
         assert page.get_by_text("this run is worse").is_visible()
     context.close()
     assert asked == [url]
+
+
+def test_a_batch_begins_with_the_answers_of_its_runs() -> None:
+    page = summary_html(summary())
+    answers = page.partition('<h2 id="answers">')[2].partition("</section>")[0]
+    assert answers.count("<li>") == 3
+    assert answers.count("Oak &lt;script&gt;") == 2
+    assert "regression" in answers
+    assert page.index('id="answers"') < page.index('<h2 id="runs">')

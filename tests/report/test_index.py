@@ -397,3 +397,17 @@ def test_a_switch_hides_failed_runs_that_were_run_again(tmp_path, browser, javas
         page.reload()
         assert rows.count() == 2
     context.close()
+
+
+def test_the_index_begins_with_what_the_latest_runs_answer_and_what_changed(tmp_path):
+    line = {"text": "", "at": "figures"}
+    said = {"answer": "Oak <b> is fine.", "decided_by": line, "could_change": line, "next": line}
+    add(tmp_path, 1, {**grouped({"moss": 0.75}, "moss"), "answer": {**said, "answer": "Oak was bad."}})
+    add(tmp_path, 2, {**grouped({"moss": 0.65}, "moss"), "answer": said})
+    page = index_html(read_runs(tmp_path))
+    answers = page.partition('<h2 id="answers">')[2].partition("</section>")[0]
+    assert "Oak &lt;b&gt; is fine." in answers
+    assert "Oak was bad" not in answers
+    assert "since the last run" in answers
+    add(tmp_path, 3, grouped({"moss": 0.65}, "moss"))
+    assert 'id="answers"' not in index_html(read_runs(tmp_path))

@@ -1,0 +1,80 @@
+"""What a finished run says on a terminal: the answer, its lines, and the figures in columns; at most fifteen lines of 80 letters."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evalbench.commands.printed import headline, uncertain
+from evalbench.core.result import deciding_row
+from evalbench.core.verdict import SYMBOLS
+from evalbench.core.wording import count, counted, estimate_text, title_of
+
+WIDTH = 80
+MOST_LINES = 14  # and the line of the report
+_TITLE, _FIGURE = 25, 20
+_LABELS: Mapping[str, str] = {"decided_by": "decided by", "could_change": "could change", "next": "next"}
+_SEVERITY = ("red", "yellow", "grey", "green", "unlit")
+
+
+def brief(results: Mapping[str, Any]) -> list[str]:
+    """The lines of a run with an answer; of an older one its sentence and figures.
+
+    - ``results``: Content of ``results.json``.
+    """
+    light = str(results["light"])
+    head = f"{SYMBOLS[light]} {light}  "
+    answer = results.get("answer")
+    if not answer:
+        return [f"{head}{results['sentence']}", *uncertain(results), *headline(results)]
+    lines = textwrap.wrap(answer["answer"], WIDTH, initial_indent=head, subsequent_indent="  ", break_on_hyphens=False)
+    first = {} if results.get("decided_by") else {"decided_by": "first figure"}
+    for name, label in {**_LABELS, **first}.items():
+        if text := answer[name]["text"]:
+            lines += textwrap.wrap(
+                text, WIDTH, initial_indent=f"  {label:<13}", subsequent_indent=" " * 15, break_on_hyphens=False
+            )
+    if not any("of resamples" in line for line in lines):
+        lines += uncertain(results)
+    return lines + figures(results, max(MOST_LINES - len(lines), 3))
+
+
+def figures(results: Mapping[str, Any], most: int) -> list[str]:
+    """The figures in columns, the one that decided first, then the worst lights; of many the first ones and how many more."""
+    deciding, every = deciding_row(results), list(results["summary"])
+    order = list(dict.fromkeys(row["metric"] for row in every))
+    rows = sorted(
+        every, key=lambda row: (row is not deciding, _SEVERITY.index(row["light"]), order.index(row["metric"]))
+    )
+    shown = rows if len(rows) <= most else rows[: most - 1]
+    texts = [_figure(row, every) for row in shown]
+    title = min(max((len(title_of(row)) for row in shown), default=0), _TITLE)
+    wide = min(max(map(len, texts), default=0), _FIGURE + 6)
+    lines = [
+        _line(row, text, results["by"], title, wide, row is deciding) for row, text in zip(shown, texts, strict=True)
+    ]
+    unshown = len(rows) - len(shown)
+    return lines + ([f"  … and {counted(unshown, 'more figure')}: see the report"] if unshown else [])
+
+
+def _figure(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
+    if row["value"] is None:
+        return f"– ({row['note']})"
+    unit = str(row.get("unit") or "")
+    word = unit if unit in ("pp", "%", "s") or (unit.isalpha() and unit not in ("difference", "score")) else ""
+    return f"{estimate_text(row, rows)} {word}".rstrip()
+
+
+def _line(row: Mapping[str, Any], text: str, by: Sequence[str], title: int, wide: int, decides: bool) -> str:
+    group = ", ".join(str(row[name]) for name in by if row.get(name) not in (None, ""))
+    lamp = " " if row["light"] == "unlit" else SYMBOLS[row["light"]]
+    said = (
+        f"  {lamp} {_short(title_of(row), title):<{title}}  {_short(text, wide):<{wide}}  n {count(row['n'] or 0):<4}"
+    )
+    mark = " decides" if decides else ""
+    return f"{said} {_short(group, WIDTH - len(said) - 1 - len(mark))}{mark}".rstrip()
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: max(most - 1, 0)]}…"
