@@ -30,10 +30,10 @@ from evalbench.kit.saying import (
     lowered,
     name_of,
     opened,
-    ranked,
     standing,
     title_of,
 )
+from evalbench.kit.saying import ranked as ranked
 
 if TYPE_CHECKING:
     import pandas as pd
