@@ -31,12 +31,15 @@ if TYPE_CHECKING:
     from evalbench.readers import nested as nested
     from evalbench.readers import nq as nq
     from evalbench.readers import offsets as offsets
+    from evalbench.readers import paragraphs as paragraphs
     from evalbench.readers import parameters as parameters
     from evalbench.readers import parquet as parquet
     from evalbench.readers import rankings as rankings
     from evalbench.readers import renames as renames
+    from evalbench.readers import roles as roles
     from evalbench.readers import runs as runs
     from evalbench.readers import schema as schema
+    from evalbench.readers import side_by_side as side_by_side
     from evalbench.readers import sides as sides
     from evalbench.readers import spans as spans
     from evalbench.readers import strangers as strangers
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     from evalbench.readers import tagged as tagged
     from evalbench.readers import tools as tools
     from evalbench.readers import trec as trec
+    from evalbench.readers import verdicts as verdicts
     from evalbench.readers import written as written
     from evalbench.readers.dataset import Dataset as Dataset
     from evalbench.readers.schema import Column as Column

@@ -177,6 +177,8 @@ def _right_answers(free: Sequence[str], known: Sequence[Column], wanted: Sequenc
 
 
 _LONGEST_ID = 200
+_CLOCK = re.compile(r"\d{1,2}:\d\d(:\d\d)?(\.\d+)?( ?[AaPp]\.?[Mm]\.?)?")
+"""A time of day without a day."""
 _SAMPLED = 200
 _MOST_WORDS, _LONGEST_WORD = 12, 24
 
@@ -187,6 +189,8 @@ def holds(cells: pd.Series, column: Column) -> bool:
     role = role_of(column)
     if role is not None and role.kind in ("mark", "flag"):
         return all(_is_number(cell) for cell in first) or _few(first)
+    if column.type == "ts":
+        return not any(isinstance(cell, str) and _CLOCK.fullmatch(cell.strip()) for cell in first)
     if column.type in ("float", "int"):
         return all(_is_number(cell) for cell in first)
     if column.type == "id":

@@ -149,14 +149,14 @@ def test_what_is_there_under_our_name_stays() -> None:
     frame = pd.DataFrame(
         {"request": ["a"], "prompt": ["b"], "Response": ["c"], "answer": ["d"], "ts": ["2026-01-01"], "date": ["x"]}
     )
-    found = reshaped({"oos": frame})["oos"]
-    assert found.columns.tolist() == ["request", "prompt", "response", "answer", "ts", "date"]
-    assert found["response"].tolist() == ["c"]
+    found = studies.load({"oos": frame}, study="drift").tables["oos"]
+    assert found[["request", "response"]].to_numpy().tolist() == [["a", "c"]]
+    assert found["prompt"].tolist() == ["b"]
 
 
 @pytest.mark.parametrize(
     ("cells", "taken"),
-    [([1, 0, None], True), (["yes", "No", ""], True), ([1, 5], False), (["up"], False), ([None], False)],
+    [([1, 0, None], True), (["yes", "No", ""], True), ([1, 5], False), (["up", "so so"], False), ([None], False)],
 )
 def test_only_right_and_wrong_are_a_label_under_another_name(cells: list[Any], taken: bool) -> None:
     frame = pd.DataFrame({"correct": pd.Series(cells, dtype=object)})
@@ -243,10 +243,8 @@ def test_labels_in_words_of_three_languages(right: str, wrong: str) -> None:
             "it holds 2 to 5: write (mark − least) / (greatest − least) of its scale, then --map rating=score",
         ),
         ("score_1_5", {1: 4, 0: 1}, "then --map score_1_5=score"),
-        ("thumbs_up", {1: True, 0: False}, "--map thumbs_up=label makes it the key metric"),
         ("my stars", {1: 0.8, 0: 0.2}, "--map 'my stars=score' makes it the key metric"),
-        ("verdict", {1: "верно", 0: "неверно"}, "--map verdict=label makes it"),
-        ("feedback", {1: "up", 0: "down"}, "write its words as 1, 0 or a share, then --map feedback=label"),
+        ("feedback", {1: "up", 0: "so so"}, "write its words as 1, 0 or a share, then --map feedback=label"),
     ],
 )
 def test_marks_under_other_names_are_named_with_the_way_to_use_them(name: str, marks: dict[int, Any], way: str) -> None:
@@ -254,15 +252,33 @@ def test_marks_under_other_names_are_named_with_the_way_to_use_them(name: str, m
     notes = " ".join(studies.load({"oos": frame}, study="drift").notes)
     assert f"column {name} is not read as a mark of the response; " in notes
     assert way in notes
-    if name in ("thumbs_up", "verdict"):
-        data = studies.load({"oos": frame}, study="drift", columns={name: "label"})
-        assert data.tables["oos"]["label"].tolist() == BOTH["label"].tolist()
-        assert "is not read" not in " ".join(data.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "marks"),
+    [
+        ("thumbs_up", (True, False)),
+        ("verdict", ("верно", "неверно")),
+        ("feedback", ("up", "down")),
+        ("Оценка", ("👍", "👎")),
+        ("评价", ("是", "否")),
+    ],
+)
+def test_the_only_marks_that_say_right_and_wrong_are_the_label(name: str, marks: tuple[Any, Any]) -> None:
+    frame = BOTH.drop(columns="label").assign(**{name: BOTH["label"].map({1: marks[0], 0: marks[1]})})
+    data = studies.load({"oos": frame}, study="drift")
+    assert data.tables["oos"]["label"].tolist() == BOTH["label"].tolist()
+    assert f"column {name} was read as label" in " ".join(data.notes)
+    two = studies.load({"oos": frame.assign(thumbs=1)}, study="drift")
+    assert "label" not in two.tables["oos"]
+    assert "is not read as a mark of the response" in " ".join(two.notes)
 
 
 def test_a_day_beside_a_clock_is_the_time() -> None:
-    frame = pd.DataFrame({"time": ["09:15", "10:00"], "date": ["2026-03-01", "2026-03-02"]})
-    assert reshaped({"oos": frame})["oos"]["ts"].tolist() == ["2026-03-01", "2026-03-02"]
+    texts = {"request": ["a", "b"], "response": ["c", "d"]}
+    frame = pd.DataFrame({"time": ["09:15", "10:00"], "date": ["2026-03-01", "2026-03-02"], **texts})
+    days = studies.load({"oos": frame}, study="drift").tables["oos"]["ts"]
+    assert days.dt.strftime("%Y-%m-%d").tolist() == ["2026-03-01", "2026-03-02"]
 
 
 def test_messages_without_a_reply_or_of_another_form() -> None:

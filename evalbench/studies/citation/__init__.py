@@ -20,7 +20,7 @@ import pandas as pd
 from evalbench import core, kit, readers
 from evalbench.judge.entail import BASELINE
 from evalbench.readers import Column, Table
-from evalbench.studies.citation import inputs, method, sources, summary
+from evalbench.studies.citation import forms, inputs, method, sources, summary
 from evalbench.studies.citation.items import CONSISTENCY, FINAL_WEIGHTS, TEXTS, WEIGHTS, items_of, judged
 from evalbench.studies.citation.sources import check as check
 from evalbench.studies.contract import offered
@@ -70,14 +70,15 @@ SCHEMA: Mapping[str, Table] = {
             Column("id", "id", required=False, empty_ok=True, help="the question that it was supplied for"),
         ),
         required=False,
-        help="one row per supplied source and question",
+        whole=True,
+        help="one row per supplied source and question; or in the rows of answers, as a list sources",
     ),
 }
 
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Natural Questions' published files as our tables; see :mod:`evalbench.readers.nq`."""
-    return readers.nq.questions(frames)
+    """Natural Questions' published files, and answers with their sources beside them, as our tables."""
+    return forms.answers_of(readers.nq.questions(frames))
 
 
 def evaluate(

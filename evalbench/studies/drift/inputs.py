@@ -43,7 +43,7 @@ def _noted(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame.copy()
     for name in ("label", "score"):
         said: list[str] = []
-        if name in frame.columns and (read := frame[name].map(other_tables.truth_of)).notna().any():
+        if name in frame.columns and (read := frame[name].map(readers.verdicts.truth_of)).notna().any():
             words = {value: sorted(set(frame[name][read == value].astype(str).str.strip()))[:3] for value in ("1", "0")}
             meant = " and ".join(f"{value} ({', '.join(own)})" for value, own in words.items() if own)
             frame[name] = read.where(read.notna(), frame[name])

@@ -12,20 +12,15 @@ import pandas as pd
 
 from evalbench import core, errors, readers
 from evalbench.readers.partitions import times_of
-from evalbench.studies.drift import figures, other_tables
+from evalbench.studies.drift import figures
 
 N_SUMS = 5
 """Rows, rows with a value, its sum, the sum of its squares, rows without a response."""
 
 
-def named(table: readers.large.Large) -> readers.large.Large:
-    """The table with the names under which its columns are read too."""
-    there = {name.strip().casefold(): name for name in table.parts[0].columns()}
-    found = {
-        own: next(there[other] for other in others if other in there)
-        for own, others in other_tables.OTHERS.items()
-        if own not in there and any(other in there for other in others)
-    }
+def named(table: readers.large.Large, read_as: Mapping[str, str]) -> readers.large.Large:
+    """The table with the names under which the columns of its sample were read."""
+    found = {own: source for source, own in read_as.items() if source in table.parts[0].columns()}
     return replace(table, renamed={**found, **table.renamed})
 
 
@@ -96,7 +91,7 @@ class _Scale:
         return np.asarray(values)
 
     def _number(self, cell: Any) -> float:
-        text = other_tables.truth_of(cell) or str(cell).strip().replace("−", "-")
+        text = readers.verdicts.truth_of(cell) or str(cell).strip().replace("−", "-")
         try:
             return float(text) if text else math.nan
         except ValueError:

@@ -1,4 +1,4 @@
-"""Tables of other shapes: usual names of columns, lists of messages, a column that divides one table, labels in words, times."""
+"""Tables of other shapes: lists of messages, marks, a column that divides one table, times."""
 
 from __future__ import annotations
 
@@ -10,24 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench.studies.drift.times import is_clock, with_times
+from evalbench import readers
+from evalbench.readers.schema import Column
+from evalbench.studies.drift.times import with_times
 
-OTHERS: Mapping[str, tuple[str, ...]] = {
-    "request": (
-        "prompt", "question", "query", "user_input", "user_message", "instruction", "input", "запрос", "вопрос", "запрос клиента",
-    ),
-    "response": (
-        "completion", "answer", "output", "reply", "model_output", "model_answer", "generated_text", "generation", "assistant",
-        "prediction_text", "ответ", "ответ модели",
-    ),
-    "ts": (
-        "timestamp", "created_at", "created", "datetime", "date_time", "logged_at", "start_time", "time", "date",
-        "время", "дата", "дата и время",
-    ),
-    "label": ("correct", "is_correct", "human_label", "верно", "правильно", "разметка", "оценка"),
-    "reference": ("ground_truth", "expected_output", "expected", "gold", "target", "true_answer", "эталон"),
-}  # fmt: skip
-"""Column → names under which it is read too, the likeliest first.  What users clicked is not among them: it is not a label."""
 MESSAGES = ("messages", "conversation", "conversations", "dialog", "dialogue")
 DIVIDING = (
     "part",
@@ -52,76 +38,48 @@ OOT_WORDS = frozenset({
     "oot", "current", "cur", "production", "prod", "live", "after", "new", "now", "recent", "monitoring",
     "продакшен", "прод", "после", "новая", "новое",
 })  # fmt: skip
-RIGHT = (
-    "yes", "true", "pass", "passed", "good", "correct", "right", "да", "верно", "правильно", "корректно", "хорошо",
-    "是", "对", "正确", "好", "👍",
-)  # fmt: skip
-WRONG = (
-    "no", "false", "fail", "failed", "bad", "incorrect", "wrong", "нет", "неверно", "неправильно", "некорректно", "плохо",
-    "否", "错", "错误", "不正确", "差", "👎",
-)  # fmt: skip
-_TRUTH = {**dict.fromkeys(RIGHT, "1"), **dict.fromkeys(WRONG, "0")}
 _MARKS = re.compile(
     r"thumbs?|stars?|ratings?|rated|feedback|scores?|marks?|grades?|verdict|liked?|quality|correctness|labels?|оценк\w*|рейтинг|评分|评价"
 )
 
 
 def reshaped(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """The tables with our names of columns, texts in place of messages, ISO times; one table that a column divides as two.
+    """The tables with texts in place of messages, marks as labels, ISO times; one table that a column divides as two.
 
     Each guess is a note of its table.  What the table already has under our name stays.
     """
-    found = with_times({name: _renamed(frame) for name, frame in frames.items()})
+    found = with_times({name: _read(frame) for name, frame in frames.items()})
     if len(found) == 1 and "oos" in found:
         found = _divided(found["oos"])
     return found
 
 
-def _renamed(frame: pd.DataFrame) -> pd.DataFrame:
+def _read(frame: pd.DataFrame) -> pd.DataFrame:
     if frame.columns.has_duplicates:
         return frame
-    attrs = dict(frame.attrs)
     said: list[str] = []
-    frame = _from_messages(frame, said)
-    names = {str(c).strip().casefold(): c for c in reversed(list(frame.columns))}
-    taken: dict[Any, str] = {}
-    for own, others in OTHERS.items():
-        if own in names:
-            if names[own] != own:
-                taken[names[own]] = own
-            continue
-        for other in others:
-            source = names.get(other)
-            if source is None or source in taken or (own == "label" and not _is_label(frame[source])):
-                continue
-            if own == "ts" and is_clock(frame[source]):
-                continue
-            taken[source] = own
-            said.append(f"column {source} was read as {own}")
-            break
-    frame = frame.rename(columns=taken)
-    if frame.columns.has_duplicates:
-        frame = frame.loc[:, ~frame.columns.duplicated()]
-    said += _marks_unread(frame)
-    frame.attrs = {**attrs, "notes": [*attrs.get("notes", ()), *said]}
-    return frame
+    read = _with_label(_from_messages(frame, said)).copy(deep=False)
+    said += _marks_unread(read)
+    read.attrs |= {"notes": [*read.attrs.get("notes", ()), *said]}
+    return read
 
 
-def _is_label(column: pd.Series) -> bool:
-    """Whether a column of another name holds nothing but right and wrong."""
-    cells = {str(cell).strip().casefold() for cell in column.dropna()} - {""}
-    return bool(cells) and cells <= {"0", "1", "-1", "−1", "0.0", "1.0", "-1.0", *_TRUTH}
+def _with_label(frame: pd.DataFrame) -> pd.DataFrame:
+    """The only column of marks that holds nothing but right and wrong as the label, where there is none."""
+    if {"label", "score"} & set(frame.columns):
+        return frame
+    marks = [name for name in map(str, frame.columns) if _is_mark(name) and readers.verdicts.are_verdicts(frame[name])]
+    if len(marks) != 1:
+        return frame
+    return readers.roles.noted(frame.rename(columns={marks[0]: "label"}), frame, {marks[0]: "label"})
 
 
-def truth_of(cell: Any) -> str | None:
-    """``1`` or ``0`` for a word that means right or wrong, else None.
-
-    Examples
-    --------
-    >>> [truth_of(cell) for cell in ("Good", " неверно", "对", "partly", 1)]
-    ['1', '0', '1', None, None]
-    """
-    return _TRUTH.get(str(cell).strip().casefold())
+def _is_mark(name: str) -> bool:
+    """Whether a column's name is that of marks."""
+    known = [readers.roles.fit(name, Column("label", "float", role=role)) for role in ("correct", "mark")]
+    return any(tier is not None for tier in known) or any(
+        map(_MARKS.fullmatch, re.findall(r"[^\W\d_]+", str(name).casefold()))
+    )
 
 
 def _marks_unread(frame: pd.DataFrame) -> list[str]:
@@ -133,15 +91,15 @@ def _marks_unread(frame: pd.DataFrame) -> list[str]:
     said = []
     for name in frame.columns:
         column = frame[name].dropna()
-        if not any(map(_MARKS.fullmatch, re.findall(r"[^\W\d_]+", str(name).casefold()))) or column.empty:
+        if not _is_mark(str(name)) or column.empty:
             continue
         numbers = pd.to_numeric(column, errors="coerce")
         low, high = numbers.min(), numbers.max()
-        ours = quote(f"{name}=label" if _is_label(column) else f"{name}=score")
+        ours = quote(f"{name}=label" if readers.verdicts.are_verdicts(column) else f"{name}=score")
         how = f"--map {ours} makes it the key metric"
-        if numbers.notna().all() and not _is_label(column) and (low < 0 or high > 1):
+        if numbers.notna().all() and not readers.verdicts.are_verdicts(column) and (low < 0 or high > 1):
             how = f"it holds {low:g} to {high:g}: write (mark − least) / (greatest − least) of its scale, then --map {ours}"
-        elif numbers.isna().any() and not _is_label(column):
+        elif numbers.isna().any() and not readers.verdicts.are_verdicts(column):
             how = f"write its words as 1, 0 or a share, then --map {quote(f'{name}=label')}"
         said.append(f"column {name} is not read as a mark of the response; {how}")
     return said

@@ -53,7 +53,7 @@ def counted(
     """
     tables = {side: data.tables[side] for side in inputs.SIDES if side in data.tables}
     large = {
-        side: key_of_all_rows.named(frame.attrs[readers.large.STREAM])
+        side: key_of_all_rows.named(frame.attrs[readers.large.STREAM], data.read_as.get(side, {}))
         for side, frame in tables.items()
         if readers.large.STREAM in frame.attrs
     }

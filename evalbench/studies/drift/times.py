@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _CLOCK = r"(\d{1,2}):(\d\d)(?::(\d\d))?"
-_ONLY_CLOCK = re.compile(_CLOCK + r"(\.\d+)?( ?[AaPp]\.?[Mm]\.?)?")
 _DOTTED = re.compile(rf"(\d{{1,2}})\.(\d{{1,2}})\.(\d{{4}})(?:[ T]+{_CLOCK})?")
 _SLASHED = re.compile(rf"(\d{{1,2}})[/-](\d{{1,2}})[/-](\d{{4}})(?:,?[ T]+{_CLOCK}(?:\s*([AaPp])\.?[Mm]\.?)?)?")
 _CHINESE = re.compile(rf"(\d{{4}})年(\d{{1,2}})月(\d{{1,2}})日(?:[ T]*{_CLOCK})?")
@@ -45,19 +44,6 @@ def with_times(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     cells = {name: _known(frame) for name, frame in frames.items()}
     order = _order(cell for column in cells.values() for cell in column)
     return {name: _read(frame, cells[name], order) for name, frame in frames.items()}
-
-
-def is_clock(column: pd.Series) -> bool:
-    """Whether a column has times of day without a day.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> is_clock(pd.Series(["09:15", "17:40:05"])), is_clock(pd.Series(["2026-03-01 09:15"]))
-    (True, False)
-    """
-    cells = column.dropna()
-    return len(cells) > 0 and all(isinstance(cell, str) and _ONLY_CLOCK.fullmatch(cell.strip()) for cell in cells)
 
 
 def _known(frame: pd.DataFrame) -> pd.Series:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,6 +70,14 @@ SCHEMA = {
         help="recorded replies of models",
     ),
 }
+
+
+def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """One table of questions beside the texts that answer them as documents and questions."""
+    frame = frames.get("documents")
+    if frame is None or "questions" in frames or frame.columns.has_duplicates:
+        return frames
+    return {**frames, **readers.paragraphs.parted(frame)}
 
 
 class Sources(NamedTuple):

@@ -20,35 +20,67 @@ ORIGINAL = (
     "без изменений", "нет", "原始", "原文", "无",
 )  # fmt: skip
 """What the augmentation of a query as it was written is called in a table that holds both."""
-OTHERWISE = (
-    "attack", "perturbation", "transformation", "noise", "variant_type", "variant", "type", "аугментация", "искажение", "вариант",
-    "тип", "扰动", "变体", "类型",
-)  # fmt: skip
-"""What tables of others call the column ``augmentation``."""
+_OURS = {"question": "query", "answer": "output", "contexts": "context"}
 _NAMED = 5
 _NOT_A_LETTER = re.compile(r"[\W_]+")
 
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """A table that holds queries and variants, told apart by its column ``augmentation`` or one of :data:`OTHERWISE`, as two tables."""
+    """A table that holds queries and variants as two: variants in rows of their own, told apart by the column of the augmentation, or
+    beside their queries.
+    """
     frame = frames.get("items")
     if frame is None or "variants" in frames or frame.columns.has_duplicates:
         return frames
-    names = {str(c).strip().casefold(): str(c) for c in frame.columns}
-    column = next((names[c] for c in ("augmentation", *OTHERWISE) if c in names), "")
-    if not column:
-        return frames
+    column = readers.finding.column_of(frame, "augmentation")
+    if column and (parts := _in_rows(frame, column)):
+        return {**frames, **parts}
+    pairs = readers.side_by_side.beside(list(map(str, frame.columns)), (column,))
+    return {**frames, **_in_columns(frame, pairs, column)} if pairs else frames
+
+
+def _in_rows(frame: pd.DataFrame, column: str) -> dict[str, pd.DataFrame]:
+    """Rows of queries and rows of variants; nothing where there is but one kind."""
     missing = frame[column].isna().to_numpy()
     said = frame[column].astype(str).str.strip().str.lower()
     own = missing | said.isin(ORIGINAL).to_numpy()
     if own.all() or not own.any():
-        return frames
+        return {}
     items, variants = frame[own].drop(columns=column), frame[~own].rename(columns={column: "augmentation"})
     items.attrs["notes"] = [
         *frame.attrs.get("notes", ()),
         f"{core.counted(int(own.sum()), 'row')} of queries as they were written, {int((~own).sum())} of variants, by the column {column}",
     ]
-    return {**frames, "items": items, "variants": variants.drop(columns=["reference", "context"], errors="ignore")}
+    return {"items": items, "variants": variants.drop(columns=["reference", "context"], errors="ignore")}
+
+
+def _in_columns(frame: pd.DataFrame, pairs: readers.side_by_side.Beside, column: str) -> dict[str, pd.DataFrame]:
+    """The columns of queries and those of their variants as two tables; nothing where no answer stands beside another."""
+    changed = {word: own for word, own in pairs.changed.items() if "answer" in own}
+    if not changed:
+        return {}
+    ids = readers.finding.column_of(frame, "id")
+    if not ids:
+        frame = frame.assign(id=[f"q{i:04d}" for i in range(1, len(frame) + 1)])
+    taken = {source for own in changed.values() for source in own.values()}
+    items = frame.drop(columns=[*taken, *([column] if column else [])])
+    items = items.rename(columns={source: _OURS.get(rest, rest) for rest, source in pairs.original.items()})
+    model = readers.finding.column_of(frame, "model")
+    kept = [ids or "id", *([model] if model else [])]
+    parts = [
+        frame[[*kept, *own.values()]]
+        .rename(columns={source: _OURS.get(rest, rest) for rest, source in own.items()})
+        .assign(augmentation=frame[column] if column and len(changed) == 1 else word)
+        for word, own in changed.items()
+    ]
+    said = [
+        f"{' and '.join(own.values())} were read as the variant of {' and '.join(pairs.original[rest] for rest in own)}"
+        for own in changed.values()
+    ]
+    items.attrs["notes"] = [*frame.attrs.get("notes", ()), *said]
+    variants = pd.concat(parts, ignore_index=len(parts) > 1)
+    variants.attrs = {}
+    return {"items": items, "variants": variants}
 
 
 class Paired(NamedTuple):
