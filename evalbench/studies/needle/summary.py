@@ -142,9 +142,7 @@ def _doubtful(
             said = f"The scorer word would give {whole:.2f}, another light"
             if scorer != SCORER:
                 n = core.counted(int(within.sum()), "reply", "replies")
-                said = (
-                    f"In {n} the expected answer stands within a longer word; without them {whole:.2f}, another light"
-                )
+                said = f"In {n} the expected answer is within a longer word; without them {whole:.2f}, another light"
             out.setdefault(str(model), said)
     return out
 
