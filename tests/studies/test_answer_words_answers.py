@@ -69,6 +69,9 @@ def test_a_difference_that_is_not_shown_says_what_would_show_it() -> None:
         said.answer == "No difference between A and B is shown: A wins 8 questions and B 6, which chance could explain."
     )
     assert said.next.text == "About 120 more questions would show a difference of this size."
+    assert answered("cascade", outcomes(10, 6, light="yellow", wide=0.102)).next.text.startswith(
+        "A few more questions may"
+    )
     assert answered("cascade", outcomes(6, 6, light="yellow")).next.text == (
         "Nothing: more questions will hardly show a difference."
     )

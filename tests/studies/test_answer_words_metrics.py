@@ -26,7 +26,11 @@ def test_of_one_model_the_largest_drop_is_said_with_what_makes_it() -> None:
     )
     assert sentence("stability", summary(drop(-3.0, "green"))).endswith("is written: its score does not fall.")
     assert sentence("stability", summary(drop(8.0, "yellow", "paraphrase", "oak"))) == (
-        "Oak answers a little worse when the query is written otherwise: with paraphrases its score falls by 8.0 points."
+        "Oak answers somewhat worse when the query is written otherwise: with paraphrases its score falls by 8.0 points."
+    )
+    wide = summary(drop(25.0, "yellow", model="oak", ci_low=8.0), drop(0.0, "green", model="fern"))
+    assert sentence("stability", wide).endswith(
+        "Oak does not quite: with typing slips its score falls by 25 points, though more than 10 is not shown."
     )
     worse = figure("worse", 0.5, group={"augmentation": "made_shorter"})
     red = answered("stability", summary(drop(30.0, "red", "made_shorter"), worse))
@@ -150,7 +154,13 @@ def test_of_two_models_the_better_one_is_named_where_that_is_shown() -> None:
     alike = compared(("pass", "oak", "fern", "no difference shown"), ("clear_tone", "oak", "fern", "worse"))
     assert sentence("imported", summary(*passed(oak=0.9, fern=0.8)), by=("model",), tables=alike) == (
         "On “pass” no difference between oak and fern is shown: 90% and 80%; no thresholds say what is good enough. "
-        "On 1 of 1 other metric one is."
+        "On 1 of 1 other metric one is shown."
+    )
+    none = compared(
+        ("pass", "oak", "fern", "no difference shown"), ("clear_tone", "oak", "fern", "no difference shown")
+    )
+    assert sentence("imported", summary(*passed(oak=0.9, fern=0.8)), by=("model",), tables=none).endswith(
+        "Nor is one shown on 1 other metric."
     )
     assert sentence("imported", summary(*passed("green", oak=0.9, fern=0.8))) == (
         "On “pass” oak has 90% and fern 80%; whether that is chance was not tested; that is good enough."

@@ -123,6 +123,8 @@ def _to_show(advantage: core.Estimate) -> str:
     more = kit.answering.more_items(replace(advantage, cuts=(0.0,)))
     if not more or more > 10 * advantage.n:
         return "Nothing: more questions will hardly show a difference."
+    if 10 * more < advantage.n:
+        return "A few more questions may show a difference of this size."
     return f"About {counted(kit.answering.rounded_up(more), 'more question')} would show a difference of this size."
 
 

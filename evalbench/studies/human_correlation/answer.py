@@ -64,10 +64,12 @@ def _prefers(summary: core.Summary) -> str:
 def _people(facts: Facts) -> str:
     """How far one annotator agrees with the others, over trusted criteria."""
     table = facts.tables.get("agreement")
-    ceilings = table.loc[table["trusted"].astype(bool), "ceiling"].dropna() if table is not None else []
-    return (
-        f", one annotator at {core.wording.signed(f'{ceilings.mean():.2f}')} with the others" if len(ceilings) else ""
-    )
+    if table is None:
+        return ""
+    ceilings = table.loc[table["trusted"].astype(bool), "ceiling"].dropna()
+    if ceilings.empty:
+        return ""
+    return f", one annotator at {core.wording.signed(f'{ceilings.mean():.2f}')} with the others"
 
 
 def _said(best: Sequence[core.Estimate], scorers: Sequence[str], facts: Facts) -> str:

@@ -75,8 +75,10 @@ def _others(facts: Facts, metric: str, better: str) -> str:
     if not rows:
         return ""
     of = f"{count(len(rows))} other metric{'s' if len(rows) > 1 else ''}"
+    if not better and not shown:
+        return f" Nor is one shown on {'any of ' if len(rows) > 1 else ''}{of}."
     if not better:
-        return f" On {count(len(shown)) if shown else 'none'} of {of} one is."
+        return f" On {count(len(shown))} of {of} one is shown."
     same = sum(d.better == better for d in shown)
     worse = f", and worse on {count(len(shown) - same)}" if len(shown) > same else ""
     return f" So it is on {count(same) if same else 'none'} of {of}{worse}."

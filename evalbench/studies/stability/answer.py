@@ -48,16 +48,18 @@ def _said(light: str, models: Sequence[str], drops: Drops, *, first: bool) -> st
     else:
         way = kit.rephrasing.in_words(worst.group["augmentation"])
         how = f"with {way} {score} {fall} by {kit.saying.figure(worst, every)}"
+        if light == "yellow" and worst.cuts and (worst.value or 0.0) > worst.cuts[-1]:
+            how += f", though more than {worst.cuts[-1]:g} is not shown"
     return f"{names} {_verb(light, one, first)}: {how}."
 
 
 def _verb(light: str, one: bool, first: bool) -> str:
     """What the models of one light do; how the query is written is said once."""
-    answer, do, come = ("answers", "does", "comes") if one else ("answer", "do", "come")
+    answer, do = ("answers", "does") if one else ("answer", "do")
     if light == "green":
         return f"{answer} as well however the query is written"
     if light == "yellow":
-        return f"{answer} a little worse when the query is written otherwise" if first else f"{come} near that"
+        return f"{answer} somewhat worse when the query is written otherwise" if first else f"{do} not quite"
     return f"{answer} worse when the query is written otherwise" if first else f"{do} not"
 
 
