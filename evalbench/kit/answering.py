@@ -93,11 +93,26 @@ def with_answer(result: Result, hook: Hook | None) -> Result:
     """The result with its study's answer, or with the one that every study has."""
     facts = Facts.of(result)
     if hook:
-        return replace(result, answer=hook(result.summary, facts))
+        return replace(result, answer=fitted(hook(result.summary, facts)))
     found = answered(result.summary, facts, sentence(result.summary, facts))
     if found.size > MOST_WORDS:  # groups with long names
         found = answered(result.summary, facts, shorter(result.summary))
     return replace(result, answer=found)
+
+
+def fitted(found: Answer) -> Answer:
+    """An answer of sixty words at most, also where groups have long names: without its last sentences, else cut.
+
+    Examples
+    --------
+    >>> long = Answer(answer=f"Oak is better. It is so for {'very ' * 60}many.", next=Line("Look."))
+    >>> fitted(long).answer
+    'Oak is better.'
+    """
+    while found.size > MOST_WORDS and ". " in found.answer:
+        found = replace(found, answer=f"{found.answer.rpartition('. ')[0]}.")
+    room = MOST_WORDS - found.size + size(found.answer)
+    return replace(found, answer=clipped(found.answer, max(room, 4)))
 
 
 def answered(

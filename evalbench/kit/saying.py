@@ -39,7 +39,8 @@ class Difference(NamedTuple):
 
 def difference_of(row: Mapping[Any, Any], by: str) -> Difference:
     """A row of :func:`evalbench.kit.comparing.compare_groups`."""
-    a, b, size, outcome = named(row[f"{by}_a"]), named(row[f"{by}_b"]), row.get("difference"), str(row["outcome"])
+    a, b = (named(row[f"{by}_{side}"]) for side in "ab")
+    size, outcome = row.get("difference"), str(row["outcome"])
     known = None if size is None or math.isnan(size) else float(size)
     better = {"better": a, "worse": b}.get(outcome, "")
     shown = bool(better) or outcome in ("higher", "lower")
@@ -198,18 +199,22 @@ def name_of(e: Estimate) -> str:
     'oak, tides'
     """
     text = ", ".join(v for v in map(named, e.group.values()) if v)
-    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
+    return _cut(text)
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
 def named(group: object) -> str:
-    """A group's name; that of rows that name none in words.
+    """A group's name, cut where it is long; that of rows that name none in words.
 
     Examples
     --------
     >>> named("model not named"), named("oak")
     ('the model', 'oak')
     """
-    return re.sub(r"^([a-z]+) not named$", r"the \1", str(group))
+    return _cut(re.sub(r"^([a-z]+) not named$", r"the \1", str(group)))
 
 
 def whose(e: Estimate) -> str:

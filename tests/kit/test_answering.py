@@ -11,7 +11,7 @@ from evalbench.core.answer import MOST_WORDS, Answer, Line, clipped, size
 from evalbench.core.notes import Note
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.verdict import Verdict
-from evalbench.kit.answering import Facts, answered, missing, more_items, next_line, sentence
+from evalbench.kit.answering import Facts, answered, fitted, missing, more_items, next_line, sentence
 from evalbench.kit.saying import figure, names
 
 
@@ -126,3 +126,17 @@ def test_groups_of_one_figure_share_their_decimals() -> None:
 
 def test_names_in_a_row() -> None:
     assert names([est(0.9, "alder"), est(0.9, "alder"), "birch"]) == "alder and birch"
+
+
+def test_an_answer_of_long_names_still_has_sixty_words_at_most() -> None:
+    long = Answer(answer=f"{'very ' * 70}long. And more.", next=Line("Look at the items."))
+    assert fitted(long).size <= MOST_WORDS
+    assert fitted(long).answer.endswith("…")
+    assert fitted(Answer(answer="Oak is better. Fern is not.")).answer == "Oak is better. Fern is not."
+
+
+def test_a_long_name_is_the_same_in_a_figure_and_in_a_comparison() -> None:
+    name = "a model whose name has more than forty characters"
+    facts = Facts(by=("model",), tables=pairs((name, "fern", 0.2, "better")))
+    said = sentence(summary(est(0.9, name), est(0.7, "fern"), light="unlit"), facts)
+    assert "is better than fern by 0.20 in F1, which is shown" in said

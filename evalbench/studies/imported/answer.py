@@ -45,7 +45,7 @@ def _standing(ordered: Sequence[core.Estimate], rows: Sequence[Difference]) -> s
         others = f"; not told apart from the best: {kit.saying.names(alike, NAMED)}" if alike else ""
         tested = "" if rows else "; whether that is chance was not tested"
         return f"On {where} {a} is best with {first} and {b} worst with {last}{others}{tested}"
-    one, other = (kit.saying.named(e.group.get("model", "")) for e in (best, worst))  # names in full
+    one, other = (kit.saying.named(e.group.get("model", "")) for e in (best, worst))
     row = next((r for r in rows if {r.a, r.b} == {one, other}), None)
     if row is None:
         untested = "; whether that is chance was not tested" if first != last else ""

@@ -104,12 +104,13 @@ def _lost(ordered: Sequence[core.Estimate], facts: Facts) -> str:
     if falls is None or falls.empty or not any(e.value for e in ordered):
         return ""
     shown = falls[falls["shown"].astype(bool)]
-    if shown.empty:
+    depths = shown.groupby("model")["depth"].min()
+    losing = [e for e in ordered if e.group.get("model") in depths]
+    if not losing:
         return "The place of the fact makes no difference that is shown."
-    models = shown["model"].map(kit.saying.named)
-    who = next(name_of(e) for e in reversed(ordered) if name_of(e) in set(models))
-    depth = _share(float(shown.loc[models == who, "depth"].min()))
-    whose = kit.saying.opened(who) if len(ordered) > 1 else "It"
+    worst = losing[-1]
+    depth = _share(float(depths[worst.group["model"]]))
+    whose = kit.saying.opened(name_of(worst)) if len(ordered) > 1 else "It"
     return f"{whose} finds it less often once it is {depth} of the way in."
 
 
