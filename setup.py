@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parent
 SHIPPED = (
     "notebooks/*.ipynb",
     "data/**/*",
+    "docs/asked.schema.json",
     "docs/comparison.schema.json",
     "docs/glossary.md",
     "docs/methods.md",

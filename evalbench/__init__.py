@@ -14,7 +14,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _NAMES = {
-    "load": "evalbench.studies",
+    "load": "evalbench.asking",
     "record": "evalbench.runs.record",
     "show": "evalbench.draw.show",
     "evaluate": "evalbench.studies.text_metrics",

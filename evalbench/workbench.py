@@ -11,6 +11,7 @@ from evalbench.errors import BadInput
 SHIPPED = (
     "notebooks/*.ipynb",
     "data/**/*",
+    "docs/asked.schema.json",
     "docs/comparison.schema.json",
     "docs/glossary.md",
     "docs/methods.md",

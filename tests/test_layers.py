@@ -31,6 +31,7 @@ FLOORS = [
     ("hub",),
     ("kit",),
     ("studies",),
+    ("asking",),
     ("compare",),
     ("report",),
     ("runs",),

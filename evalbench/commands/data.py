@@ -49,14 +49,37 @@ def list_data(root: Path | None) -> None:
 
 @data.command("check")
 @click.argument("path", metavar="FILE|FOLDER|NAME@VERSION|-", shell_complete=completion.data_sets)
-@click.option("--study", required=True, help="The study whose tables are expected.", shell_complete=completion.studies)
+@click.option(
+    "--study",
+    default="",
+    help="The study whose tables are expected; without it: what can be asked of the table.",
+    shell_complete=completion.studies,
+)
 @RENAMES
 @click.option(
     "-p", "pairs", multiple=True, metavar="name=value", help="A further table of the study, or a parameter of the run."
 )
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Without --study: print one JSON object on standard output, described by docs/asked.schema.json.",
+)
 @ROOT
-def check(path: str, study: str, renames: tuple[str, ...], pairs: tuple[str, ...], root: Path | None) -> None:
-    """Show how the columns of a table are understood and list all faults for which a run would refuse it."""
+def check(
+    path: str, study: str, renames: tuple[str, ...], pairs: tuple[str, ...], as_json: bool, root: Path | None
+) -> None:
+    """Show what a table holds and which studies can be asked of it; with --study how that study understands its columns, and all faults for which a run would refuse it."""
+    if not study:
+        if pairs:
+            raise click.UsageError("-p is a study's: name it with --study")
+        from evalbench.commands.asked import asked_object, asked_of
+
+        found = asked_of(path, assignments(renames, "--map"), root)
+        click.echo(asked_object(found) if as_json else str(found))
+        return
+    if as_json:
+        raise click.UsageError("--json goes without --study")
     from evalbench import studies
     from evalbench.commands.source import table_source
     from evalbench.readers.dataset import checked_tables, read

@@ -12,10 +12,27 @@ from evalbench.commands.options import ROOT
 
 @click.command("list")
 @click.argument("what", metavar="[STUDY|metrics]", required=False, shell_complete=completion.studies_and_metrics)
+@click.option(
+    "--for",
+    "data",
+    metavar="NAME@VERSION|FILE|FOLDER|-",
+    help="Only the studies that can be asked of these data.",
+    shell_complete=completion.data_sets,
+)
 @ROOT
 @click.pass_context
-def list_studies(ctx: click.Context, what: str | None, root: Path | None) -> None:
-    """List the studies with their questions and data sets, or the parameters of one; `list metrics`: the metrics."""
+def list_studies(ctx: click.Context, what: str | None, data: str | None, root: Path | None) -> None:
+    """List the studies with their questions and data sets, or the parameters of one; `list metrics`: the metrics; `list --for FILE`: the studies that can be asked of a table."""
+    if data is not None:
+        if what is not None:
+            raise click.UsageError("--for goes without a study")
+        from evalbench.commands.asked import asked_of
+
+        found = asked_of(data, {}, root)
+        click.echo("\n".join(f"{offer.study}\n    {offer.question}" for offer in found.ready) or "no study is ready")
+        if others := [offer.study for offer in found.offers if not offer.ready]:
+            click.echo(f"not ready: {', '.join(others)}; `evalbench data check {data}` says what they need")
+        return
     from evalbench import studies
     from evalbench.commands.metrics import list_metrics
     from evalbench.commands.parameters import write_parameters

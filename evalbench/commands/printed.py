@@ -13,7 +13,7 @@ from evalbench.core.result import deciding_row
 from evalbench.core.verdict import SYMBOLS
 from evalbench.core.wording import counted, title_of
 from evalbench.models.redact import redacted, redactor
-from evalbench.readers.runs import PAGE
+from evalbench.readers.runs import PAGE, read_run
 
 SCHEMA_VERSION = 1
 _WIDTH = 100
@@ -57,6 +57,18 @@ def uncertain(results: Mapping[str, Any]) -> list[str]:
     share = results.get("light_stability")
     light = results.get("would_be_light") or results["light"]
     return [] if share is None or share >= _SURE else [f"  only {100 * share:.0f} % of resamples give {light}"]
+
+
+def read_as_of(folder: Path) -> dict[str, dict[str, str]]:
+    """The columns that a run read under other names: table → column → what it was read as."""
+    return dict(read_run(folder).get("read_as") or {})
+
+
+def printed_read_as(folder: Path) -> list[str]:
+    """Lines on the columns that a run read under other names; none where there are none."""
+    pairs = dict.fromkeys(pair for columns in read_as_of(folder).values() for pair in columns.items())
+    said = ", ".join(f"{name} as {role}" for name, role in pairs)
+    return textwrap.wrap(f"columns read {said}", _WIDTH, subsequent_indent="    ") if said else []
 
 
 def _lines(rows: Sequence[Mapping[str, Any]], titles: Mapping[str, str], results: Mapping[str, Any]) -> list[str]:
@@ -154,6 +166,7 @@ def run_object(
         "run_id": folder.name if folder else None,
         "folder": str(folder) if folder else None,
         "report": str(folder / PAGE) if folder else None,
+        "read_as": read_as_of(folder) if folder and results else None,
         "notes": list(notes),
         "budget": found.get("budget"),
         "plan": plan,

@@ -164,7 +164,7 @@ def logging_into(store: str | None) -> Iterator[None]:
 
 
 @click.command("run", cls=OfAStudy)
-@click.argument("target", metavar="STUDY|NOTEBOOK.ipynb", shell_complete=completion.studies)
+@click.argument("target", metavar="[STUDY|NOTEBOOK.ipynb]", required=False, shell_complete=completion.studies)
 @click.option(
     "--data",
     metavar="NAME@VERSION|PATH|-",
@@ -184,7 +184,7 @@ def logging_into(store: str | None) -> Iterator[None]:
 @OF_A_RUN
 @LOG
 def run_study(
-    target: str,
+    target: str | None,
     data: str | None,
     pairs: tuple[str, ...],
     renames: tuple[str, ...],
@@ -194,7 +194,12 @@ def run_study(
     max_cost: float | None,
     **how: Any,
 ) -> None:
-    """Render one study into a report; prints the answer, its light and figures, and where the page is."""
+    """Render one study into a report; prints the answer, its light and figures, and where the page is.
+
+    Without a study, but with --data: lists the studies that can be asked of the data, and asks for one at a terminal.
+    """
+    if target is None:
+        target, data = study_for(data, renames, root, how["as_json"])
     from evalbench.runs.fork import forking
 
     # Before anything else: the kernel's imports take longer than all that comes before its start.
@@ -211,6 +216,29 @@ def run_study(
         return found
 
     sys.exit(carry_out(planned, Path(target).stem, Carried(fork=fork, **how)))
+
+
+def study_for(data: str | None, renames: Sequence[str], root: Path | None, as_json: bool) -> tuple[str, str]:
+    """The study that somebody chooses of those that are ready for the data, and these, read from standard input once.
+
+    Ends the command where nobody can be asked, and where the data cannot be read.
+    """
+    from evalbench.commands.asked import asked_of, chosen
+    from evalbench.commands.printed import run_object
+
+    if data is None:
+        raise click.UsageError("Missing argument 'STUDY', or --data for what can be asked of a table.")
+    try:
+        found = asked_of(data, assignments(renames, "--map"), root)
+        if as_json:
+            ready = ", ".join(offer.study for offer in found.ready) or "no study"
+            raise BadInput(f"name a study; ready for this table: {ready} (evalbench data check --json says more)")
+        return chosen(found), data
+    except BadInput as error:
+        click.echo(f"evalbench: {error}", err=True)
+        if as_json:
+            click.echo(run_object("", "refused", 2, error=str(error)))
+        sys.exit(2)
 
 
 class Carried(NamedTuple):
@@ -237,7 +265,7 @@ def carry_out(
     - ``after``: Further lines about a finished run.
     """
     from evalbench.commands.brief import brief
-    from evalbench.commands.printed import run_object
+    from evalbench.commands.printed import printed_read_as, run_object
     from evalbench.commands.step_summary import summarise_run
     from evalbench.core.budget import in_words
     from evalbench.core.progress import Shown
@@ -292,6 +320,8 @@ def carry_out(
                 click.echo(f"  {stopped['sentence']}")
             if stopped := in_words(done.results.get("budget") or {}):
                 click.echo(f"budget  {stopped}")
+        for line in printed_read_as(done.folder) if done.results is not None else ():
+            click.echo(line)
         for line in after(done) if after and done.results is not None else ():
             click.echo(line)
         click.echo(f"report  {page}", err=done.results is None)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from evalbench.core.arrays import Floats, Ints
 from evalbench.core.seeds import rng
@@ -220,6 +219,8 @@ def predicted(
 
 
 def _correlated(x: Floats, y: Floats, alpha: float, least_r: float) -> tuple[Correlated, ...]:
+    from scipy import stats
+
     found = []
     for column in x.T:
         varies = np.ptp(column) > 0 and np.ptp(y) > 0
@@ -236,6 +237,8 @@ def _correlated(x: Floats, y: Floats, alpha: float, least_r: float) -> tuple[Cor
 
 def _predicted(x: Floats, y: Floats, at: Floats) -> tuple[float, float]:
     """The regression's value at a point, and half of the 95 % interval of a new observation there."""
+    from scipy import stats
+
     scale = x.std(axis=0)
     design = np.column_stack([np.ones(len(x)), (x - x.mean(axis=0)) / scale])
     point = np.concatenate([[1.0], (at - x.mean(axis=0)) / scale])

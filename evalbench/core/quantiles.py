@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binom
 
 from evalbench.core.stats import Measured
 
@@ -41,6 +40,8 @@ def quantile(values: npt.ArrayLike, q: float, level: float = 0.95) -> Measured:
     >>> quantile([1.0, 2.0], 0.99).note
     'too few values for an upper end'
     """
+    from scipy.stats import binom
+
     known = np.sort(np.asarray(values, dtype=float))
     known = known[np.isfinite(known)]
     n = len(known)

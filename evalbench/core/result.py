@@ -197,6 +197,7 @@ class Result:
     - ``stopping``: Where items were asked until the evidence decided: the plan's hash, how many were asked, what was
       decided; JSON values. Items not asked are left out of ``items``.
     - ``accounting``: What varies between equal runs (models, endpoints, calls, tokens, cost); goes to ``run.json``.
+    - ``read_as``: Table → columns of other names → what they were read as; goes to ``run.json``.
     - ``files``: Further files that the run's folder gets, by file name.
     - ``answer``: What it answers to its question, in plain words.
     - ``budget``: The limits of the run and how far it came, see :meth:`evalbench.core.budget.Budget.account`; empty
@@ -219,6 +220,7 @@ class Result:
     trials: Mapping[str, Any] = field(default_factory=dict)
     stopping: Mapping[str, Any] = field(default_factory=dict)
     accounting: Mapping[str, Any] = field(default_factory=dict)
+    read_as: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
     answer: Answer | None = None
     budget: Mapping[str, Any] = field(default_factory=budgets.account)

@@ -84,6 +84,7 @@ def result_of(
         judged=judged or several(by[0], items[by[0]]),
         parameters=options,
         data=data if isinstance(data, DataLabel) else data.label,
+        read_as={} if isinstance(data, DataLabel) else {name: own for name, own in data.read_as.items() if own},
         id=id,
         by=tuple(by),
         items=items,

@@ -16,7 +16,7 @@ from evalbench.readers.cards import card_of, says_synthetic
 from evalbench.readers.decoded import ending
 from evalbench.readers.excel import tables_of_sheets
 from evalbench.readers.files import WRITTEN, digest
-from evalbench.readers.frames import frame_hash, raw_frames
+from evalbench.readers.frames import by_table, frame_hash, raw_frames
 from evalbench.readers.grouping import UNGROUPED, Grouping, grouping_of, keys_of, unused_clusters
 from evalbench.readers.large import STREAM, large_files
 from evalbench.readers.located import locate
@@ -130,7 +130,7 @@ def load(
     data : str, Path, mapping of str to DataFrame, or DataFrame
         ``name@version`` of the catalog, a file, a folder with one file per table (named as the table) or one JSON file
         per row, frames by table, or one frame where the study needs one table; whatever has ``to_pandas``, such as a
-        data set of Hugging Face, is a frame.
+        frame of Polars, a table of Arrow or a data set of Hugging Face, is a frame, and so are a list of dicts and a dict of lists.
         A log store, ``FILE.sqlite``, ``sqlite:///FILE?from=TIME&to=TIME`` or ``postgresql://HOST/DATABASE?from=TIME``, is the
         schema's first table, see :func:`evalbench.readers.log_store.frames.logged`.
         A file is the schema's first table, a nested JSON Lines file of documents that list the rows of other tables, or a
@@ -354,8 +354,7 @@ def _judged(parts: Mapping[str, str], schema: Schema) -> Mapping[str, str]:
 
 
 def _of_frames(data: Any, schema: Schema, columns: Mapping[str, str]) -> Raw:
-    if not isinstance(data, Mapping):
-        data = {next(iter(schema)): data}
+    data = by_table(data, next(iter(schema)), schema)
     unknown = [str(name) for name in data if name not in schema]
     if unknown:
         splits = all(hasattr(part, "to_pandas") for part in data.values())

@@ -19,8 +19,36 @@ ROWS_SHOWN = 5
 KINDS = "texts, numbers, true or false, dates, lists and objects"
 
 
+def by_table(data: Any, first: str, tables: Iterable[str] = ()) -> dict[str, Any]:
+    """Frames by table: of a mapping of frames each; anything else is the one table ``first``, so also a dict of columns.
+
+    - ``tables``: Names of tables: a mapping of these to lists of objects has a table each.
+
+    Examples
+    --------
+    >>> list(by_table({"question": ["Why?"], "answer": ["So."]}, "items"))
+    ['items']
+    >>> list(by_table({"truth": [{"id": 1}], "predictions": [{"id": 1}]}, "truth", ["truth", "predictions"]))
+    ['truth', 'predictions']
+    """
+    if not isinstance(data, Mapping):
+        return {first: data}
+    if data and all(
+        isinstance(part, (list, tuple)) or (hasattr(part, "ndim") and part.ndim == 1) for part in data.values()
+    ):
+        known = {*tables}
+        if not all(name in known and _are_objects(rows) for name, rows in data.items()):
+            return {first: data}
+    return dict(data)
+
+
+def _are_objects(rows: Any) -> bool:
+    return isinstance(rows, (list, tuple)) and bool(rows) and all(isinstance(row, Mapping) for row in rows)
+
+
 def raw_frames(data: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Frames by table, their cells as JSON values and their rows numbered from 1; what has ``to_pandas`` is a frame.
+    """Frames by table, their cells as JSON values and their rows numbered from 1; what has ``to_pandas`` is a frame,
+    and so are a list of objects and a dict of columns.
 
     None, NaN, NaT and NA become None; numpy's scalars and arrays, tuples, decimals and dates become what JSON has for them.
 
@@ -41,8 +69,19 @@ def _raw_frame(frame: Any) -> tuple[pd.DataFrame, list[str]]:
 
     if not isinstance(frame, pd.DataFrame) and callable(getattr(frame, "to_pandas", None)):
         frame = frame.to_pandas()
+    elif _are_objects(frame):
+        names = dict.fromkeys(name for row in frame for name in row)
+        frame = pd.DataFrame({name: pd.Series([row.get(name) for row in frame], dtype=object) for name in names})
+    elif isinstance(frame, Mapping):
+        sizes = {str(name): len(cells) for name, cells in frame.items()}
+        if len({*sizes.values()}) > 1:
+            said = ", ".join(f"{name} {n}" for name, n in sizes.items())
+            return pd.DataFrame(), [f"its columns have different numbers of cells: {said}"]
+        frame = pd.DataFrame({name: pd.Series(list(cells), dtype=object) for name, cells in frame.items()})
     if not isinstance(frame, pd.DataFrame):
-        return pd.DataFrame(), [f"expected a pandas DataFrame, found {type(frame).__name__}"]
+        return pd.DataFrame(), [
+            f"expected a pandas DataFrame, a list of objects or a dict of columns, found {type(frame).__name__}"
+        ]
     if frame.empty:
         return pd.DataFrame(), ["it has no rows" if len(frame.columns) else "it has no columns"]
     names = [str(column) for column in frame.columns]

@@ -24,7 +24,8 @@ def locate(
     path = Path(text).expanduser()
     if catalog.NAME.match(text) and not path.exists():
         found = catalog.entry(text, root)
-        known = {t: p for t, p in catalog.entry_files(found, root).items() if t in schema}
+        files = catalog.entry_files(found, root)
+        known = {t: p for t, p in files.items() if t in schema} or {next(iter(schema)): next(iter(files.values()))}
         return known, found.name, found.version, found.synthetic
     if path.is_dir():
         stems = [(t, stem) for t, own in schema.items() for stem in (own.stem, t) if stem]
@@ -35,6 +36,9 @@ def locate(
                 paths[t] = found_files[0] if len(found_files) == 1 else path
         if not paths and row_files(path):
             paths = {next(iter(schema)): path}
+        own_files = [p for p in sorted(path.iterdir()) if p.is_file() and p.name.endswith(ENDINGS)]
+        if not paths and len(own_files) == 1:
+            paths = {next(iter(schema)): own_files[0]}
         if not paths:
             raise BadInput(
                 f"{path}: holds no file for any of {', '.join(schema)} (endings {', '.join(ENDINGS)}), "

@@ -78,6 +78,18 @@ def role_of(column: Column) -> Role | None:
     return roles().get(column.role or column.name)
 
 
+def roles_of(name: str) -> frozenset[str]:
+    """The roles that a column of this name can have in some table, by the names that others give to it.
+
+    Examples
+    --------
+    >>> sorted(roles_of("bot_response")), sorted(roles_of("colour"))
+    (['answer'], [])
+    """
+    own = plain(name)
+    return frozenset(role.name for role in roles().values() if own == plain(role.name) or own in role.names)
+
+
 # -- earlier names --------------------------------------------------------------------------------
 
 

@@ -95,7 +95,7 @@ RUN: Mapping[str, Any] = {
     "started?": _or_null(TEXT), "finished?": _or_null(TEXT), "seconds?": _or_null(NUMBER), "peak_memory_mb?": _or_null(NUMBER),
     "attempt?": COUNT, "host?": TEXT, "process?": COUNT, "batch?": TEXT, "parameters?": _or_null(OBJECT),
     "data?": _or_null(Kind("an object with name and version", lambda value: not _faults(value, _DATA, ""))),
-    "git?": OBJECT, "versions?": OBJECT, "sha256?": {"*": TEXT}, "drawn?": [TEXT], "edited_defaults?": {"*": {"own?": ANY, "here?": ANY}},
+    "read_as?": {"*": {"*": TEXT}}, "git?": OBJECT, "versions?": OBJECT, "sha256?": {"*": TEXT}, "drawn?": [TEXT], "edited_defaults?": {"*": {"own?": ANY, "here?": ANY}},
 }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ _GROUPS: Mapping[str, Sequence[str]] = {
         "unscored", "other_models", "not_kept", "not_taken", "tokens_in", "tokens_out", "call_seconds", "cost", "cached_tokens", "cached_cost",
     ),
 }  # fmt: skip
-_SAID_ELSEWHERE = {"drawn", "study", "error", "parameters", "given", "edited_defaults", "data"}
+_SAID_ELSEWHERE = {"read_as", "drawn", "study", "error", "parameters", "given", "edited_defaults", "data"}
 _FILES = {
     RESULTS_JSON: "figures and verdict; the same for the same inputs",
     RUN_JSON: "what varied: times, versions, calls",
@@ -156,10 +156,28 @@ def provenance(run: Mapping[str, Any], results: Mapping[str, Any] | None) -> tup
     """
     data = results["data"] if results else run.get("data")
     groups = [Group("Data", _facts(data, data) if isinstance(data, Mapping) else ())]
+    groups.append(Group("Columns read under other names", tuple(_read_facts(run))))
     groups += [Group(title, _facts(run, keys)) for title, keys in _GROUPS.items()]
     known = _SAID_ELSEWHERE | {key for keys in _GROUPS.values() for key in keys}
     groups.append(Group("Other", _facts(run, [key for key in run if key not in known])))
     return tuple(group for group in groups if group.facts)
+
+
+def _read_facts(run: Mapping[str, Any]) -> Iterator[Fact]:
+    """What each column of another name was read as, a fact for each table."""
+    for table, columns in (run.get("read_as") or {}).items():
+        yield Fact(table, value_html({name: f"read as {role}" for name, role in columns.items()}))
+
+
+def read_as_html(run: Mapping[str, Any]) -> Html:
+    """A line on the columns that were read under other names; nothing where there are none."""
+    pairs = [(name, role) for columns in (run.get("read_as") or {}).values() for name, role in columns.items()]
+    if not pairs:
+        return Html("")
+    said = "; ".join(f"<code>{escape(name)}</code> as {escape(role)}" for name, role in dict.fromkeys(pairs))
+    return Html(
+        f'<p class="eb-small">Columns were read by their names: {said}. Was one meant otherwise? <code>--map COLUMN=NAME</code> says so.</p>'
+    )
 
 
 _DERIVED = ("correction_fit",)  # what a study makes of its options for ``summarise``; results.json has it

@@ -27,7 +27,7 @@ from evalbench.errors import BadInput
 from evalbench.readers import runs
 from evalbench.readers.parameters import Parameter, readable_parameters
 from evalbench.readers.runs import ITEMS, NOTEBOOK, PAGE, RUN_JSON
-from evalbench.report.facts import files, provenance, settings, warnings
+from evalbench.report.facts import files, provenance, read_as_html, settings, warnings
 from evalbench.report.history import UNREADABLE
 from evalbench.report.narrative import Heading, Narrative, narrate, stopped_at, without_ansi
 from evalbench.report.page import page_html
@@ -150,6 +150,7 @@ def _finished(source: Source, cell: tuple[Parameter, ...], folder: Path) -> dict
         "judged": results["judged"],
         "data": data_label(data),
         "band": verdict_html(results, linked=True),
+        "read_as": read_as_html(source.run),
         "notes": notes_html([note for note in results["notes"] if note not in (stopped, judged_again)]),
         "trials": trials_html(results["trials"], results["by"]) if results.get("trials") else Html(""),
         "slices": (by_value := slices_html(results)),

@@ -83,7 +83,8 @@ def write(result: Result, folder: Path) -> None:
             raise ValueError(f"{name!r}: a file of a run lies in its folder")
         with whole_file(folder / name) as temporary:
             temporary.write_bytes(content)
-    update_run(folder, **result.accounting)
+    read_as = {"read_as": {name: dict(own) for name, own in result.read_as.items()}} if result.read_as else {}
+    update_run(folder, **result.accounting, **read_as)
     write_json(folder / RESULTS_JSON, {**_of_old_run(result.to_json()), "tables": tables})
 
 

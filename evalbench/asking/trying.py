@@ -1,0 +1,163 @@
+"""A study tried on data: read, adapted and checked as a run would; no model is asked, nothing is computed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalbench import studies
+from evalbench.asking.asked import Offer
+from evalbench.errors import BadInput
+from evalbench.readers.dataset import Dataset
+from evalbench.readers.roles import role_of, roles, roles_of
+from evalbench.readers.schema import TRIAL, Table
+from evalbench.readers.strict_yaml import read_yaml
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_LEAST_WORDS = 6
+_NO_SCORE = re.compile(
+    r"token|latency|second|duration|cost|price|count|length|number|seed|year|_ms$|^№|^n_", re.IGNORECASE
+)
+"""Names of columns of numbers that are no scores."""
+
+
+class Need(NamedTuple):
+    """What a study needs of a table: any of ``holds``; ``words`` say it."""
+
+    holds: tuple[str, ...]
+    words: str
+
+
+@cache
+def needs() -> Mapping[str, tuple[str, tuple[Need, ...]]]:
+    """Study → what it computes, and what it needs."""
+    content = read_yaml(Path(__file__).with_name("needs.yaml"))
+    return {
+        name: (own["computes"], tuple(Need(tuple(need["holds"]), need["words"]) for need in own["needs"]))
+        for name, own in content.items()
+    }
+
+
+class Tried(NamedTuple):
+    """What a study makes of the data.
+
+    - ``read``, ``refused``: Its tables, or why it refuses them.
+    - ``held``: What they hold, see :func:`_held`.
+    - ``groups``, ``called``: Who answered, and the study's word for that.
+    - ``roles``: Column of the data that it reads → its role.
+    """
+
+    read: Dataset | BadInput
+    refused: BadInput | None
+    held: frozenset[str]
+    groups: tuple[str, ...]
+    called: str
+    roles: Mapping[str, str]
+
+
+def tried(name: str, data: Any, given: Any, columns: Mapping[str, str], root: Path | None) -> Tried:
+    own, released = studies.study(name), dict(studies.defaults(name))
+    options = {option: parameter.default for option, parameter in own.options().items()}
+    if isinstance(given, (str, Path)) and str(given) in map(str, released.values()):  # the notebook's values are for it
+        options, columns = options | released, {**(released.get("columns") or {}), **columns}
+    try:
+        tables = studies.load(data, study=name, columns=columns, root=root)
+    except BadInput as error:
+        return Tried(error, error, frozenset(), (), "", {})
+    try:
+        studies.refuse(tables, name, options)
+        refused = None
+    except BadInput as error:
+        refused = error
+    return Tried(tables, refused, *_held(tables, own.SCHEMA))
+
+
+def _held(
+    tables: Dataset, schema: Mapping[str, Table]
+) -> tuple[frozenset[str], tuple[str, ...], str, Mapping[str, str]]:
+    """What the tables of a study hold: their names, columns with values by name and role, and facts of several columns."""
+    held: set[str] = set()
+    groups: dict[str, None] = {}
+    called, read = "", {}
+    for name, frame in tables.tables.items():
+        if not len(frame):
+            continue
+        held.add(name)
+        own = {c.name: c for c in schema[name].columns}
+        back = {column: source for source, column in tables.read_as.get(name, {}).items()}
+        for column in (str(c) for c in frame.columns if has_values(frame[c])):
+            held |= {column, f"{name}.{column}"}
+            if column in own:
+                role = found.name if (found := role_of(own[column])) else column
+                held.add(role)
+                read[back.get(column, column)] = role
+            elif name == next(iter(schema)) and is_score(column, frame[column]):
+                held.add("numbers")
+        for column in (c for c in own if own[c].groups and c in frame):
+            called = called or column
+            groups |= dict.fromkeys(map(str, frame[column].unique()))
+        keys = [
+            c for c in own if c in frame and c != TRIAL and ((own[c].type == "id" and own[c].required) or own[c].groups)
+        ]
+        if keys and frame.duplicated(keys).any():
+            held.add("repeats")
+    return frozenset(held | ({"two models"} if len(groups) > 1 else set())), tuple(groups), called, read
+
+
+def has_values(cells: pd.Series) -> bool:
+    """Whether any cell is neither null nor empty."""
+    return any(cell is not None and cell == cell and not _is_empty(cell) for cell in cells)
+
+
+def _is_empty(cell: Any) -> bool:
+    return isinstance(cell, (str, list, dict)) and not cell
+
+
+def is_score(column: str, cells: pd.Series) -> bool:
+    """Whether a column of numbers may be scores: its name says nothing else."""
+    import pandas as pd
+
+    if _NO_SCORE.search(column) or any(
+        roles()[role].kind in ("id", "number", "time") and role != "score" for role in roles_of(column)
+    ):
+        return False
+    given = [cell for cell in cells if cell is not None and cell == cell and cell != ""]
+    if not given or any(isinstance(cell, (list, dict)) for cell in given):
+        return False
+    return bool(pd.to_numeric(pd.Series(given, dtype=object), errors="coerce").notna().all())
+
+
+def offer_of(study: str, one: Tried, everywhere: set[str], command: Callable[[str], str]) -> Offer:
+    computes, wanted = needs()[study]
+    held = one.held if isinstance(one.read, Dataset) else everywhere
+    missing = [need.words for need in wanted if not held & {*need.holds}]
+    if one.refused is not None and not missing:
+        missing = list(dict.fromkeys(_lacking(one.refused, wanted)))
+    refused = "" if missing or one.refused is None else _in_short(one.refused)
+    used = 0
+    if isinstance(one.read, Dataset):
+        used = sum(len(t.columns) - len(one.read.unused.get(n, ())) for n, t in one.read.tables.items())
+    return Offer(study, studies.question(study), computes, tuple(missing), command(study), refused, used)
+
+
+_LACKS = re.compile(r"\b(?:column|table) (\w+):? is missing|\bno column (\w+)")
+
+
+def _lacking(error: BadInput, wanted: Sequence[Need]) -> Iterator[str]:
+    """What a message of missing columns and tables says, in the study's words."""
+    said = error.faults or (str(error),)
+    for name in (one or other for fault in said for one, other in _LACKS.findall(fault)):
+        named = {name, *roles_of(name)}
+        yield next((need.words for need in wanted if named & {*need.holds}), f"a column {name}")
+
+
+def _in_short(error: BadInput) -> str:
+    """What a message says first, without the way out: its head, or its first fault where the head only counts or names."""
+    head = str(error).partition("\n")[0]
+    said = error.faults[0] if error.faults and len(head.split()) < _LEAST_WORDS else head
+    return said.split("; ")[0].strip().rstrip(":.")

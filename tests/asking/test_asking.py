@@ -1,0 +1,172 @@
+"""What can be asked of a table: every study is tried, in words that somebody who does not know them understands."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+from some_studies import some_studies
+
+from evalbench import load, studies
+from evalbench.asking.trying import needs
+from evalbench.errors import BadInput
+from evalbench.readers.catalog import entries
+from evalbench.readers.sample_rows import MOST_ROWS
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "docs" / "asked.schema.json").read_text(encoding="utf-8"))
+TAKEN = yaml.safe_load((Path(__file__).parent / "samples_taken.yaml").read_text(encoding="utf-8"))
+"""Sample → the studies that are ready for it, as it is."""
+ANSWERS = pd.DataFrame(
+    {
+        "id": ["1", "2", "3"] * 2,
+        "model": ["fern"] * 3 + ["oak"] * 3,
+        "question": ["1 + 1?", "2 + 2?", "3 + 3?"] * 2,
+        "output": ["two", "five", "six", "two", "four", "seven"],
+        "reference": ["two", "four", "six"] * 2,
+    }
+)
+
+
+def ready(found):
+    return {offer.study for offer in found.ready}
+
+
+def missing(found, study):
+    return next(offer.missing for offer in found.offers if offer.study == study)
+
+
+def test_every_study_says_what_it_computes_and_needs() -> None:
+    assert list(needs()) == studies.names()
+    for computes, wanted in needs().values():
+        assert computes
+        assert wanted
+        assert all(need.holds and not re.search(r"[_`.]", need.words) for need in wanted)
+
+
+def test_answers_of_two_models_with_references() -> None:
+    found = load(ANSWERS)
+    assert (found.rows, set(found.groups)) == (6, {"fern", "oak"})
+    assert ready(found) == {"text_metrics", "cascade"}
+    assert found.roles == {
+        "id": "id", "model": "model", "question": "question", "output": "answer", "reference": "reference",
+    }  # fmt: skip
+    assert missing(found, "reproduction") == ("a second answer of the same model to each question",)
+    assert missing(found, "rag_generation") == ("the passages that each answer was given",)
+    text = str(found)
+    assert text.startswith("frames: 6 rows, 2 models: fern, oak\n")
+    assert "evalbench.text_metrics.evaluate(evalbench.load(data, study='text_metrics'))" in text
+    assert found.studies()["study"].tolist() == [offer.study for offer in found.ready]
+    assert len(found.studies()) + len(found.not_ready()) == len(studies.names())
+
+
+def test_what_a_table_lacks_is_said_in_words() -> None:
+    found = load(ANSWERS.drop(columns="reference"))
+    assert ready(found) == {"cascade"}
+    assert missing(found, "text_metrics") == ("a reference",)
+    found = load(ANSWERS[ANSWERS["model"] == "fern"])
+    assert ready(found) == {"text_metrics"}
+    assert missing(found, "cascade") == ("a second model's answer to each question",)
+    assert "imported" not in ready(found)
+    assert missing(found, "imported") == ("scores that somebody or something gave",)
+
+
+def test_a_table_without_values_or_for_no_study_is_ready_for_none() -> None:
+    assert not load(ANSWERS.assign(output=None, reference=None)).ready
+    found = load(pd.DataFrame({"colour": ["red", "blue"], "weight_count": [1, 2]}))
+    assert not found.ready
+    assert "No study is ready for this table" in str(found)
+    assert found.roles == {"colour": "", "weight_count": ""}
+
+
+def test_data_that_cannot_be_read_are_refused(tmp_path) -> None:
+    with pytest.raises(BadInput, match="no such file"):
+        load(tmp_path / "none.csv")
+    (tmp_path / "odd.jsonl").write_text("{")
+    with pytest.raises(BadInput, match="not JSON Lines"):
+        load(tmp_path / "odd.jsonl")
+    with pytest.raises(BadInput, match="are a study's"):
+        load(ANSWERS, cluster="question")
+
+
+def test_a_rename_counts(tmp_path) -> None:
+    path = tmp_path / "mine.csv"
+    ANSWERS.rename(columns={"output": "spoken"}).to_csv(path, index=False)
+    assert ready(load(path)) == set()
+    found = load(path, columns={"spoken": "output"})
+    assert "text_metrics" in ready(found)
+    assert found.roles["spoken"] == "answer"
+    assert f"evalbench run text_metrics --data {path} --map spoken=output" in str(found)
+
+
+def test_a_large_table_is_decided_from_whole_items(tmp_path) -> None:
+    n = 4 * MOST_ROWS
+    rows = pd.concat([ANSWERS.iloc[[0]]] * n, ignore_index=True)
+    rows = rows.assign(id=[str(i // 2) for i in range(n)], model=["fern", "oak"] * (n // 2))
+    rows = rows.sort_values("model", kind="stable")
+    for name in ("mine.csv", "mine.parquet"):
+        path = tmp_path / name
+        rows.to_csv(path, index=False) if name.endswith("csv") else rows.to_parquet(path, index=False)
+        found = load(path)
+        assert found.rows == n
+        assert found.tried <= MOST_ROWS
+        assert ready(found) == {"text_metrics", "cascade"}
+        assert found.notes[0].startswith("decided from ")
+
+
+def test_it_shows_itself_in_a_notebook() -> None:
+    table = ANSWERS.rename(columns={"question": "<script>alert(1)</script>"})
+    bundle, _ = load(table)._repr_mimebundle_()
+    assert bundle["text/plain"].startswith("frames: 6 rows")
+    assert "<script>alert" not in bundle["text/html"]
+    assert "text_metrics" in bundle["text/html"]
+
+
+def test_the_object_for_programs_keeps_its_schema() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+    for table in (ANSWERS, pd.DataFrame({"colour": ["red"]})):
+        Draft202012Validator(SCHEMA).validate(json.loads(json.dumps(load(table).to_json(), allow_nan=False)))
+
+
+@pytest.mark.benchmark
+def test_all_studies_are_tried_in_three_seconds() -> None:
+    rows = pd.concat([ANSWERS] * 7, ignore_index=True)[:40]
+    rows["id"] = [str(i // 2) for i in range(40)]
+    load(rows)
+    before = time.process_time()
+    load(rows)
+    assert time.process_time() - before < 3
+
+
+@pytest.mark.generated
+@pytest.mark.parametrize("study", some_studies(studies.names()))
+def test_a_sample_is_offered_its_own_study(study) -> None:
+    sample = str(studies.defaults(study)["data"])
+    found = load(sample)
+    assert study in ready(found)
+    assert set(TAKEN[sample]) <= ready(found)
+
+
+def test_every_sample_is_listed_with_its_own_study() -> None:
+    assert set(TAKEN) == set(entries())
+    own = {name: str(studies.defaults(name)["data"]) for name in studies.names()}
+    assert not {name: sample for name, sample in own.items() if name not in TAKEN[sample]}
+
+
+OTHERS = [
+    (sample, study) for sample, names in TAKEN.items() for study in names if studies.defaults(study)["data"] != sample
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sample", "study"), OTHERS)
+def test_a_sample_runs_in_every_study_that_is_ready_for_it(sample, study) -> None:
+    result = studies.study(study).evaluate(load(sample, study=study), n_resamples=50)
+    assert any(estimate.value is not None for estimate in result.summary.estimates)
+    assert result.n_unscored < len(result.items)
