@@ -63,7 +63,7 @@ def load(
     >>> data = load("house_style_curated@1.0.0", study="matching")
     >>> str(data.label), list(data.tables)
     ('house_style_curated@1.0.0', ['truth', 'predictions', 'checkers', 'documents'])
-    >>> [offer.study for offer in load("house_style_curated@1.0.0").ready]
+    >>> sorted(load("house_style_curated@1.0.0").studies()["study"])
     ['matching', 'matching_calibration']
     """
     if study:

@@ -54,7 +54,7 @@ class Asked:
     Examples
     --------
     >>> import pandas as pd, evalbench
-    >>> asked = evalbench.load(pd.DataFrame({"query": ["1 + 1?", "2 + 2?"], "bot_response": ["2", "5"], "gold": ["2", "4"]}))
+    >>> asked = evalbench.load(pd.DataFrame({"query": ["Why?", "When?"], "bot_response": ["so", "now"], "gold": ["so", "then"]}))
     >>> asked.roles
     {'query': 'question', 'bot_response': 'answer', 'gold': 'reference'}
     >>> asked.studies()["study"].tolist()[:1]

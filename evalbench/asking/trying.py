@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LEAST_WORDS = 6
+_ASIDE = re.compile(r" \([^()]{40,}\)")
 _NO_SCORE = re.compile(
     r"token|latency|second|duration|cost|price|count|length|number|seed|year|_ms$|^№|^n_", re.IGNORECASE
 )
@@ -160,4 +161,4 @@ def _in_short(error: BadInput) -> str:
     """What a message says first, without the way out: its head, or its first fault where the head only counts or names."""
     head = str(error).partition("\n")[0]
     said = error.faults[0] if error.faults and len(head.split()) < _LEAST_WORDS else head
-    return said.split("; ")[0].strip().rstrip(":.")
+    return _ASIDE.sub("", said.split("; ")[0]).strip().rstrip(":.")

@@ -227,7 +227,13 @@ def study_for(data: str | None, renames: Sequence[str], root: Path | None, as_js
     from evalbench.commands.printed import run_object
 
     if data is None:
-        raise click.UsageError("Missing argument 'STUDY', or --data for what can be asked of a table.")
+        missing = click.UsageError(
+            "Missing argument 'STUDY', or --data for what can be asked of a table.", click.get_current_context()
+        )
+        missing.show()
+        if as_json:
+            click.echo(run_object("", "refused", 2, error=missing.format_message()))
+        sys.exit(2)
     try:
         found = asked_of(data, assignments(renames, "--map"), root)
         if as_json:
