@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _LEAST_WORDS = 6
 _ASIDE = re.compile(r" \([^()]{40,}\)")
 _NO_SCORE = re.compile(
-    r"token|latency|second|duration|cost|price|count|length|number|seed|year|_ms$|^№|^n_", re.IGNORECASE
+    r"token|latency|stamp|time|second|duration|cost|price|count|length|number|seed|year|_ms$|^№|^n_", re.IGNORECASE
 )
 """Names of columns of numbers that are no scores."""
 
