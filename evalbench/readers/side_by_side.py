@@ -8,87 +8,18 @@ from typing import NamedTuple
 
 from evalbench.readers.roles import plain, roles
 
-ORIGINAL = frozenset(
-    [
-        "original",
-        "orig",
-        "clean",
-        "source",
-        "base",
-        "baseline",
-        "before",
-        "unperturbed",
-        "initial",
-        "исходный",
-        "исходная",
-        "исходное",
-        "исходного",
-        "оригинал",
-        "оригинальный",
-        "оригинала",
-        "чистый",
-        "до",
-        "原始",
-        "原文",
-        "原",
-    ]
-)
-CHANGED = frozenset(
-    [
-        "perturbed",
-        "perturbation",
-        "noisy",
-        "noise",
-        "noised",
-        "augmented",
-        "augmentation",
-        "changed",
-        "modified",
-        "corrupted",
-        "attacked",
-        "attack",
-        "adversarial",
-        "variant",
-        "varied",
-        "mutated",
-        "altered",
-        "distorted",
-        "after",
-        "new",
-        "typo",
-        "typos",
-        "misspelled",
-        "paraphrase",
-        "paraphrased",
-        "rephrased",
-        "reworded",
-        "translated",
-        "shuffled",
-        "искаженный",
-        "искажённый",
-        "искаженная",
-        "искажённая",
-        "искаженного",
-        "искажённого",
-        "измененный",
-        "изменённый",
-        "измененного",
-        "изменённого",
-        "опечатками",
-        "опечатки",
-        "шумный",
-        "вариант",
-        "варианта",
-        "перефразированный",
-        "перефразированного",
-        "после",
-        "扰动",
-        "变体",
-        "改写",
-        "修改",
-    ]
-)
-_SMALL = frozenset(["with", "of", "to", "the", "на", "с", "к", "от"])
+ORIGINAL = frozenset((
+    "original", "orig", "clean", "source", "base", "baseline", "before", "unperturbed", "initial", "исходный", "исходная", "исходное",
+    "исходного", "оригинал", "оригинальный", "оригинала", "чистый", "до", "原始", "原文",
+))  # fmt: skip
+CHANGED = frozenset((
+    "perturbed", "perturbation", "noisy", "noise", "noised", "augmented", "augmentation", "changed", "modified", "corrupted", "attacked",
+    "attack", "adversarial", "variant", "varied", "mutated", "altered", "distorted", "after", "new", "typo", "typos", "misspelled",
+    "paraphrase", "paraphrased", "rephrased", "reworded", "translated", "shuffled", "искаженный", "искажённый", "искаженного",
+    "искажённого", "измененный", "изменённый", "измененного", "изменённого", "опечатками", "опечатки", "шумный", "вариант", "варианта",
+    "перефразированный", "перефразированного", "после", "扰动", "变体", "改写", "修改",
+))  # fmt: skip
+_SMALL = frozenset(("with", "of", "to", "the", "на", "с", "к", "от"))
 _HELD = ("question", "answer", "reference", "contexts")
 """Roles by which columns of other names are paired."""
 _CHINESE = re.compile(r"(原始|原文|扰动|变体|改写|修改)(?:后的?|的)?")

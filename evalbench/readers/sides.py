@@ -10,12 +10,12 @@ from typing import NamedTuple
 from evalbench.errors import BadInput
 from evalbench.readers.roles import plain
 
-_TRUE = r"gold(?:en)?|true|truth|expected|references?|human|people|experts?|manual|эталон\w*|истин\w*|эксперт\w*|真实|人工|标准|正确"
-_LABELLED = r"labels?|labell?ed|annotat\w*|correct|target|разме\w*|标注"
+_TRUE = r"gold(?:en)?|true|truth|expected|references?|human|people|experts?|manual|эталон\w*|истин\w*|эксперт\w*|真实\w*|人工\w*|标准\w*|正确\w*"
+_LABELLED = r"labels?|labell?ed|annotat\w*|correct|target|разме\w*|标注\w*"
 """Words of what is true, unless another word of the name says that a model gave it."""
 _FOUND = (
     r"pred\w*|found|detect\w*|extract\w*|models?|system|outputs?|auto\w*|machine|llm|gpt|ner|checker|checked|"
-    r"предсказ\w*|найден\w*|модел\w*|预测|检测|模型"
+    r"предсказ\w*|найден\w*|модел\w*|预测\w*|检测\w*|模型\w*"
 )
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -47,9 +47,9 @@ def sides_of(columns: Sequence[str], what: str, targets: tuple[str, str]) -> Sid
     """
     if len(columns) < 2:
         return None
+    found = list(filter(says_found, columns))
     sure = [name for name in columns if _says(name, _TRUE)]
-    found = [name for name in columns if _says(name, _FOUND) and name not in sure]
-    true = sure or [name for name in columns if _says(name, _LABELLED) and name not in found]
+    true = sure or list(filter(says_true, columns))
     rest = [name for name in columns if name not in (*true, *found)]
     if not true and len(rest) == 1 and found:
         true, rest = rest, []
@@ -68,6 +68,16 @@ def sides_of(columns: Sequence[str], what: str, targets: tuple[str, str]) -> Sid
 
 def _option(columns: Sequence[str], target: str) -> str:
     return " or --map ".join(quote(f"{name}={target}") for name in columns) if len(columns) == 2 else f"NAME={target}"
+
+
+def says_true(name: str) -> bool:
+    """Whether a column's name says that it holds what is true, such as ``gold_labels``."""
+    return _says(name, _TRUE) or (_says(name, _LABELLED) and not _says(name, _FOUND))
+
+
+def says_found(name: str) -> bool:
+    """Whether a column's name says that it holds what a model found, such as ``predicted_labels``."""
+    return _says(name, _FOUND) and not _says(name, _TRUE)
 
 
 def _says(name: str, words: str) -> bool:

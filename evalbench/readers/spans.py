@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalbench.errors import BadInput
 from evalbench.readers import entities, offsets
 from evalbench.readers.finding import column_of, is_text
-from evalbench.readers.roles import plain, roles
+from evalbench.readers.roles import READ_AS, plain, roles
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,3 +132,55 @@ def counted(
         offsets.refuse(what, names if all(names) else (f"the first number of {what}", "the second"))
     way = shown or offsets.OURS
     return way, [] if way == offsets.OURS else [f"places of {what} are counted {way}, as the texts show"]
+
+
+def in_columns(frame: pd.DataFrame, texts: pd.DataFrame | None, what: str) -> pd.DataFrame:
+    """A row per span, its ends counted from 0 with the end outside, where its columns have other names than ours; as it is else.
+
+    - ``texts``: With ``text_id`` and ``text``; None where there are none, or spans have their text beside them.
+
+    Raises ``BadInput``: The question, where neither names nor texts tell how places are counted.
+    """
+    import pandas as pd
+
+    sources = {own: source for source, own in frame.attrs.get(READ_AS, {}).items() if own in ("start", "end")}
+    sources |= {
+        own: str(name)
+        for name in frame.columns
+        for own, names in (("start", offsets.START), ("end", offsets.END))
+        if name in names
+    }
+    held = frame.rename(columns={source: own for own, source in sources.items() if source in frame})
+    if not sources or not {"start", "end", "text_id"} <= set(held.columns):
+        return frame
+    own = column_of(held, "text", held=is_text)
+    known = (
+        texts.set_index("text_id")["text"] if texts is not None and {"text_id", "text"} <= set(texts.columns) else None
+    )
+    said = held[own] if own and known is None else held["text_id"].map(known.to_dict() if known is not None else {})
+    ends = [[_whole(cell) for cell in held[side]] for side in ("start", "end")]
+    words = held["entity"] if "entity" in held else [""] * len(held)
+    places = [
+        offsets.Place(start, end, text if isinstance(text, str) else "", word if isinstance(word, str) else "")
+        for start, end, text, word in zip(*ends, said, words, strict=True)
+        if start is not None and end is not None
+    ]
+    way, notes = counted(what, (sources.get("start", "start"), sources.get("end", "end")), places, None, False)
+    moved = {"start": (ends[0], -way.first), "end": (ends[1], way.inside - way.first)}
+    out = held.assign(**{
+        side: pd.Series([cell if number is None else number + by for cell, number in zip(held[side], numbers, strict=True)], held.index, dtype=object)
+        for side, (numbers, by) in moved.items()
+    })  # fmt: skip
+    out.attrs = {**frame.attrs, "notes": [*frame.attrs.get("notes", ()), *notes]}
+    return out
+
+
+def _whole(cell: Any) -> int | None:
+    """A whole number, also as a text; None for anything else, which the schema refuses."""
+    if isinstance(cell, str) and cell.strip().isdecimal():
+        return int(cell)
+    return (
+        int(cell)
+        if isinstance(cell, (int, float)) and not isinstance(cell, bool) and cell == cell and cell == int(cell)
+        else None
+    )

@@ -161,3 +161,20 @@ def test_an_id_with_two_texts_is_refused():
     frame = pd.DataFrame({"id": ["a", "a"], "text": TEXTS, "label": triples(), "prediction": triples()})
     with pytest.raises(BadInput, match=r"these ids come with several texts:\n  - a \(row 2\)"):
         load(frame, study="ner_quality")
+
+
+@pytest.mark.parametrize(("first", "inside"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_places_in_columns_of_other_names_are_counted_as_the_texts_show(first, inside):
+    rows = [(i, a + first, b + first - inside, k) for i, row in enumerate(SPANS) for a, b, k in row]
+    spans = pd.DataFrame(rows, columns=["doc", "begin", "stop", "tag"]).rename(
+        columns={"doc": "text_id", "tag": "entity_class"}
+    )
+    texts = pd.DataFrame({"text_id": [0, 1], "text": TEXTS})
+    data = load({"gold": spans, "predictions": spans, "texts": texts}, study="ner_quality")
+    assert data["gold"]["start"].tolist() == [0, 14, 3, 9]
+    assert data["predictions"]["end"].tolist() == [8, 18, 7, 18]
+    with pytest.raises(BadInput, match="gold: do begin and stop count from 0 or from 1") as asked:
+        load({"gold": spans, "predictions": spans}, study="ner_quality")
+    options = dict(part.split("=") for part in asked.value.faults[2 * first + inside].split() if "=" in part)
+    data = load({"gold": spans, "predictions": spans}, study="ner_quality", columns=options)
+    assert data["gold"]["end"].tolist() == [8, 18, 7, 18]

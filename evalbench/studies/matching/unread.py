@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from shlex import quote
 from typing import Any
 
 import pandas as pd
 
-from evalbench import errors
+from evalbench import errors, readers
 from evalbench.studies.matching.names import FORMS, SIDE, SIDES, TRUE_LISTS, WITHIN
 
 _ANSWERS = (
@@ -23,36 +23,6 @@ _ANSWERS = (
     "ответ модели",
 )
 _REFERENCES = ("reference", "references", "ground_truth", "gold", "expected", "target", "эталон")
-_TRUE_STEMS = (
-    "эталон",
-    "истин",
-    "разметк",
-    "эксперт",
-    "gold",
-    "truth",
-    "true",
-    "expected",
-    "reference",
-    "human",
-    "标准",
-    "真实",
-    "人工",
-)
-_FOUND_STEMS = (
-    "найден",
-    "предсказ",
-    "модел",
-    "found",
-    "predict",
-    "detect",
-    "model",
-    "checker",
-    "llm",
-    "gpt",
-    "检测",
-    "预测",
-    "模型",
-)
 PLACES = ("start", "end", "spans", "context")
 _OURS = ("sample_id", "violation_id", "text", "lang", "id", "№", "номер")
 
@@ -101,7 +71,8 @@ def refuse_unread(frame: pd.DataFrame, column: str) -> None:
         )
         options.append(f"{who}={SIDE}")
     elif "rule" not in frame and not placed:
-        true, found = column or _like(frame, _TRUE_STEMS, ""), _like(frame, _FOUND_STEMS, column)
+        true = column or next(filter(readers.sides.says_true, _texts(frame)), "")
+        found = next((c for c in _texts(frame) if c != column and readers.sides.says_found(c)), "")
         if not true and not found and not _texts(frame):
             return
         faults.append(
@@ -121,11 +92,6 @@ def refuse_unread(frame: pd.DataFrame, column: str) -> None:
 
 def _forms() -> list[str]:
     return [f"read is: {form}" for form in FORMS]
-
-
-def _like(frame: pd.DataFrame, stems: Sequence[str], but: str) -> str:
-    """The column of texts whose name has one of these parts."""
-    return next((c for c in _texts(frame) if c != but and any(stem in c.casefold() for stem in stems)), "")
 
 
 def _texts(frame: pd.DataFrame) -> list[str]:

@@ -34,6 +34,7 @@ def spans_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     if "predictions" not in out and (both := _sides(gold)):
         return out | _of_both(gold, *both, "texts" in out)
     for name in [name for name in out if name in _TARGETS]:
+        out[name] = readers.spans.in_columns(out[name], frames.get("texts"), name)
         out |= _of_one(out[name], name, "texts" in out)
     return out
 
