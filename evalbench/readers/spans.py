@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalbench.errors import BadInput
 from evalbench.readers import entities, offsets
 from evalbench.readers.finding import column_of, is_text
+from evalbench.readers.renames import within
 from evalbench.readers.roles import READ_AS, plain, roles
 
 if TYPE_CHECKING:
@@ -37,8 +38,9 @@ def texts_in(frame: pd.DataFrame) -> pd.DataFrame:
         places = pd.factorize(frame[shared].map(repr))[0] if "model" in frame and shared else range(len(frame))
         ids = [f"s{i + 1:05d}" for i in places]
     out = pd.DataFrame({"text_id": ids}, index=frame.index)
-    if text:
-        out["text"] = frame[text]
+    inner = within(frame, "data.text") if not text else None  # as Label Studio exports what it showed
+    if text or inner is not None:
+        out["text"] = frame[text] if text else inner
         differ = out["text"].map(repr) != out.groupby("text_id")["text"].transform("first").map(repr)
         if differ.any():
             head = f"column {own or text}: these ids come with several texts:"

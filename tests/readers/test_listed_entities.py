@@ -64,7 +64,8 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_forms_of_others_are_read_as_the_same_spans(form):
-    data = load(pd.DataFrame({"sentence": TEXTS, **FORMS[form]}), study="ner_quality")
+    texts = {"data": [{"text": text} for text in TEXTS]} if form == "Label Studio" else {"sentence": TEXTS}
+    data = load(pd.DataFrame({**texts, **FORMS[form]}), study="ner_quality")
     for side in ("gold", "predictions"):
         rows = data[side].merge(data["texts"], on="text_id")
         found = [r.text[r.start : r.end] for r in rows.itertuples()]

@@ -158,3 +158,21 @@ def test_cells_that_list_no_sources_are_one_message_with_rows(cell: Any) -> None
     ]
     with pytest.raises(BadInput, match="row 2: sources must list sources"):
         load(pd.DataFrame(rows), study="citation")
+
+
+# -- logs in Russian -------------------------------------------------------------------------------
+
+
+def test_a_russian_chat_of_a_spreadsheet_needs_no_option(tmp_path) -> None:
+    lines = ["Номер диалога;Дата и время;Кто;Сообщение"]
+    for chat in range(3):
+        lines += [
+            f"Д-{chat};{13 + chat}.03.2026 09:00;Клиент;Где посылка?",
+            f"Д-{chat};{13 + chat}.03.2026 09:01;Бот;Завтра.",
+        ]
+    path = tmp_path / "чат.csv"
+    path.write_bytes("\n".join(lines).encode("cp1251"))
+    turns = load(path, study="dialogue")["turns"]
+    assert turns["session_id"].nunique() == 3
+    assert turns["role"].tolist() == ["Клиент", "Бот"] * 3
+    assert turns["ts"].dt.strftime("%Y-%m-%d").tolist()[::2] == ["2026-03-13", "2026-03-14", "2026-03-15"]
