@@ -136,7 +136,7 @@ def figure(e: Estimate, rows: Sequence[Estimate] = ()) -> str:
     """
     if e.value is None:
         return "no value"
-    if is_share(e):
+    if any(map(is_share, (e, *(o for o in rows if o.metric == e.metric)))):  # one form for a figure of several groups
         return share(e.value, e.cuts)
     text = value_text(e, rows)
     if e.unit == "pp":

@@ -167,6 +167,11 @@ def test_of_two_models_the_better_one_is_named_where_that_is_shown() -> None:
     )
 
 
+def test_a_share_has_one_form_for_two_models_whatever_their_intervals() -> None:
+    rows = [*passed(oak=0.83), figure("pass", 0.58, group={"model": "fern"}, higher_is_better=True, method="bootstrap")]
+    assert sentence("imported", summary(*rows)).startswith("On “pass” oak has 83% and fern 58%;")
+
+
 def test_of_many_models_the_ends_are_named() -> None:
     models = {f"m{i}": 0.9 - i / 20 for i in range(7)}
     table = compared(*(("pass", "m0", f"m{i}", "better" if i > 1 else "no difference shown") for i in range(1, 7)))
