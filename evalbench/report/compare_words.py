@@ -101,7 +101,7 @@ def _by_group(rows: list[Row], side: str, reference: str) -> str:
     for row in rows:
         found.setdefault(row.comparison.outcome, []).append(", ".join(row.group.values()))
     order = [*_SHOWN, *_IN_GROUPS]
-    said = []
+    said: list[str] = []
     for outcome_ in sorted(found, key=lambda o: order.index(o) if o in order else len(order)):
         groups = (
             ("both groups" if len(rows) == 2 else f"all {len(rows)} groups")

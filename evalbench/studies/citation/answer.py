@@ -21,7 +21,7 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
         said = "No cited answer could be scored, so it is not known whether they hold up."
         return kit.answering.answered(summary, facts, said)
     nowhere = facts.notes[0].short if _leads_nowhere(summary) and facts.notes and "grey" in found else ""
-    green, red, grey = (found.get(light, ()) for light in ("green", "red", "grey"))  # type: ignore[call-overload]
+    green, red, grey = found.get("green", []), found.get("red", []), found.get("grey", [])
     said = kit.saying.parted(
         found,
         "cited answers",

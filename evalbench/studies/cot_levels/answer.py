@@ -26,17 +26,17 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     if all(e.value is None for e in whole):
         said = "No response could be scored, so it is not known whether the chains of thought hold."
         return kit.answering.answered(summary, facts, said)
-    red, grey = found.get("red", ()), found.get("grey", ())
+    red, grey = found.get("red", []), found.get("grey", [])
     said = kit.saying.parted(
         found,
         "chains of thought",
         "hold",
         "do not" if "green" in found else "do not hold",
-        praise=_praised(summary, found.get("green", ()), len(whole)),
+        praise=_praised(summary, found.get("green", []), len(whole)),
         blame=_blamed(summary, facts, red[-1], len(whole)) if red else "",
         doubt=_doubted(summary, grey[-1]) if grey else "",
     )
-    if len(found.get("green", ())) == len(whole) == 2:
+    if len(found.get("green", [])) == len(whole) == 2:
         said += " Which are better was not tested."
     decided = kit.answering.decided_line(summary, "Mean score")
     return kit.answering.answered(summary, facts, said, decided_by=decided, next=_next(summary, facts))
