@@ -26,7 +26,8 @@ def raw_tables(data: Any, root: Path | None) -> tuple[dict[str, pd.DataFrame], B
     Raises ``BadInput`` for what is not there.
     """
     if isinstance(data, (str, Path)) and (files := _files(data, root)) is not None:
-        frames, fault = {}, None
+        frames: dict[str, pd.DataFrame] = {}
+        fault = None
         for name, path in files.items():
             try:
                 frames |= {name: read(path, {name: Table(())}).frames[name]}

@@ -77,7 +77,7 @@ def _of_one(summary: Summary, e: Estimate, sought: Sought) -> str:
 
 
 def _of_two(summary: Summary, known: Sequence[Estimate], rows: Sequence[Difference], sought: Sought) -> str:
-    return f"{_beside(summary, *known, sought)}; {shown(known, rows)}."
+    return f"{_beside(summary, known[0], known[1], sought)}; {shown(known, rows)}."
 
 
 def _beside(summary: Summary, a: Estimate, b: Estimate, sought: Sought) -> str:

@@ -49,7 +49,7 @@ def entity_of(value: Any) -> Listed | None:
     places = [cell for cell in value if isinstance(cell, int) and not isinstance(cell, bool)]
     texts = [kind for cell in value if (kind := _one_text(cell)) is not None]
     if len(value) == 3 and len(places) == 2 and len(texts) == 1:
-        return Listed(*places, texts[0])
+        return Listed(places[0], places[1], texts[0])
     if len(value) == 2 and len(texts) == 2:
         return Listed(kind=texts[1], words=texts[0])
     return None

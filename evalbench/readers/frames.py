@@ -70,8 +70,8 @@ def _raw_frame(frame: Any) -> tuple[pd.DataFrame, list[str]]:
     if not isinstance(frame, pd.DataFrame) and callable(getattr(frame, "to_pandas", None)):
         frame = frame.to_pandas()
     elif _are_objects(frame):
-        names = dict.fromkeys(name for row in frame for name in row)
-        frame = pd.DataFrame({name: pd.Series([row.get(name) for row in frame], dtype=object) for name in names})
+        keys = dict.fromkeys(name for row in frame for name in row)
+        frame = pd.DataFrame({name: pd.Series([row.get(name) for row in frame], dtype=object) for name in keys})
     elif isinstance(frame, Mapping):
         sizes = {str(name): len(cells) for name, cells in frame.items()}
         if len({*sizes.values()}) > 1:
@@ -89,7 +89,8 @@ def _raw_frame(frame: Any) -> tuple[pd.DataFrame, list[str]]:
     if doubled:
         return pd.DataFrame(), [f"column {', '.join(doubled)} appears more than once"]
     rows = pd.RangeIndex(1, len(frame) + 1)
-    columns, faults = {}, []
+    columns: dict[str, pd.Series] = {}
+    faults: list[str] = []
     for i, name in enumerate(names):
         columns[name], found = raw_cells(frame.iloc[:, i].set_axis(rows))
         faults += [f"column {name}: {fault}" for fault in found]

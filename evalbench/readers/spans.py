@@ -44,7 +44,7 @@ def texts_in(frame: pd.DataFrame) -> pd.DataFrame:
         differ = out["text"].map(repr) != out.groupby("text_id")["text"].transform("first").map(repr)
         if differ.any():
             head = f"column {own or text}: these ids come with several texts:"
-            raise BadInput.listing(head, (f"{out.at[row, 'text_id']} (row {row})" for row in out.index[differ]))
+            raise BadInput.listing(head, (f"{ids[k]} (row {row})" for k, row in enumerate(out.index) if differ.iloc[k]))
     said = [f"column {c} was read as {name}" for c, name in ((text, "text"), (own, "text_id")) if c and c != name]
     said += [] if own else ["no column text_id: texts were numbered in their order"]
     out.attrs["notes"] = said

@@ -89,9 +89,8 @@ def unfolded(
     if plain:
         notes.append(f"the texts that {column} lists were read as rules")
     notes += [f"{old} of the objects in {column} was read as {new}" for old, new in renamed.items()]
-    way = _counted_as_ours(
-        rows, places, column, texts and dict(zip(frame.index, texts, strict=True)), renamed, first, notes
-    )
+    shown = dict(zip(frame.index, texts, strict=True)) if texts else None
+    way = _counted_as_ours(rows, places, column, shown, renamed, first, notes)
     columns = list(dict.fromkeys(["sample_id", *(["checker"] if checker else []), *(k for row in rows for k in row)]))
     cells = {name: pd.Series([row.get(name) for row in rows], dtype=object, index=places) for name in columns}
     out = pd.DataFrame(cells, index=pd.Index(places))
@@ -118,7 +117,8 @@ def _counted_as_ours(
     ]
     if not placed:
         return first or readers.offsets.OURS
-    ends = tuple(next((old for old, new in renamed.items() if new == own), own) for own in ("start", "end"))
+    before = {new: old for old, new in renamed.items()}
+    ends = (before.get("start", "start"), before.get("end", "end"))
     known = [
         readers.offsets.Place(
             row["start"], row["end"], str((texts or {}).get(place) or ""), str(row.get("context") or "")

@@ -40,7 +40,7 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
 
 def _whether(summary: core.Summary, facts: Facts, objective: str) -> str:
     held, default = (summary.estimate(objective, settings=name).value or 0.0 for name in (HELD_OUT, DEFAULTS))
-    own, first = (facts.tables["fits"].set_index("fold").loc[fold] for fold in ("all", "defaults"))
+    own, first = (_fit(facts, fold) for fold in ("all", "defaults"))
     name = WORDS[objective]
     if not _changed(own, first) and abs(held - default) < 0.005:
         return f"The defaults already agree best with people: calibration changes nothing, {name} {held:.2f} on unseen texts."
@@ -54,8 +54,7 @@ def _whether(summary: core.Summary, facts: Facts, objective: str) -> str:
 
 def _by_what(summary: core.Summary, facts: Facts, objective: str) -> str:
     """Where the gain comes from: the weights, or the thresholds alone."""
-    fits = facts.tables["fits"].set_index("fold")
-    own, default = fits.loc["all"], fits.loc["defaults"]
+    own, default = (_fit(facts, fold) for fold in ("all", "defaults"))
     if summary.verdict.light != "green":
         return ""
     of_weights = next((e for e in summary.estimates if e.metric == f"gain_of_weights_{objective}"), None)
@@ -65,6 +64,12 @@ def _by_what(summary: core.Summary, facts: Facts, objective: str) -> str:
     first, last = float(default["score_threshold"]), float(own["score_threshold"])
     moved = f"the threshold, {last:.2g} in place of {first:.2g}" if first != last else "thresholds"
     return f"That is due to {moved}; that other weights help is not shown."
+
+
+def _fit(facts: Facts, fold: str) -> pd.Series:
+    """The settings of one fit."""
+    fits = facts.tables["fits"]
+    return fits[fits["fold"] == fold].iloc[0]
 
 
 def _changed(own: pd.Series, default: pd.Series) -> bool:

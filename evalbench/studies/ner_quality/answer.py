@@ -45,7 +45,7 @@ def pair_of(e: core.Estimate, facts: Facts) -> tuple[str, str, float]:
     own = own[(own["model"] == e.group.get("model")) & ~own["predicted_class"].str.startswith("(")]
     if own.empty or not own["n"].max():
         return true, "", 0.0
-    row = own.loc[own["share"].idxmax()]
+    row = own.iloc[int(own["share"].argmax())]
     return true, str(row["predicted_class"]), float(row["share"])
 
 

@@ -84,7 +84,9 @@ def _tables(
     """The spans of columns as rows, the first as the first table, all others as the last; and the texts, where all have one."""
     readers.spans.without_nulls(columns, tables[0])
     texts = readers.spans.texts_in(frame)
-    ways, notes = readers.spans.countings(columns, texts.get("text", [None] * len(texts)), DOCUMENTED)
+    ways, notes = readers.spans.countings(
+        columns, texts["text"].tolist() if "text" in texts else [None] * len(texts), DOCUMENTED
+    )
     models = {"model": frame["model"]} if "model" in frame else {}
     shared = texts[["text_id"]].assign(**models)
     first, *others = columns

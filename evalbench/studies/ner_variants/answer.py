@@ -73,8 +73,8 @@ def _of_one(steps: Sequence[Step], facts: Facts, *, short: bool) -> str:
     ):
         if said and short:
             break
-        if own := _either([s.what for s in steps if s.effect == effect]):
-            clause = f"{later if said else first} with {own}{' is not known' if effect == 'not known' else ''}"
+        if whats := _either([s.what for s in steps if s.effect == effect]):
+            clause = f"{later if said else first} with {whats}{' is not known' if effect == 'not known' else ''}"
             said = f"{said}; {clause}" if said else kit.saying.opened(clause)
     return f"{said}{_reason(steps, facts)}."
 
