@@ -12,7 +12,7 @@ from evalbench.core.stats import FEW_UNITS
 from evalbench.core.wording import count, counted
 from evalbench.kit import defaults
 from evalbench.kit.evidence import unscored_share
-from evalbench.kit.saying import Difference, name_of, names, not_told_apart, opened, ranked
+from evalbench.kit.saying import Difference, lowered, name_of, names, not_told_apart, opened, ranked
 
 if TYPE_CHECKING:
     from evalbench.kit.answering import Facts
@@ -127,6 +127,22 @@ def graded(summary: Summary, metric: str) -> str:
     if light == "green":
         return f"{'Both' if len(every) == 2 else 'All'} are good enough." if len(own) == len(every) else ""
     return f"{opened(names([name_of(e) for e in own], 3))} {'are' if len(own) > 1 else 'is'} {words[light]}."
+
+
+def with_doubt(summary: Summary, said: Sequence[str]) -> list[str]:
+    """Of a grey light that no sentence calls into doubt yet, after the first one that it is not known, and why.
+
+    Examples
+    --------
+    >>> from evalbench.core.verdict import Verdict
+    >>> with_doubt(Summary((), Verdict("grey", "…", missing="The judge was not asked")), ["Oak has 0.9."])
+    ['Oak has 0.9.', 'Whether that holds is not known: the judge was not asked.']
+    """
+    every = [part for part in said if part]
+    if summary.verdict.light != "grey" or any("not known" in part for part in every):
+        return every
+    why = lowered(summary.verdict.missing) if summary.verdict.missing else "there is not enough evidence"
+    return [*every[:1], f"Whether that holds is not known: {why}.", *every[1:]]
 
 
 def within(parts: Sequence[str], most: int = MOST) -> str:

@@ -173,9 +173,13 @@ def points(row: Difference, of_share: bool = False) -> str:
         return ""
     size = abs(row.difference)
     if of_share or row.unit == "pp":
-        number = signed(f"{100 * size if of_share else size:.2g}")
+        number = signed(_two_digits(100 * size if of_share else size))
         return f"{number} point{'' if number == '1' else 's'}"
     return signed(f"{size:.2g}" if size < 0.1 else f"{size:.2f}") + (f" {row.unit}" if _is_word(row.unit) else "")
+
+
+def _two_digits(value: float) -> str:
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def names(groups: Iterable[str | Estimate], most: int = NAMED) -> str:

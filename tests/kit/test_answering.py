@@ -12,7 +12,7 @@ from evalbench.core.notes import Note
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.verdict import Verdict
 from evalbench.kit.answering import Facts, answered, fitted, missing, more_items, next_line, sentence
-from evalbench.kit.saying import figure, names
+from evalbench.kit.saying import Difference, figure, names, points
 
 
 def est(value: float | None, model: str = "", **more: Any) -> Estimate:
@@ -140,3 +140,7 @@ def test_a_long_name_is_the_same_in_a_figure_and_in_a_comparison() -> None:
     facts = Facts(by=("model",), tables=pairs((name, "fern", 0.2, "better")))
     said = sentence(summary(est(0.9, name), est(0.7, "fern"), light="unlit"), facts)
     assert "is better than fern by 0.20 in F1, which is shown" in said
+
+
+def test_a_difference_of_all_items_is_a_hundred_points() -> None:
+    assert points(Difference("f1", "oak", "fern", 1.0, "0–1", "oak", True), of_share=True) == "100 points"

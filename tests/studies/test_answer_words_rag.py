@@ -80,6 +80,21 @@ def test_a_judge_that_compares_words_leaves_the_answer_open() -> None:
     assert "a judge that reads" in result.next.text
 
 
+def test_figures_that_labels_correct_are_those_that_are_read_out() -> None:
+    by_judge = est(FAITH, 0.95, "oak")
+    by_labels = est("faithfulness_corrected", 0.7, "oak", light="yellow", corrects=FAITH)
+    result = answer("rag_generation", summary("yellow", by_judge, by_labels))
+    assert result.answer == "Oak's answers are not always faithful to their contexts (70%)."
+
+
+def test_a_grey_light_of_another_cause_is_said_after_the_figures() -> None:
+    own = est(FAITH, 0.9, "oak", light="grey")
+    said = answer("rag_generation", summary("grey", own, missing="Labels are too few")).answer
+    assert (
+        said == "Oak's answers are 90% faithful to their contexts. Whether that holds is not known: labels are too few."
+    )
+
+
 def ranks(run: str, value: float | None, light: str = "unlit", metric: str = "ndcg_at_5", **more: Any) -> Estimate:
     return est(metric, value, run, "run", title="nDCG@5", light=light, **more)
 

@@ -19,7 +19,9 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     short = names_of(facts)
     said = [kit.saying.opened(_renamed(text, short)) for text in said if text]
     after = _next(summary, facts, sought)
-    return kit.answering.answered(summary, facts, kit.doubts.within(said), next=after and _renamed(after, short))
+    return kit.answering.answered(
+        summary, facts, kit.doubts.within(kit.doubts.with_doubt(summary, said)), next=after and _renamed(after, short)
+    )
 
 
 def sought_of(facts: Facts) -> Sought:

@@ -18,7 +18,9 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     if not every:
         note = next((e.note for e in summary.estimates if e.metric == SHARE and e.note), "there are no predictions")
         said = [f"Which places are left open is not known: {kit.saying.lowered(note)}."]
-    return kit.answering.answered(summary, facts, kit.doubts.within(said), next=_next(summary, facts))
+    return kit.answering.answered(
+        summary, facts, kit.doubts.within(kit.doubts.with_doubt(summary, said)), next=_next(summary, facts)
+    )
 
 
 def why(e: core.Estimate, summary: core.Summary, facts: Facts) -> str:

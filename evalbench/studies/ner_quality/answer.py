@@ -23,7 +23,9 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
         said.append("No class is often taken for another.")
     if summary.verdict.light == "grey" and not open_ones:
         said.append(f"Which classes are confused is not known: {_why(summary)}.")
-    return kit.answering.answered(summary, facts, kit.doubts.within(said), next=_next(summary, facts))
+    return kit.answering.answered(
+        summary, facts, kit.doubts.within(kit.doubts.with_doubt(summary, said)), next=_next(summary, facts)
+    )
 
 
 def confused(summary: core.Summary, facts: Facts) -> list[core.Estimate]:
@@ -72,4 +74,6 @@ def _next(summary: core.Summary, facts: Facts) -> str | None:
     if not decides.metric.startswith(OWN):
         return kit.finders.look(summary, decides, SOUGHT)
     true, other, _ = pair_of(decides, facts)
+    if not other:
+        return None
     return f"Look at the {true} entities that {kit.saying.name_of(decides)} takes for {other}."

@@ -28,7 +28,7 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     if lead is None or not any(e.value is not None for e in summary.estimates):
         note = next((e.note for e in summary.estimates if e.note), "there are no answers")
         said = [f"How good the answers are is not known: {kit.saying.lowered(note)}."]
-        return kit.answering.answered(summary, facts, kit.doubts.within(said))
+        return kit.answering.answered(summary, facts, kit.doubts.within(kit.doubts.with_doubt(summary, said)))
     by_words = holds_back(str(facts.parameters.get("judge") or ""))
     every = kit.saying.ranked(summary, lead.metric)
     known = [e for e in every if not kit.doubts.lacking(e, facts, "answer")]
@@ -40,7 +40,9 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
         said.append("The judge compares words alone.")
     for e in [e for e in every if e not in known][:1]:
         said.append(f"How good {_whose([e])} answers are is not known: {kit.doubts.lacking(e, facts, 'answer')}.")
-    return kit.answering.answered(summary, facts, kit.doubts.within(said), next=_next(summary, facts, every))
+    return kit.answering.answered(
+        summary, facts, kit.doubts.within(kit.doubts.with_doubt(summary, said)), next=_next(summary, facts, every)
+    )
 
 
 def _whose(groups: Sequence[core.Estimate]) -> str:
@@ -48,8 +50,14 @@ def _whose(groups: Sequence[core.Estimate]) -> str:
 
 
 def _own(summary: core.Summary, e: core.Estimate, metrics: Sequence[str]) -> list[core.Estimate]:
-    own = {o.metric: o for o in summary.estimates if o.group == e.group and o.value is not None}
-    return [own[metric] for metric in metrics if metric in own]
+    """Figures of the same model, as labels correct them where they do."""
+    own = {_key(o): o for o in sorted(summary.estimates, key=lambda o: bool(o.corrects)) if o.group == e.group}
+    return [own[metric] for metric in metrics if metric in own and own[metric].value is not None]
+
+
+def _key(e: core.Estimate) -> str:
+    """The metric of a figure, also of one that labels correct."""
+    return e.corrects or e.metric
 
 
 def _of_one(summary: core.Summary, e: core.Estimate) -> str:
@@ -65,13 +73,13 @@ def _of_one(summary: core.Summary, e: core.Estimate) -> str:
         said = f"{whose} answers are {', '.join(clauses)}"
         return f"{said}{_retrieved([o for o in contexts if o.light in HOW][:1])}."
     if answers:
-        clauses = [f"{_share(o)} {ANSWERS[o.metric]}" for o in answers[:2]]
+        clauses = [f"{_share(o)} {ANSWERS[_key(o)]}" for o in answers[:2]]
         return f"{whose} answers are {kit.saying.names(clauses)}{_retrieved(contexts[:1])}."
-    return f"{whose} {CONTEXTS[e.metric].format(_share(e))}." if e.metric in CONTEXTS else _named(e)
+    return f"{whose} {CONTEXTS[_key(e)].format(_share(e))}." if _key(e) in CONTEXTS else _named(e)
 
 
 def _retrieved(contexts: Sequence[core.Estimate]) -> str:
-    return "".join(f"; their {CONTEXTS[o.metric].format(_share(o))}" for o in contexts)
+    return "".join(f"; their {CONTEXTS[_key(o)].format(_share(o))}" for o in contexts)
 
 
 def _named(e: core.Estimate) -> str:
@@ -80,7 +88,7 @@ def _named(e: core.Estimate) -> str:
 
 def _graded(e: core.Estimate) -> str:
     """What answers are by the light of a figure: ``not always right (64%)``."""
-    return f"{HOW[e.light] if e.value else 'not '}{ANSWERS[e.metric]} ({_share(e)})"
+    return f"{HOW[e.light] if e.value else 'not '}{ANSWERS[_key(e)]} ({_share(e)})"
 
 
 def _share(e: core.Estimate) -> str:
@@ -92,14 +100,14 @@ def _of_several(summary: core.Summary, known: Sequence[core.Estimate], facts: Fa
     best, worst = known[0], known[-1]
     a, b = kit.saying.opened(kit.saying.whose(best)), kit.saying.whose(worst)
     last = "" if len(known) == 2 else ", the worst,"
-    if best.metric in ANSWERS:
-        said = f"{a} answers are {_share(best)} {ANSWERS[best.metric]}, {b}{last} {_share(worst)}"
-    elif best.metric in CONTEXTS:
-        said = f"{a} {CONTEXTS[best.metric].format(_share(best))}, {b}{last} {_share(worst)}"
+    if _key(best) in ANSWERS:
+        said = f"{a} answers are {_share(best)} {ANSWERS[_key(best)]}, {b}{last} {_share(worst)}"
+    elif _key(best) in CONTEXTS:
+        said = f"{a} {CONTEXTS[_key(best)].format(_share(best))}, {b}{last} {_share(worst)}"
     else:
         said = f"In {kit.saying.title_of(best)} {kit.saying.name_of(best)} has {kit.saying.figure(best, known)}, {kit.saying.name_of(worst)}{last} {kit.saying.figure(worst, known)}"
-    sure = kit.doubts.shown(known, facts.differences(best.metric))
-    other = [o for o in _own(summary, worst, list(ANSWERS)) if o.metric != best.metric and o.light in ("yellow", "red")]
+    sure = kit.doubts.shown(known, facts.differences(_key(best)))
+    other = [o for o in _own(summary, worst, list(ANSWERS)) if _key(o) != _key(best) and o.light in ("yellow", "red")]
     faults = [_graded(o) for o in other[:1]]
     more = [f"{kit.saying.opened(b)} are {fault}." for fault in faults]
     return [f"{said}; {sure}.", *more, kit.doubts.graded(summary, best.metric)]

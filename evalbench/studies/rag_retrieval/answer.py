@@ -30,7 +30,9 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
         said = [f"How well passages are found is not known: {kit.saying.lowered(note)}."]
     elif known:
         said.append(kit.doubts.graded(summary, every[0].metric).replace("The run is", "The search is"))
-    return kit.answering.answered(summary, facts, kit.doubts.within(said), next=_next(summary, facts, every))
+    return kit.answering.answered(
+        summary, facts, kit.doubts.within(kit.doubts.with_doubt(summary, said)), next=_next(summary, facts, every)
+    )
 
 
 def _of_several(summary: core.Summary, known: Sequence[core.Estimate], facts: Facts) -> list[str]:

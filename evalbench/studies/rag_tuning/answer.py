@@ -23,7 +23,12 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
         what = "How well the embedding finds chunks" if e.metric == AT_1 else "How often questions find their source"
         said.insert(0, f"{what} is not known: {kit.doubts.lacking(e, facts, UNITS[e.metric])}.")
     parts = [part for part in said if part] or ["How the RAG should be tuned is not known: nothing was compared."]
-    return kit.answering.answered(summary, facts, kit.doubts.within(parts, 37), next=_next(summary, facts, by_k, size))
+    return kit.answering.answered(
+        summary,
+        facts,
+        kit.doubts.within(kit.doubts.with_doubt(summary, parts), 37),
+        next=_next(summary, facts, by_k, size),
+    )
 
 
 def numbers(summary: core.Summary, facts: Facts) -> list[core.Estimate]:
