@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from evalbench.readers import parquet as parquet
     from evalbench.readers import rankings as rankings
     from evalbench.readers import renames as renames
+    from evalbench.readers import replies as replies
+    from evalbench.readers import role_names as role_names
+    from evalbench.readers import role_values as role_values
     from evalbench.readers import roles as roles
     from evalbench.readers import runs as runs
     from evalbench.readers import schema as schema
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
     from evalbench.readers import tools as tools
     from evalbench.readers import trec as trec
     from evalbench.readers import verdicts as verdicts
+    from evalbench.readers import wide as wide
     from evalbench.readers import written as written
     from evalbench.readers.dataset import Dataset as Dataset
     from evalbench.readers.schema import Column as Column

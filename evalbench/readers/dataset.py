@@ -18,6 +18,7 @@ from evalbench.readers.excel import tables_of_sheets
 from evalbench.readers.files import WRITTEN, digest
 from evalbench.readers.frames import by_table, frame_hash, raw_frames
 from evalbench.readers.grouping import UNGROUPED, Grouping, grouping_of, keys_of, unused_clusters
+from evalbench.readers.label_studio import with_marks
 from evalbench.readers.large import STREAM, large_files
 from evalbench.readers.located import locate
 from evalbench.readers.log_store.address import is_log_store
@@ -25,7 +26,7 @@ from evalbench.readers.log_store.frames import logged
 from evalbench.readers.nameless import of_tables
 from evalbench.readers.nested import unnested
 from evalbench.readers.one_table import one_table
-from evalbench.readers.renames import adapted, all_at_once, unknown_renames, usual
+from evalbench.readers.renames import adapted, all_at_once, unknown_renames, usual, without_left_out
 from evalbench.readers.replies import replies_read
 from evalbench.readers.roles import READ_AS, named, now, with_todays_names
 from evalbench.readers.schema import SYSTEMS, TRIAL, Table
@@ -177,7 +178,8 @@ def checked_tables(
 ) -> Dataset:
     """What was read, checked; see :func:`load`."""
     columns = now(columns or {}, schema)
-    frames, columns = adapted(named(raw.frames, schema, columns), columns, adapt)
+    given, columns = without_left_out(raw.frames, columns)
+    frames, columns = adapted(named(with_marks(given, schema), schema, columns), columns, adapt)
     sources = {name: raw.sources.get(name, raw.label.name) for name in frames}
     frames = named(frames, schema, columns)
     said = [(name, note) for name, frame in frames.items() for note in frame.attrs.get("notes", ())]

@@ -201,11 +201,29 @@ def _rows_of(value: Any) -> Records | None:
     """The rows of a list of objects, or of an object with one such list, such as ``{"results": […]}``."""
     if _are_rows(value):
         return value, list(range(1, len(value) + 1)), []
+    if isinstance(value, dict) and (columns := _columns_of(value)) is not None:
+        rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+        return rows, list(range(1, len(rows) + 1)), ["is one object of columns rather than a list of rows"]
     lists = [key for key, rows in value.items() if _are_rows(rows)] if isinstance(value, dict) else []
     if len(lists) != 1:
         return None
     rows = value[lists[0]]
     return rows, list(range(1, len(rows) + 1)), [f"its rows are those under {json.dumps(lists[0], ensure_ascii=False)}"]
+
+
+def _columns_of(value: Mapping[str, Any]) -> dict[str, list[Any]] | None:
+    """The columns of an object that holds them as lists, or by row, all of one length; no list of them is one of rows."""
+    columns = {key: list(cells.values()) if isinstance(cells, dict) else cells for key, cells in value.items()}
+    keyed = {tuple(cells) for cells in value.values() if isinstance(cells, dict)}
+    fits = len(columns) > 1 and all(
+        isinstance(cells, list) and cells and not _are_rows(cells) for cells in columns.values()
+    )
+    by_row = not keyed or (
+        len(keyed) == 1
+        and all(isinstance(cells, dict) for cells in value.values())
+        and all(map(str.isdigit, next(iter(keyed))))
+    )
+    return columns if fits and by_row and len({len(cells) for cells in columns.values()}) == 1 else None
 
 
 def parsed_json(text: str) -> Any:

@@ -8,50 +8,10 @@ from difflib import get_close_matches
 from shlex import quote, split
 from typing import TYPE_CHECKING, Any
 
+from evalbench.readers.role_names import fit_role, role_called
+
 if TYPE_CHECKING:
     import pandas as pd
-
-_USUAL: Mapping[str, tuple[str, ...]] = {
-    "output": ("response", "prediction", "answer", "generated_text", "completion", "model_output", "ответ", "ответ модели", "模型回答", "回答"),
-    "answer": ("response", "prediction", "output", "model_answer", "generated_text", "completion", "ответ", "ответ модели", "模型回答", "回答", "答案"),
-    "response": ("output", "answer", "model_answer", "model_output", "prediction", "completion", "generated_text", "ответ модели", "ответ", "模型回答", "回答"),
-    "question": ("user_input", "query", "prompt", "input", "вопрос", "запрос", "问题"),
-    "samples": ("generations", "responses", "outputs", "answers", "sampled_responses", "completions", "ответы", "回答列表"),
-    "prompt": ("user_input", "question", "query", "instruction", "input", "вопрос", "запрос", "问题"),
-    "query": ("question", "user_input", "prompt", "input", "вопрос", "запрос", "问题"),
-    "contexts": ("retrieved_contexts", "context", "documents", "passages"),
-    "context": ("retrieved_contexts", "contexts", "documents", "passages"),
-    "reference": ("ground_truth", "references", "expected_output", "target", "gold", "gold_answer", "expected", "correct_answer", "эталон", "правильный ответ", "标准答案", "参考答案"),
-    "ground_truth": ("reference", "references", "expected_output", "target", "gold", "gold_answer", "expected", "correct_answer", "эталон", "правильный ответ", "标准答案", "参考答案"),
-    "model": ("system", "model_name", "модель", "模型"),
-    "system": ("model", "model_name", "модель", "模型"),
-    "human": ("expert", "expert_label", "expert_score", "annotator", "annotator_score", "эксперт", "оценка эксперта", "разметчик", "оценка разметчика", "оценка человека", "专家", "专家评分", "专家标注", "人工", "人工评分", "人工标注"),
-    "correct": ("is_correct", "correctness", "label", "верно", "правильно", "正确"),
-    "entity_class": ("label", "entity_type", "entity_group", "type", "class", "tag", "класс", "тип", "类别", "标签"),
-    "entity": ("mention", "span_text", "entity_text", "сущность", "упоминание", "实体"),
-    "expected": ("answer", "expected_answer", "reference", "ground_truth", "gold", "gold_answer", "target", "правильный ответ", "ответ", "эталон", "标准答案", "参考答案"),
-    "reply": ("response", "output", "prediction", "completion", "generated_text", "model_output", "answer", "ответ модели", "ответ", "模型回答", "回答"),
-    "length": ("context_length", "context_len", "n_tokens", "длина контекста", "длина", "上下文长度", "长度"),
-    "depth": ("document_depth_percent", "depth_percent", "needle_depth", "глубина", "глубина, %", "深度"),
-    "session_id": ("conversation_id", "dialogue_id", "dialog_id", "chat_id", "session", "dialogue", "диалог", "номер диалога", "id диалога", "会话编号", "对话编号", "会话"),
-    "role": ("speaker", "sender", "author", "роль", "автор", "角色", "说话人"),
-    "turn": ("turn_id", "turn_number", "message_number", "номер реплики", "轮次"),
-    "ts": ("timestamp", "created_at", "time", "date", "время", "дата", "时间"),
-    "resolved": ("solved", "решено", "已解决"),
-    "text": ("content", "message", "sentence", "document", "utterance", "текст", "内容", "文本", "句子"),
-    "retrieved": ("retrieved_context_ids", "retrieved_ids", "retrieved_contexts"),
-    "relevant": ("reference_context_ids", "relevant_ids", "reference_contexts"),
-    "id": ("№", "номер", "编号", "序号"),
-    "sample_id": ("id",),
-    "doc_id": ("id", "doc", "document_id", "document", "passage_id", "документ", "文档"),
-    "text_id": ("id", "doc_id", "doc", "sentence_id", "номер текста", "id текста", "文本编号"),
-    "query_id": ("qid", "query-id"),
-    "passage_id": ("doc_id", "docid", "corpus-id"),
-    "rank": ("position", "место", "позиция", "排名"),
-    "augmentation": ("variant", "perturbation", "attack", "искажение", "вариант", "扰动", "变体"),
-}  # fmt: skip
-"""Names that tables of others give to what our columns hold, the likeliest first."""
-
 
 _MEANT = re.compile(r"meant\? \(--map ('(?:[^']|'\"'\"')*'|[^\s)]+)\)")
 
@@ -66,9 +26,20 @@ def usual(name: str, others: Iterable[str]) -> str:
     >>> usual("answer", ["score"])
     ''
     """
-    lowered = {str(other).strip().casefold(): str(other) for other in others}
-    found = next((lowered[known] for known in _USUAL.get(name, ()) if known in lowered), None)
-    return "" if found is None else meant(found, name)
+    role = role_called(name)
+    given = [str(other).strip() for other in others]
+    tiers = [(other, fit_role(other, role)) for other in given] if role is not None else []
+    for tier in (0, 1, 2):
+        found = [other for other, own in tiers if own == tier and other != name]
+        if found:
+            return meant(found[0], name) if len(found) == 1 else which(found, name)
+    return ""
+
+
+def which(found: Sequence[str], name: str) -> str:
+    """The question which of several columns is meant, with the option for each."""
+    ways = [f"{one!r} (--map {quote(one + '=' + name)})" for one in found]
+    return f"; which is meant: {' or '.join(ways)}?"
 
 
 def meant(found: str, name: str) -> str:
@@ -87,7 +58,7 @@ def options_in(texts: Iterable[str]) -> list[str]:
     found: dict[str, str] = {}
     for option in (match[1] for text in texts for match in _MEANT.finditer(text)):
         source, _, target = split(option)[0].rpartition("=")
-        if target not in found.values() and source.strip().casefold() in _USUAL.get(target, ()):
+        if target not in found.values() and usual(target, [source]):
             found.setdefault(source, target)
     return [quote(f"{source}={target}") for source, target in found.items()]
 
@@ -137,6 +108,20 @@ def renamed_within(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[pd.
     out = frame.assign(**{str(name): frame[name].map(renamed) for name in listing})
     out.attrs.update(frame.attrs)
     return out, used
+
+
+def without_left_out(
+    frames: Mapping[str, pd.DataFrame], columns: Mapping[str, str]
+) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
+    """The frames without the columns that are renamed to nothing, and the renames that are left; a name that no table has is one."""
+    out: dict[str, pd.DataFrame] = dict(frames)
+    gone = {source for source, target in columns.items() if not target}
+    for name, frame in frames.items():
+        if held := [c for c in frame.columns if str(c).strip() in gone]:
+            out[name] = frame.drop(columns=held)
+            out[name].attrs |= frame.attrs
+    present = {str(c).strip() for frame in frames.values() for c in frame.columns}
+    return out, {source: target for source, target in columns.items() if target or source not in present}
 
 
 def renamed_columns(raw: pd.DataFrame, columns: Mapping[str, str]) -> tuple[pd.DataFrame, dict[str, str]]:

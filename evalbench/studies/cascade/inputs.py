@@ -10,7 +10,7 @@ import pandas as pd
 from evalbench import core, errors, kit, readers
 from evalbench.judge import verdicts
 from evalbench.readers import Column, Table
-from evalbench.studies.cascade import state
+from evalbench.studies.cascade import sides, state
 from evalbench.studies.cascade.people import WINNERS, mean_marks, preferences
 from evalbench.text.numbers import is_cyrillic
 from evalbench.text.words import words
@@ -33,6 +33,14 @@ ITEMS = Table(
         Column("class_b", "text", **_TEXT),
         Column("true_class", "text", **_TEXT, help="the right class"),
         Column("lang", "text", **_TEXT, help="ISO 639-1 code"),
+        Column(
+            "mark_a",
+            "float",
+            required=False,
+            empty_ok=True,
+            help="a person's mark of the answer of model A; more is better",
+        ),
+        Column("mark_b", "float", required=False, empty_ok=True, help="of the answer of model B"),
     ),
     unique=("id",),
     no_trials="the cascade compares one answer of each model to a question",
@@ -84,19 +92,8 @@ SCHEMA: Mapping[str, Table] = {
     "dictionary": DICTIONARY,
     "verdicts": VERDICTS,
 }
-_OTHER_NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "items": {
-        "question": ("prompt", "query", "user_input", "input", "instruction"),
-        "truth": ("ground_truth", "reference", "gold_answer", "expected_output", "gold"),
-        "chunks": ("contexts", "context", "retrieved_contexts", "documents", "passages"),
-        "output_a": ("answer_a", "response_a"),
-        "output_b": ("answer_b", "response_b"),
-        "output": ("answer", "response", "prediction", "model_answer"),
-        "model": ("system", "model_name", "generator"),
-    },
-    "labels": {"id": ("doc_id",), "model": ("system",), "mark": ("score", "label")},
-    "annotated": {"id": ("doc_id",)},
-}
+_LONG = Table((Column("output", "text", role="answer"), Column("model", "id")))
+"""Columns of answers below each other."""
 
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
@@ -104,14 +101,33 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 
     Raises ``BadInput`` where answers below each other are of another number than two models.
     """
-    found = {name: _renamed(frame, _OTHER_NAMES.get(name, {})) for name, frame in frames.items()}
-    items = found.get("items")
+    found, items = dict(frames), frames.get("items")
+    if items is not None:
+        found["items"] = items = readers.roles.with_roles(sides.answers(items, ITEMS.columns), _LONG, {})
     if items is not None and {"model", "output", "question"} <= set(items.columns) and not _named(found):
         found["items"] = items = numbered_by_question(items)
     if items is not None and {"id", "model", "output"} <= set(items.columns) and "output_a" not in items:
         found["items"] = side_by_side(items)
         found["items"].attrs.update(items.attrs)
-    return found
+    return _with_people(found)
+
+
+def _with_people(frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """The tables, with who won and the marks of both answers as tables of their own where the items hold them."""
+    items = frames.get("items")
+    if items is None or {"labels", "annotated"} & {*frames} or not {"output_a", "output_b"} <= {*items}:
+        return frames
+    numbered, said = readers.written.numbered({"items": items}, {"items": ITEMS}, {})
+    items = readers.roles.noted(numbered["items"], items, {}, [*said.values()])
+    names = _names(items)
+    returned, labels = sides.winners(items, names, ITEMS.columns), sides.marks(items, names)
+    if returned is None and labels is None:
+        sides.ask_of_marks(items, ITEMS.columns)
+        return frames
+    used = [*returned.attrs[readers.roles.READ_AS]] if returned is not None else ["mark_a", "mark_b"]
+    items = readers.roles.noted(items.drop(columns=used), items, {})
+    parts = {"annotated": returned, "labels": labels}
+    return {**frames, "items": items, **{name: part for name, part in parts.items() if part is not None}}
 
 
 def _named(frames: Mapping[str, pd.DataFrame]) -> bool:
@@ -139,15 +155,6 @@ def numbered_by_question(rows: pd.DataFrame) -> pd.DataFrame:
         "(--map COLUMN=id takes a column instead)",
     ]
     return out
-
-
-def _renamed(frame: pd.DataFrame, names: Mapping[str, tuple[str, ...]]) -> pd.DataFrame:
-    wanted = {}
-    for ours, others in names.items():
-        theirs = next((other for other in others if other in frame.columns), "")
-        if ours not in frame.columns and theirs:
-            wanted[theirs] = ours
-    return frame.rename(columns=wanted) if wanted else frame
 
 
 def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
@@ -254,7 +261,10 @@ def _winner(cell: Any) -> str:
 
 def models_of(data: readers.Dataset) -> dict[str, str]:
     """Side → the name of its model; A and B where the table has none."""
-    rows = data["items"]
+    return _names(data["items"])
+
+
+def _names(rows: pd.DataFrame) -> dict[str, str]:
     return {
         side: str(rows[f"model_{side}"].iloc[0]) if f"model_{side}" in rows and len(rows) else side.upper()
         for side in ("a", "b")

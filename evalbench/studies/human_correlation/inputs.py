@@ -104,7 +104,8 @@ def automatic(
 
     Returns: The metrics, and notes: which columns were taken for metrics, and what was not computed and why.
     """
-    items, free = data["items"], [name for name in data.unused.get("items", ()) if name not in criteria]
+    items, people = data["items"], [] if criteria else _people(data)
+    free = [name for name in data.unused.get("items", ()) if name not in {*criteria, *people}]
     own = [name for name in free if _is_numeric(items[name])]
     if set(SIDES) <= set(items.columns):
         first, second = SIDES
@@ -113,13 +114,22 @@ def automatic(
     found, notes = kit.choosing.allowed(items.columns, options, among=[name for name in DOCUMENTED if name not in own])
     if not {"output", *SIDES} & set(items.columns):
         found, notes = [], ()
+    given = f"Columns that were read as scores that people gave: {', '.join(people)}; criteria=[…] names others."
     read = f"Columns of numbers that were read as metrics: {', '.join(own)}; metrics=[…] names others."
     inner = within_objects(items)
     left = [
         f"Numbers within objects, which were not read as metrics: {', '.join(inner)}; {_as_column(path, inner)}."
         for path in list(inner)[:1]
     ]
-    return [*own, *found], (*([read] if own else []), *left, *notes)
+    return [*own, *found], (*([given] if people else []), *([read] if own else []), *left, *notes)
+
+
+def _people(data: readers.Dataset) -> list[str]:
+    """The columns that people gave, by their names, of a table without another form of human scores."""
+    items = data["items"]
+    if {"ratings", "pairs"} & {*data.tables} or {"criterion", "score"} <= {*items} or {*SIDES} <= {*items}:
+        return []
+    return [part.column for part in readers.wide.of_people(items, SCHEMA["items"].columns)]
 
 
 def read(data: readers.Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> Readings:
@@ -141,7 +151,10 @@ def read(data: readers.Dataset, metrics: Sequence[str], criteria: Sequence[str])
     faults += [f"metric {m}: no such column; {_as_column(m, inner)}" for m in metrics if m in inner]
     for name in [m for m in metrics if m in items.columns]:
         items[name] = _numbers(items[name], name, faults)
-    ratings, long = _ratings(data.get("ratings"), items, criteria, metrics, pairs, faults)
+    given = data.get("ratings")
+    if not criteria and (people := _people(data)):
+        given = _of_columns(items, people, faults)
+    ratings, long = _ratings(given, items, criteria, metrics, pairs, faults)
     asked = {*criteria, *([] if pairs is None else pairs["criterion"])}
     used = (*criteria, *sorted(asked - set(criteria))) if criteria else tuple(sorted(ratings["criterion"].unique()))
     ratings = ratings[ratings["criterion"].isin(used)].dropna(subset=["score"])
@@ -252,6 +265,16 @@ def _ratings(
             faults.append(f"column {name} is named as a metric and as a criterion: it would agree with itself")
         found.append(named.assign(criterion=name, score=_numbers(items[name], name, faults))[_MARK])
     return (pd.concat(found) if found else pd.DataFrame({c: [] for c in _MARK})), "annotator" in items
+
+
+def _of_columns(items: pd.DataFrame, people: Sequence[str], faults: list[str]) -> pd.DataFrame:
+    """The scores of columns that are named after who gave them, a row each; one alone is a criterion of its name."""
+    criterion = people[0] if len(people) == 1 else "score"
+    each = [
+        items.assign(annotator=name, criterion=criterion, score=_numbers(items[name], name, faults))[_MARK]
+        for name in people
+    ]
+    return pd.concat(each, ignore_index=True)
 
 
 def _share_won(pairs: pd.DataFrame) -> pd.DataFrame:

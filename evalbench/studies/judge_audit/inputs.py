@@ -118,59 +118,21 @@ SCHEMA: Mapping[str, Table] = {
     "items": live.ITEMS,
 }
 
-_IDS = (
-    "pair_id",
-    "question_id",
-    "item_id",
-    "doc_id",
-    "qid",
-    "sample_id",
-    "task_id",
-    "example_id",
-    "query_id",
-    "instance_id",
-)
-_MARKS = (
-    "score",
-    "label",
-    "is_match",
-    "rating",
-    "verdict",
-    "grade",
-    "preference",
-    "judgement",
-    "judgment",
-    "value",
-    "winner",
-    "оценка",
-)
-_PEOPLE = ("rater", "worker", "worker_id", "labeller", "labeler", "evaluator", "judge", "assessor", "асессор")
-_SHARED = {"model": ("system", "model_name", "модель"), CRITERION: ("criteria", "dimension", "aspect", "критерий")}
 ALSO: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "verdicts": {
-        "id": _IDS,
-        "judge": ("rater", "evaluator", "grader", "judge_model", "judge_name", "scorer", "судья"),
-        "mark": _MARKS,
-        **_SHARED,
-        "model": (*_SHARED["model"], "model_a"),
+        "model": ("model_a",),
+        "mark": ("winner",),
         "repeat": ("attempt", "iteration", "round"),
-        "output": ("response", "answer", "completion", "prediction", "ответ", *marks_in_words.FIRST[1:4]),
+        "output": marks_in_words.FIRST[1:4],
         "output_other": marks_in_words.SECOND[1:4],
         "reason": ("explanation", "rationale", "justification", "reasoning"),
         "tokens": ("total_tokens", "n_tokens"),
         "seconds": ("latency", "duration"),
-        HUMAN: ("human_label", "human_score", "human_mark", "gold_label"),
     },
-    "labels": {"id": _IDS, "annotator": _PEOPLE, "mark": _MARKS, **_SHARED},
-    "items": {
-        "id": _IDS,
-        "model": _SHARED["model"],
-        "question": ("prompt", "instruction", "input", "вопрос"),
-        "output": ("response", "answer", "completion", "prediction", "ответ"),
-        "basis": ("reference", "ground_truth", "context"),
-    },
+    "labels": {"annotator": ("evaluator", "judge", "асессор"), "mark": ("winner",)},
+    "items": {"basis": ("reference", "ground_truth", "context")},
 }
-"""Names that tables of others have for our columns, the likeliest first."""
+"""Names of what only this study asks for, the likeliest first; all others are in the roles."""
 _SAID = ("reason", "comment", "detail")
 """Columns that are shown and nothing is computed from."""
 
@@ -200,12 +162,34 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
         return named
     named = {**kinds.coded(named, lambda column: column == HUMAN or _LABEL_COLUMN.fullmatch(column))}
     verdicts = named["verdicts"]
+    if "mark" not in verdicts and "items" not in named:
+        _ask_whose(verdicts)
     if "mark" not in verdicts and "output" in verdicts and "items" not in named:
         return {
             **{k: v for k, v in named.items() if k != "verdicts"},
             "items": _adapted(frames["verdicts"], ALSO["items"]),
         }
     return _with_answers({**named, "verdicts": _each_once(verdicts)})
+
+
+def _ask_whose(verdicts: pd.DataFrame) -> None:
+    """Refuse several columns of marks, of which no name says which are the judge's and which people's."""
+    role, own = readers.role_names.roles()["mark"], {column.name for column in SCHEMA["verdicts"].columns}
+    stems = {"mark", *role.names, *role.weak}
+    named = [
+        str(c)
+        for c in verdicts
+        if str(c) not in own and (readers.wide.parted(str(c), stems) or readers.role_names.plain(str(c)) in stems)
+    ]
+    held = [c for c in named if readers.role_values.is_marks(readers.role_values.first_cells(verdicts[c]))]
+    if len(held) > 1:
+        other = "human" if HUMAN not in verdicts else "NAME"
+        ways = " or ".join(f"--map {c}=mark" for c in held)
+        rest = " or ".join(f"--map {c}={other}" for c in held)
+        raise errors.BadInput(
+            f"several columns hold marks: {', '.join(held)}; which are the judge's ({ways}), and which people's ({rest})? "
+            "--map NAME= leaves a column out"
+        )
 
 
 def _with_answers(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:

@@ -35,7 +35,7 @@ def adapted(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
                 items = items.assign(task=cells)
     names = {str(name).strip().casefold() for name in items}
     if "output" in names and not names & {"id", "samples", "prompt"}:
-        raise errors.BadInput(f"{NO_QUESTION}{readers.renames.usual('prompt', map(str, items))}")
+        raise errors.BadInput(f"{NO_QUESTION}{readers.renames.usual('prompt', map(str, items)) or _that_repeat(items)}")
     if "id" not in names and "samples" not in names and "prompt" in items and items["prompt"].map(_is_text).all():
         items = _named_by_prompts(items)
         notes.append(NAMED_BY_PROMPT)
@@ -66,9 +66,15 @@ NAMED_BY_PROMPT = (
 
 
 NO_QUESTION = (
-    "no column id or prompt shows which rows are answers to one question, so that none can be compared; name one "
-    "(--map COLUMN=id)"
+    "no column id or prompt shows which rows are answers to one question, so that none can be compared; name one"
 )
+
+
+def _that_repeat(items: pd.DataFrame) -> str:
+    """The options for the columns that are the same in several rows and not in all."""
+    kinds = {str(c): items[c].astype(str).nunique() for c in items if str(c) != "output"}
+    found = [name for name, n in kinds.items() if 1 < n < len(items)]
+    return f": {' or '.join(f'--map {name}=id' for name in found)}" if found else " (--map COLUMN=id)"
 
 
 def _is_text(cell: Any) -> bool:

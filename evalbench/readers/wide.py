@@ -1,0 +1,164 @@
+"""Columns that hold one thing each of several models, repeats or people, found by their names: as rows where a study wants rows."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalbench.readers.large import STREAM
+from evalbench.readers.role_names import fit_role, plain, role_of, roles
+from evalbench.readers.role_values import first_cells, is_marks, is_number
+from evalbench.readers.schema import TRIAL
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.readers.schema import Column, Table
+
+_REPEATS = frozenset({"run", "attempt", "try", "sample", "repeat", "repetition", "trial", "попытка", "повтор", "次"})
+_GIVERS = frozenset({"model", "system", "llm", "candidate", "модель", "система", "模型", *_REPEATS})
+_DESCRIBES = frozenset({
+    "id", "type", "time", "start", "end", "length", "len", "date", "tokens", "score", "label", "language", "lang", "source", "sources",
+    "reason", "status", "count", "latency", "cost", "prompt", "format", "key", "index", "correct", "text", "name", "version",
+    "expected", "right", "true", "gold", "reference", "target", "human", "perturbed", "previous", "original", "context",
+})  # fmt: skip
+"""Words beside "answer" that make a column say something of the answer, or another one than a model's."""
+_FAMILIES = re.compile(
+    r"(?:chat)?gpt|claude|llama|gemini|gemma|mi[sx]tral|qwen|phi|deepseek|grok|falcon|vicuna|command|cohere|jamba|nova|olmo|"
+    r"yi|glm|kimi|ernie|doubao|yandexgpt|gigachat|saiga|vikhr|bloom|opt|palm|bard|copilot|flan|t5|bart|davinci|o1|o3|o4|sonnet|opus|haiku"
+)
+_SIZE = re.compile(r"\d+(?:\.\d+)?[bm]")
+
+
+class Part(NamedTuple):
+    """A column that holds one thing of several: the column, what tells it from the others, and whether that is a number."""
+
+    column: str
+    name: str
+    numbered: bool
+    stem: str
+
+
+def of_answers(frame: pd.DataFrame, known: Sequence[Column], renames: Mapping[str, str]) -> list[Part]:
+    """The columns that hold answers to one question: ``output_1``, ``answer_b``, ``response_gpt``, or named after models.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"question": ["Why?"], "response_gpt": ["So."], "response_claude": ["No."], "response_id": ["r1"]})
+    >>> [(part.column, part.name) for part in of_answers(frame, (), {})]
+    [('response_gpt', 'gpt'), ('response_claude', 'claude')]
+    """
+    own = {column.name for column in known}
+    free = [str(c).strip() for c in frame.columns if str(c).strip() not in own | {*renames}]
+    names = {str(c).strip(): c for c in frame.columns}
+    free = [name for name in free if _is_text(frame[names[name]]) and not _surely(name, known)]
+    answer = roles()["answer"]
+    stems = {answer.name, *answer.names, *answer.weak, "conversation", "text"}
+    by_stem: dict[str, list[Part]] = defaultdict(list)
+    for name in free:
+        if part := parted(name, stems | _GIVERS):
+            by_stem[part.stem].append(part)
+    groups = {stem: parts for stem, parts in by_stem.items() if len(parts) > 1 and _fits(frame, names, parts, stem)}
+    said = {stem: parts for stem, parts in groups.items() if stem not in _GIVERS} or groups
+    if len(said) == 1:
+        return next(iter(said.values()))
+    return [Part(name, name, False, "") for name in free if is_a_model(name)] if not said else []
+
+
+def _surely(name: str, known: Sequence[Column]) -> bool:
+    """Whether a name is one of something else that a table may hold."""
+    others = [role for role in roles().values() if role.name not in ("model", "answer", "mark")]
+    return any(fit_role(name, role) in (0, 1) for role in others)
+
+
+def _fits(frame: pd.DataFrame, names: Mapping[str, Any], parts: Sequence[Part], stem: str) -> bool:
+    """Whether columns named after who gives them, as ``model_a``, hold texts of theirs and not their names."""
+    return stem not in _GIVERS or any(len({*map(str, first_cells(frame[names[p.column]]))}) > 1 for p in parts)
+
+
+def _is_text(cells: pd.Series) -> bool:
+    first = first_cells(cells)
+    return bool(first) and not any(isinstance(c, (dict, float, bool)) for c in first)
+
+
+def is_a_model(name: str) -> bool:
+    """Whether a name is plainly a model's: of a known family, or with a size such as 7b."""
+    words = re.split(r"[\s_\-./:]+", str(name).strip().casefold())
+    return any(_SIZE.fullmatch(word) for word in words) or bool(
+        _FAMILIES.fullmatch(re.sub(r"[\d.]+$", "", words[-1 if len(words) > 1 and "/" in name else 0]))
+    )
+
+
+def parted(name: str, stems: frozenset[str] | set[str]) -> Part | None:
+    """A name as the word that several share and what is left: ``response_gpt``, ``gpt_response``, ``output1``."""
+    words = re.sub(r"(?<=[^\W\d])(\d+)$", r" \1", plain(name)).split()
+    for k in range(len(words) - 1, 0, -1):
+        for stem, rest in ((words[:k], words[k:]), (words[-k:], words[:-k])):
+            if " ".join(stem) in stems and rest and not {*rest} & _DESCRIBES:
+                short = " ".join(rest)
+                return Part(name, short, short.isdigit() or len(short) == 1, " ".join(stem))
+    return None
+
+
+def answers_as_rows(
+    frame: pd.DataFrame, table: Table, renames: Mapping[str, str]
+) -> tuple[pd.DataFrame, dict[str, str], list[str]]:
+    """A raw frame with a row per answer, where several columns hold answers to one question and none is the answer.
+
+    Returns: What each column was read as, and notes.
+    """
+    import numpy as np
+
+    by_role = {role.name: c for c in table.columns if (role := role_of(c)) is not None}
+    answer, group = by_role.get("answer"), next((c for c in table.columns if c.groups), None)
+    trial = table.column(TRIAL)
+    names = {str(c).strip() for c in frame.columns}
+    if answer is None or frame.columns.has_duplicates or STREAM in frame.attrs or "samples" in names:
+        return frame, {}, []
+    if answer.name in names | {*renames.values()} or not len(frame):
+        return frame, {}, []
+    parts = of_answers(frame, table.columns, renames)
+    repeats = (
+        bool(parts)
+        and trial is not None
+        and all(p.numbered for p in parts)
+        and (not table.trials or parts[0].stem in _REPEATS)
+    )
+    to = trial if repeats else group
+    if not parts or to is None or to.name in names or (len(parts) < 2 and to is trial):
+        return frame, {}, []
+    held, n = {str(c).strip(): c for c in frame.columns}, len(parts)
+    out = frame.drop(columns=[held[p.column] for p in parts])
+    said = [f"columns {', '.join(p.column for p in parts)} were read as {answer.name}, each of a {to.name} of its own"]
+    key = table.columns[0]
+    if key.name not in names and key.type == "id" and key.name not in renames.values():
+        width = max(4, len(str(len(frame))))
+        out.insert(0, key.name, [f"q{i:0{width}d}" for i in range(1, len(frame) + 1)])
+        said.append(
+            f"no column {key.name}: the rows were numbered in their order (--map COLUMN={key.name} takes a column instead)"
+        )
+    out = out.loc[out.index.repeat(n)] if out.index.is_unique else out.iloc[np.repeat(np.arange(len(out)), n)]
+    called = [p.column if p.numbered and to is not trial else p.name for p in parts]
+    cells = np.array([frame[held[p.column]].to_numpy(dtype=object) for p in parts], dtype=object).T.ravel()
+    out = out.assign(**{to.name: called * len(frame), answer.name: cells})
+    out.attrs |= frame.attrs
+    return out, {p.column: answer.name for p in parts}, said
+
+
+def of_people(frame: pd.DataFrame, known: Sequence[Column]) -> list[Part]:
+    """The columns of marks that are named after those who gave them: ``rater1``, ``annotator_b``, ``expert Anna``; or ``human`` alone."""
+    stems = {name for role in ("human", "annotator") for name in (role, *roles()[role].names)}
+    own = {column.name for column in known}
+    found = []
+    for column in frame.columns:
+        name = str(column).strip()
+        part = None if name in own else parted(name, stems)
+        if part is None and name not in own and plain(name) in stems:
+            part = Part(name, name, False, plain(name))
+        first = first_cells(frame[column]) if part is not None else []
+        if part is not None and first and is_marks(first) and all(map(is_number, first)):
+            found.append(part)
+    return found
