@@ -65,7 +65,8 @@ def of_answers(frame: pd.DataFrame, known: Sequence[Column], renames: Mapping[st
     said = {stem: parts for stem, parts in groups.items() if stem not in _GIVERS} or groups
     if len(said) == 1:
         return next(iter(said.values()))
-    return [Part(name, name, False, "") for name in free if is_a_model(name)] if not said else []
+    named = [name for name in free if is_a_model(name) and first_cells(frame[names[name]])]
+    return [Part(name, name, False, "") for name in named] if not said else []
 
 
 def _surely(name: str, known: Sequence[Column]) -> bool:
@@ -81,7 +82,7 @@ def _fits(frame: pd.DataFrame, names: Mapping[str, Any], parts: Sequence[Part], 
 
 def _is_text(cells: pd.Series) -> bool:
     first = first_cells(cells)
-    return bool(first) and not any(isinstance(c, (dict, float, bool)) for c in first)
+    return not any(isinstance(c, (dict, float, bool)) for c in first)
 
 
 def is_a_model(name: str) -> bool:
@@ -113,10 +114,17 @@ def answers_as_rows(
     import numpy as np
 
     by_role = {role.name: c for c in table.columns if (role := role_of(c)) is not None}
-    answer, group = by_role.get("answer"), next((c for c in table.columns if c.groups), None)
+    answer, group = by_role.get("answer"), by_role.get("model")
     trial = table.column(TRIAL)
     names = {str(c).strip() for c in frame.columns}
-    if answer is None or frame.columns.has_duplicates or STREAM in frame.attrs or "samples" in names:
+    if (
+        answer is None
+        or group is None
+        or not group.groups
+        or frame.columns.has_duplicates
+        or STREAM in frame.attrs
+        or "samples" in names
+    ):
         return frame, {}, []
     if answer.name in names | {*renames.values()} or not len(frame):
         return frame, {}, []
@@ -124,7 +132,7 @@ def answers_as_rows(
     repeats = (
         bool(parts)
         and trial is not None
-        and all(p.numbered for p in parts)
+        and all(p.name.isdigit() for p in parts)
         and (not table.trials or parts[0].stem in _REPEATS)
     )
     to = trial if repeats else group

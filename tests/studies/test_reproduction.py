@@ -71,9 +71,16 @@ def test_a_light_on_what_cannot_be_computed_is_refused():
 
 
 def test_rows_that_no_column_brings_together_are_refused():
-    frame = pd.DataFrame({"output": ["a", "b"], "вопрос": ["?", "?"]})
-    with pytest.raises(BadInput, match=r"no column id or prompt.* is 'вопрос' meant\? \(--map 'вопрос=prompt'\)"):
+    frame = pd.DataFrame({"output": ["a", "b", "c"], "session": ["x", "x", "y"], "temperature": 0.7})
+    with pytest.raises(BadInput, match=r"no column id or prompt.*; name one: --map session=id$"):
         judged(frame)
+    with pytest.raises(BadInput, match=r"name one \(--map COLUMN=id\)"):
+        judged(frame[["output", "temperature"]])
+
+
+def test_the_question_may_have_another_name():
+    frame = pd.DataFrame({"output": ["a", "b"], "вопрос": ["?", "?"]})
+    assert any("column вопрос was read as prompt" in note for note in judged(frame).notes)
 
 
 @pytest.mark.parametrize(("changed", "light"), [(1, "green"), (2, "yellow"), (3, "red")])
@@ -239,8 +246,8 @@ def test_columns_of_our_names_with_another_meaning_are_left_out_with_a_note():
     assert "by meaning" in judged(LONG.assign(task=" Creative "), embed="use-multilingual").sentence
     with pytest.raises(BadInput, match="column task: expected one of exact, creative"):
         judged(LONG.assign(task=["exact"] * 5 + ["anatomy"]))
-    with pytest.raises(BadInput, match="is 'generations' meant"):
-        judged(pd.DataFrame({"id": ["a"], "generations": [["x", "y"]]}))
+    listed = judged(pd.DataFrame({"id": ["a"], "generations": [["x", "y"]]}))
+    assert any("column generations was read as samples" in note for note in listed.notes)
 
 
 def test_a_csv_with_lists_is_read(tmp_path):
