@@ -14,7 +14,7 @@ from evalbench.asking.tables import looked_at, raw_tables
 from evalbench.asking.trying import Tried, offer_of, tried
 from evalbench.core.wording import count
 from evalbench.readers.dataset import FRAMES, Dataset
-from evalbench.readers.roles import roles_of
+from evalbench.readers.role_names import roles_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from evalbench import studies
 from evalbench.asking.asked import Offer
 from evalbench.errors import BadInput
 from evalbench.readers.dataset import Dataset
-from evalbench.readers.roles import role_of, roles, roles_of
+from evalbench.readers.role_names import role_of, roles, roles_of
 from evalbench.readers.schema import TRIAL, Table
 from evalbench.readers.strict_yaml import read_yaml
 

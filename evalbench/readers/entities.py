@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalbench.readers import offsets
-from evalbench.readers.roles import plain, roles
+from evalbench.readers.role_names import plain, roles
 from evalbench.readers.written import value_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
-from evalbench.readers.roles import fit
+from evalbench.readers.role_names import fit
 from evalbench.readers.schema import Column
 
 if TYPE_CHECKING:

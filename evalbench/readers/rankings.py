@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalbench.readers.roles import plain, roles
+from evalbench.readers.role_names import plain, roles
 from evalbench.readers.written import value_of
 
 if TYPE_CHECKING:

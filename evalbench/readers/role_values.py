@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _LONGEST_ID = 200
 _SAMPLED = 200
+_REPEATS = {"id": ("question",), "doc_id": ("text", "contexts")}
+"""What an id names: where it repeats and the id does not, the id is that of the row."""
 _MOST_WORDS, _LONGEST_WORD = 12, 24
 _LONG = 40
 """So many characters a passage has on average, or more, where only a name that may mean passages says so."""
@@ -49,7 +51,8 @@ def holds(cells: pd.Series, column: Column, tier: int, others: Mapping[str, pd.S
         return column.type in ("json", "spans")
     if column.type == "id":
         fits = not any(isinstance(c, list) or len(str(c)) > _LONGEST_ID for c in first)
-        return fits and (tier < 2 or role is None or role.name != "id" or not _counts_rows(cells, others))
+        repeats = _REPEATS.get(role.name, ()) if role is not None else ()
+        return fits and (tier < 2 or not _counts_rows(cells, others, repeats))
     if column.type == "text":
         return not any(isinstance(c, list) for c in first) and (tier < 2 or _says_something(first))
     if column.type == "texts":
@@ -70,10 +73,11 @@ def _says_something(first: Sequence[Any]) -> bool:
     return len(first) < 3 or (len({*map(str, first)}) > 1 and not all(map(is_number, first)))
 
 
-def _counts_rows(cells: pd.Series, others: Mapping[str, pd.Series]) -> bool:
-    """Whether each row has a name of its own although questions repeat: then it does not say what was asked."""
-    asked = next((held for name, held in others.items() if fit_role(name, roles()["question"]) in (0, 1)), None)
-    return asked is not None and not cells.astype(str).duplicated().any() and asked.astype(str).duplicated().any()
+def _counts_rows(cells: pd.Series, others: Mapping[str, pd.Series], named: Sequence[str]) -> bool:
+    """Whether each row has a name of its own although what would be named repeats: then the name is the row's."""
+    known = [roles()[name] for name in named]
+    held = [own for name, own in others.items() if any(fit_role(name, role) in (0, 1) for role in known)]
+    return not cells.astype(str).duplicated().any() and any(own.astype(str).duplicated().any() for own in held)
 
 
 def is_marks(first: Sequence[Any]) -> bool:

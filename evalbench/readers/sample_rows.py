@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalbench.readers.decoded import ending
 from evalbench.readers.files import WRITTEN
-from evalbench.readers.roles import roles_of
+from evalbench.readers.role_names import roles_of
 
 if TYPE_CHECKING:
     import pandas as pd

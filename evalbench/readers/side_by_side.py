@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from evalbench.readers.roles import plain, roles
+from evalbench.readers.role_names import plain, roles
 
 ORIGINAL = frozenset((
     "original", "orig", "clean", "source", "base", "baseline", "before", "unperturbed", "initial", "исходный", "исходная", "исходное",

@@ -8,7 +8,7 @@ from shlex import quote
 from typing import NamedTuple
 
 from evalbench.errors import BadInput
-from evalbench.readers.roles import plain
+from evalbench.readers.role_names import plain
 
 _TRUE = r"gold(?:en)?|true|truth|expected|references?|human|people|experts?|manual|эталон\w*|истин\w*|эксперт\w*|真实\w*|人工\w*|标准\w*|正确\w*"
 _LABELLED = r"labels?|labell?ed|annotat\w*|correct|target|разме\w*|标注\w*"

@@ -9,7 +9,8 @@ from evalbench.errors import BadInput
 from evalbench.readers import entities, offsets
 from evalbench.readers.finding import column_of, is_text
 from evalbench.readers.renames import within
-from evalbench.readers.roles import READ_AS, plain, roles
+from evalbench.readers.role_names import plain, roles
+from evalbench.readers.roles import READ_AS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -73,10 +73,10 @@ def answers_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 
 def _listing(frame: pd.DataFrame) -> list[str]:
     """The columns that list sources, those of usual names first; texts alone are sources where the column is named so, or as contexts."""
-    lowered = {readers.roles.plain(str(c)): str(c) for c in frame.columns}
-    usual = [lowered[name] for name in map(readers.roles.plain, _LISTS) if name in lowered]
+    lowered = {readers.role_names.plain(str(c)): str(c) for c in frame.columns}
+    usual = [lowered[name] for name in map(readers.role_names.plain, _LISTS) if name in lowered]
     contexts = [
-        c for c in map(str, frame.columns) if readers.roles.fit(c, readers.Column("contexts", "texts")) is not None
+        c for c in map(str, frame.columns) if readers.role_names.fit(c, readers.Column("contexts", "texts")) is not None
     ]
     return [name for name in dict.fromkeys((*usual, *contexts)) if frame[name].map(_lists).any()]
 
@@ -114,7 +114,7 @@ def _source(one: Any, place: int) -> dict[str, Any] | None:
     if not isinstance(one, Mapping):
         return None
     held = {
-        readers.roles.plain(str(key)): cell
+        readers.role_names.plain(str(key)): cell
         for key, cell in one.items()
         if isinstance(cell, (str, int)) and not isinstance(cell, bool)
     }

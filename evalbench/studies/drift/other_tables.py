@@ -76,7 +76,7 @@ def _with_label(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _is_mark(name: str) -> bool:
     """Whether a column's name is that of marks."""
-    known = [readers.roles.fit(name, Column("label", "float", role=role)) for role in ("correct", "mark")]
+    known = [readers.role_names.fit(name, Column("label", "float", role=role)) for role in ("correct", "mark")]
     return any(tier is not None for tier in known) or any(
         map(_MARKS.fullmatch, re.findall(r"[^\W\d_]+", str(name).casefold()))
     )
