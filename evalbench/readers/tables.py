@@ -88,7 +88,7 @@ def check(
 
 def _null_words(cells: pd.Series, name: str) -> list[str]:
     """A note where more than a few cells of a column are the word nan, None or null, which equals itself."""
-    n = int(cells.map(is_null_word).sum()) if cells.dtype == object or str(cells.dtype).startswith("str") else 0
+    n = sum(map(is_null_word, cells)) if cells.dtype == object or str(cells.dtype).startswith("str") else 0
     if n <= max(1, _A_FEW * len(cells)):
         return []
     return [

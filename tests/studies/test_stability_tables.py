@@ -119,8 +119,7 @@ def test_one_table_may_hold_both():
     assert "by the column augmentation" in "\n".join(result.notes)
     foreign = both.rename(columns={"augmentation": "attack", "output": "response"})
     assert judged({"items": foreign.rename(columns={"response": "output"})}).estimate("characters").value > 0
-    with pytest.raises(BadInput, match="table variants has no column output; is 'response' meant"):
-        judged({"items": foreign})
+    assert any("column response was read as output" in note for note in judged({"items": foreign}).notes)
 
 
 def test_doubled_rows_are_refused():
