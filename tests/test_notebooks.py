@@ -78,6 +78,31 @@ def test_parameters_are_the_options_of_the_study(path: Path) -> None:
     assert options - named <= set(), f"not in the notebook: {sorted(options - named)}"
 
 
+# Tables of a row for each judge, checker or part of the data.
+SHORT = {"judge_audit.uses", "matching.split", "matching.checkers"}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_a_picture_comes_before_tables_that_may_be_long(path: Path) -> None:
+    found: list[list[str]] = [[]]  # by section: a picture, or the name of what is open
+    for cell in json.loads(path.read_text())["cells"]:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            found += [[]] if text.startswith("## ") else []
+            continue
+        for node in ast.walk(ast.parse(text)):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "show"):
+                continue
+            name = ast.unparse(node.args[0]).partition("(")[0]
+            folds = any(k.arg == "fold" for k in node.keywords)
+            if not folds and name not in SHORT:
+                found[-1].append("picture" if ".picture_" in name else name)
+    shown = [name for section in found for name in section]
+    assert shown[0] == "picture", "the first thing shown is a picture, or folds"
+    for section in found:
+        assert "picture" not in section[section.count("picture") :], f"a picture behind a table: {section}"
+
+
 def test_cells_of_parameters_and_calls_and_the_released_defaults_are_not_stale(
     script: Callable[[str], ModuleType],
 ) -> None:

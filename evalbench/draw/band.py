@@ -11,6 +11,7 @@ from evalbench.core.result import deciding_row
 from evalbench.core.verdict import SYMBOLS
 from evalbench.core.wording import count, counted, estimate_text, title_of
 from evalbench.draw.html import Html, attribute, escape
+from evalbench.draw.rule import rule_html
 from evalbench.draw.verdict import MEANING, domain_of, synthetic_label
 
 LINES: Mapping[str, str] = {"decided_by": "Decided by", "could_change": "Could change", "next": "Next"}
@@ -25,10 +26,7 @@ def _evidence(results: Mapping[str, Any]) -> list[str]:
     facts = [f"{count(missing)} of {items} could not be scored" if missing else whole]
     said = (results.get("stopping") or {}).get("sentence") or ""
     facts += [said] if said and said not in results["sentence"] else []
-    facts += _resting_on(results["light"], results.get("would_be_light"), results.get("light_stability"))
-    if results.get("light_rule"):
-        facts.append(f"rule: {results['light_rule']}")
-    return facts
+    return facts + _resting_on(results["light"], results.get("would_be_light"), results.get("light_stability"))
 
 
 def _resting_on(light: str, would_be: str | None, stability: float | None) -> list[str]:
@@ -49,7 +47,9 @@ def verdict_html(results: Mapping[str, Any], linked: bool = False) -> Html:
     light = str(results["light"])
     meaning = f' <span class="eb-meaning">{escape(MEANING[light])}</span>' if MEANING.get(light) else ""
     facts = "".join(f"<li>{escape(fact)}</li>" for fact in _evidence(results))
-    whole = f'<p class="eb-sentence">{escape(results["sentence"])}</p><ul class="eb-facts">{facts}</ul>'
+    whole = (
+        f'<p class="eb-sentence">{escape(results["sentence"])}</p><ul class="eb-facts">{facts}</ul>{rule_html(results)}'
+    )
     if answer := results.get("answer"):
         said = f'<p class="eb-answer">{escape(answer["answer"])}</p>{_lines(results, linked)}{scale_html(results)}'
         whole = f'{said}<details class="eb-long"><summary>The verdict in full</summary>{whole}</details>'

@@ -13,6 +13,8 @@ from evalbench.draw.verdict import BETTER, DECIDES, domain_of, headline_table
 ROWS = 8
 """More rows than so many are a matrix."""
 MOST_COLUMNS = 8
+MOST_LINES = 12
+"""Of more rows than so many the matrix has the first ones."""
 _SEVERITY = ("red", "yellow", "grey", "green", "unlit")
 
 
@@ -49,7 +51,7 @@ def matrix(rows: Sequence[Mapping[str, Any]], by: Sequence[str], decides: Mappin
     metrics, groups = _ordered(metrics, cells, first, 0), _ordered(groups, cells, first, 1)
     across = len(metrics) < len(groups)  # the longer side goes down
     down, right = (groups, metrics) if across else (metrics, groups)
-    unshown = right[MOST_COLUMNS:]
+    unshown = {"more row": len(down) - MOST_LINES, "more column": len(right) - MOST_COLUMNS}
     titles = {str(row["metric"]): title_of(row) for row in rows}
     own = {m: [row for row in rows if str(row["metric"]) == m] for m in metrics}
     scales = {m: (domain_of(found), shared_decimals(found)) for m, found in own.items()}
@@ -61,13 +63,10 @@ def matrix(rows: Sequence[Mapping[str, Any]], by: Sequence[str], decides: Mappin
             for c in right[:MOST_COLUMNS]
         )
         + "</tr>"
-        for r in down
+        for r in down[:MOST_LINES]
     )
-    more = (
-        f'<p class="eb-small">{escape(counted(len(unshown), "more column"))}: in the table below.</p>'
-        if unshown
-        else ""
-    )
+    left = " and ".join(counted(n, what) for what, n in unshown.items() if n > 0)
+    more = f'<p class="eb-small">{escape(left)}: in the table below.</p>' if left else ""
     corner = ", ".join(by) if across else "figure"
     return Html(
         '<div class="eb-scroll eb-matrix-box" tabindex="0" role="group" aria-label="Figures by groups">'

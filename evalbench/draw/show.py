@@ -34,7 +34,7 @@ class Shown:
         return self.text
 
 
-def shown(x: Any, caption: str = "", *, rows: int = 20, file: str = "") -> Shown:
+def shown(x: Any, caption: str = "", *, rows: int = 20, file: str = "", fold: bool = False) -> Shown:
     """What :func:`show` displays, as a value.
 
     Raises ``TypeError`` if ``x`` is none of the things that can be shown.
@@ -56,7 +56,7 @@ def shown(x: Any, caption: str = "", *, rows: int = 20, file: str = "") -> Shown
         said = f"Nothing to show: {caption}" if caption else "Nothing to show."
         return Shown(Html(f'<p class="eb-small">{tables.escape(said)}</p>'), plain(said), NOTHING)
     if isinstance(x, pd.DataFrame):
-        html = tables.html_table(x, caption=caption, rows=rows, file=file)
+        html = tables.html_table(x, caption=caption, rows=rows, file=file, fold=fold)
         return Shown(html, plain(x.head(rows).to_string(index=False, max_colwidth=60)), "table")
     if isinstance(x, Html):
         label = f"<figcaption>{tables.escape(caption)}</figcaption>" if caption else ""
@@ -69,7 +69,7 @@ def shown(x: Any, caption: str = "", *, rows: int = 20, file: str = "") -> Shown
     )
 
 
-def show(x: Any, caption: str = "", *, rows: int = 20, file: str = "") -> None:
+def show(x: Any, caption: str = "", *, rows: int = 20, file: str = "", fold: bool = False) -> None:
     """Show a picture, a table, HTML of ``draw`` or a Result in the notebook and on its page.
 
     Parameters
@@ -83,10 +83,12 @@ def show(x: Any, caption: str = "", *, rows: int = 20, file: str = "") -> None:
         For a DataFrame: at most so many rows are drawn.
     file : str
         For a DataFrame: the file that holds all of it.
+    fold : bool
+        For a DataFrame: of more than ten rows only a line is open, the caption and how many rows there are.
     """
     from IPython.display import display
 
-    display(shown(x, caption, rows=rows, file=file))
+    display(shown(x, caption, rows=rows, file=file, fold=fold))
 
 
 def _result_bundle(result: Result, include: Any = None, exclude: Any = None) -> Bundle:

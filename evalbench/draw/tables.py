@@ -45,6 +45,7 @@ _FIGURE = re.compile(r"[\s\d.,:;()\[\]<>=≤≥±+−–%TZ-]*")
 NO_VALUE = Html('<span class="eb-none" title="no value">–</span>')
 HIDDEN_ROWS = 500  # rows of one table at most, the open ones among them
 _LONG_HEAD = 10
+_OPEN = 10  # rows of a table that may fold
 HIDDEN_TEXT = 200  # characters of a text in them
 
 
@@ -190,6 +191,7 @@ def html_table(
     lang_columns: Mapping[str, str] | None = None,
     total: int | None = None,
     file: str = "",
+    fold: bool = False,
 ) -> Html:
     """A frame as an escaped table in its own scroll box.
 
@@ -201,6 +203,7 @@ def html_table(
     - ``lang_columns``: Languages that are known; otherwise each cell's script decides.
     - ``total``: Number of rows of the whole, where ``frame`` is its head already; by default ``len(frame)``.
     - ``file``: Where the whole is, e.g. ``"items.parquet"``.
+    - ``fold``: Of more than ten rows only a line is open: the caption and how many rows there are.
 
     Raises ``ValueError`` if ``rows`` or ``clamp`` is below 1, or ``total`` below the rows given.
 
@@ -235,13 +238,20 @@ def html_table(
     if not shown:
         body = f'<tr><td colspan="{max(len(columns), 1)}" class="eb-none">no rows</td></tr>'
     rest = f"{REST_START}{''.join(lines[rows:])}</tbody>" if hidden else ""
-    label = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
-    return Html(
+    folds = fold and total > _OPEN
+    label = f"<figcaption>{escape(caption)}</figcaption>" if caption and not folds else ""
+    drawn = Html(
         f'<figure class="eb-figure">{label}<div class="eb-scroll" tabindex="0" role="group" '
         f'aria-label="{attribute(caption or "Table")}"><table class="eb-table eb-sortable"{_total(len(kept), total)}>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>{rest}</table></div>"
         f"{_show_all(len(kept), total) if hidden else ''}{_rest(shown, total, file)}</figure>"
     )
+    return behind_a_line(f"{counted(total, 'row')}: {caption or 'table'}", drawn) if folds else drawn
+
+
+def behind_a_line(said: str, drawn: Html) -> Html:
+    """What is drawn behind a line that says what it is: opened by a click, by a link into it, and in print."""
+    return Html(f'<details class="eb-more"><summary>{escape(said)}</summary>{drawn}</details>')
 
 
 def _total(kept: int, total: int) -> str:

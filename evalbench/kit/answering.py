@@ -140,7 +140,7 @@ def answered(
     >>> own = Estimate(metric="f1", title="F1", value=0.9, ci_low=0.85, ci_high=0.95, n=60, light="green", cuts=(0.8,))
     >>> found = answered(Summary((own,), Verdict("green", "…", decided_by={"metric": "f1"})), Facts(), "Oak finds what is there.")
     >>> found.decided_by.text, found.next.text
-    ('F1 0.90 [0.85, 0.95], n 60.', 'Nothing: the figures carry the light.')
+    ('F1 0.90 [0.85, 0.95], n\xa060.', 'Nothing: the figures carry the light.')
     """
     decided = _line(decided_by, decided_line(summary), "decides")
     after = _line(next, next_line(summary, facts), "items")
@@ -167,7 +167,9 @@ def decided_line(summary: Summary, title: str = "") -> Line:
     if e is None or e.value is None:
         return Line("", "decides")
     group = f" ({name_of(e)})" if e.group else ""
-    text = f"{opened(title or title_of(e))} {estimate_text(e, summary.estimates)}{group}, n {count(e.n)}."
+    text = (
+        f"{opened(title or title_of(e))} {estimate_text(e, summary.estimates)}{group}, n\N{NO-BREAK SPACE}{count(e.n)}."
+    )
     return Line(text, "decides")
 
 

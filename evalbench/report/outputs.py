@@ -10,6 +10,7 @@ from typing import Any
 from evalbench.core.result import deciding_row
 from evalbench.core.verdict import SYMBOLS
 from evalbench.core.wording import estimate_text, title_of
+from evalbench.draw.band import LINES
 from evalbench.draw.html import plain
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|~$@-])")
@@ -30,7 +31,7 @@ def escaped(text: object) -> str:
 
 
 def markdown(run: Mapping[str, Any], results: Mapping[str, Any] | None, most: int | None = None) -> str:
-    """A run as Markdown: the light, its sentence, the figures.
+    """A run as Markdown: the light, the answer with its lines, the figures, and folded the verdict in full.
 
     - ``run``: ``run.json``.
     - ``results``: ``results.json``; None for a run that did not end well.
@@ -40,7 +41,7 @@ def markdown(run: Mapping[str, Any], results: Mapping[str, Any] | None, most: in
     if results is None:
         return f"### ✕ {study}: {escaped(run.get('status', 'unknown'))}\n\n{escaped(run.get('error') or '')}\n"
     light = str(results["light"])
-    lines = [f"### {SYMBOLS[light]} {study}: {light}", "", escaped(results["sentence"]), ""]
+    lines = [f"### {SYMBOLS[light]} {study}: {light}", "", *_said(results), ""]
     rows, by = list(results["summary"]), list(results["by"])
     deciding = deciding_row(results)
     shown = rows[:most]
@@ -55,7 +56,23 @@ def markdown(run: Mapping[str, Any], results: Mapping[str, Any] | None, most: in
         lines.append(f"| {' | '.join(map(escaped, [*cells, '' if row['light'] == 'unlit' else lit]))} |")
     if len(shown) < len(rows):
         lines += ["", f"{len(rows) - len(shown)} more figures are in the report."]
+    if results.get("answer"):
+        lines += [
+            "",
+            f"<details><summary>The verdict in full</summary>\n\n{escaped(results['sentence'])}\n\n</details>",
+        ]
     return "\n".join([*lines, "", f"Run {escaped(run.get('run_id', ''))}", ""])
+
+
+def _said(results: Mapping[str, Any]) -> list[str]:
+    """The answer, and what decided it, could change it and is to be done; of an older run its sentence."""
+    answer = results.get("answer")
+    if not answer:
+        return [escaped(results["sentence"])]
+    first = {} if results.get("decided_by") else {"decided_by": "First figure"}
+    lines = [(label, answer[name]["text"]) for name, label in {**LINES, **first}.items()]
+    below = [f"- {label}: {escaped(text)}" for label, text in lines if text]
+    return [f"**{escaped(answer['answer'])}**", *([""] if below else []), *below]
 
 
 def junit(run: Mapping[str, Any], results: Mapping[str, Any] | None, failing: Collection[str]) -> str:
@@ -68,7 +85,9 @@ def junit(run: Mapping[str, Any], results: Mapping[str, Any] | None, failing: Co
     cases = [_case(study, "verdict", "error", f"{run.get('status', 'unknown')}: {run.get('error') or ''}")]
     if results is not None:
         rows = list(results["summary"])
-        cases = [_judged(study, "verdict", str(results["light"]), str(results["sentence"]), failing)]
+        said = (results.get("answer") or {}).get("answer")
+        verdict = f"{said} {results['sentence']}" if said else str(results["sentence"])
+        cases = [_judged(study, "verdict", str(results["light"]), verdict, failing)]
         for row in rows:
             group = ", ".join(str(row[name]) for name in results["by"] if row.get(name))
             value = f"– ({row['note']})" if row["value"] is None else estimate_text(row, rows)

@@ -13,8 +13,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalbench.core.wording import counted
 from evalbench.draw.html import Html, attribute, case_anchor, escape
-from evalbench.draw.tables import ALL_START, REST_START, html_table
+from evalbench.draw.tables import ALL_START, REST_START, behind_a_line, html_table
 from evalbench.draw.verdict import exactly
 from evalbench.errors import BadInput
 from evalbench.readers import runs
@@ -141,7 +142,12 @@ def items_of(folder: Path, results: Mapping[str, Any]) -> Items:
     others = f" {len(figures) - _FIGURES} more columns are in {runs.ITEMS}." if len(figures) > _FIGURES else ""
     caption = f"Every item, to search and sort.{others}"
     names = frozenset(items[results["id"]].astype(str)) if results["id"] in items else frozenset()
-    table = html_table(shown, caption=caption, rows=OPEN_ITEMS, file=runs.ITEMS) if len(items) else Html("")
+    if not len(items):
+        return Items(Html(""), names)
+    # A link to what is within a fold opens it.
+    table = Html(f'<div id="items">{html_table(shown, caption=caption, rows=OPEN_ITEMS, file=runs.ITEMS)}</div>')
+    if len(items) > OPEN_ITEMS:
+        table = behind_a_line(f"{counted(len(items), 'row')}: {', '.join(map(str, shown.columns))}", table)
     return Items(table, names)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from evalbench.draw.band import scale_html, verdict_html
 from evalbench.draw.matrix import ROWS, figures_html
+from evalbench.draw.rule import rule_html
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -143,3 +144,48 @@ def test_of_more_groups_than_figures_the_groups_go_down() -> None:
     top = str(figures_html(rows, ["model"])).partition("<details")[0]
     assert re.findall(r'<th scope="row">(\w+)', top) == [f"g{i}" for i in range(12)]
     assert re.findall(r'<th scope="col">(\w+)</th>', top) == ["model", "f1", "recall"]
+
+
+def test_of_many_rows_the_matrix_has_the_first_ones() -> None:
+    rows = [row(m, f"g{i:02}") for m in ("f1", "recall") for i in range(20)]
+    rows[17] |= {"light": "red"}
+    top = str(figures_html(rows, ["model"], decides=rows[17])).partition("<details")[0]
+    found = re.findall(r'<th scope="row">(\w+)', top)
+    assert (found[0], len(found)) == ("g17", 12)
+    assert "8 more rows: in the table below." in top
+
+
+def rule_of(rule: str, **more: Any) -> str:
+    return str(rule_html(results(light_rule=rule, **more)))
+
+
+def test_of_a_rule_of_conditions_the_one_that_held_is_marked() -> None:
+    out = rule_of("red: B is better (p ≤ 0.05); green: A is better, or equal; yellow (else)", decided_by=None)
+    assert re.findall("<strong>(.*?)</strong>", out) == [
+        '<span class="eb-symbol" aria-hidden="true">■</span> red: B is better (p ≤ 0.05) ← this one'
+    ]
+    assert out.count("<li>") == 3
+
+
+def test_a_light_held_back_marks_the_condition_of_the_figures_alone() -> None:
+    out = rule_of("F1: red: < 0.6; green: ≥ 0.6", light="grey", would_be_light="red")
+    assert re.findall("<strong>.*?</strong>", out) == [
+        '<strong><span class="eb-symbol" aria-hidden="true">■</span> red: below 0.6 ← this one</strong>'
+    ]
+
+
+def test_a_rule_of_several_figures_has_a_line_for_each_and_marks_the_one_that_decided() -> None:
+    rule = "recall: red: < 0.1; green: ≥ 0.1; F1, the worst model decides: red: < 0.6; yellow: [0.6, 0.8); green: ≥ 0.8"
+    out = rule_of(rule)
+    lines = [re.sub("<[^>]*>", "", line) for line in out.split("<li>")[1:]]
+    assert lines == [
+        "recall: ■ red: below 0.1 ● green: from 0.1",
+        "F1, the worst model decides: ■ red: below 0.6 ← this one ▲ yellow: from 0.6 to below 0.8 ● green: from 0.8",
+    ]
+    assert "<strong>" not in rule_of(rule, decided_by=None)
+
+
+def test_a_rule_is_escaped_and_none_is_nothing() -> None:
+    assert "<script" not in rule_of(f"{HOSTILE}: red: < 1; green ({HOSTILE}): x; {HOSTILE}")
+    assert rule_of("") == ""
+    assert "always green" in rule_of("always green")

@@ -139,3 +139,12 @@ def test_a_block_of_text_is_escaped_in_its_language_and_says_that_it_is_empty():
     assert "<b>" not in text_block("<b>x</b>")
     assert 'lang="ru"' in text_block("Пейте больше воды")
     assert text_block(" \n") == "<div><em>empty</em></div>"
+
+
+@pytest.mark.parametrize(("rows", "folds"), [(10, False), (11, True)])
+def test_a_table_that_may_fold_does_so_from_eleven_rows_on(rows: int, folds: bool) -> None:
+    out = html_table(pd.DataFrame({"a": range(rows)}), caption="All <b> of it.", fold=True)
+    assert out.startswith("<details") is folds
+    if folds:
+        assert "<summary>11 rows: All &lt;b&gt; of it.</summary>" in out
+        assert "<figcaption>" not in out

@@ -113,7 +113,7 @@ def test_the_band_says_light_sentence_stability_and_rule():
     out = verdict_html(results())
     assert '<span class="eb-symbol" aria-hidden="true">▲</span><strong>Yellow</strong>' in out
     assert "87 % of resamples give the same light" in out
-    assert "rule: red: ≤ 0.4" in out
+    assert "red: up to 0.4" in out
     assert "all 18 items could be scored" in out
     assert "SYNTHETIC" not in out
 

@@ -46,6 +46,27 @@ def test_markdown_is_a_table_whatever_the_names_are() -> None:
     assert shown.startswith("### ■ matching: red\n\nF1 is low.\n")
 
 
+ANSWER = {
+    "answer": "Fern is not good enough <b>.",
+    "decided_by": {"text": "F1 0.50, n\N{NO-BREAK SPACE}9.", "at": "decides"},
+    "could_change": {"text": "", "at": "notes"},
+    "next": {"text": "Read @team.", "at": "items"},
+}
+
+
+def test_markdown_begins_with_the_answer_and_folds_the_sentence() -> None:
+    found = {**results(row("f1", "a", "red"), decided_by={"metric": "f1", "checker": "a"}), "answer": ANSWER}
+    shown = markdown(RUN, found)
+    assert shown.startswith(
+        "### ■ matching: red\n\n**Fern is not good enough &lt;b&gt;.**\n\n- Decided by: F1 0.50, n 9.\n- Next: Read \\@team.\n\n|"
+    )
+    assert "Could change" not in shown
+    assert shown.index("| F1") < shown.index("<details>") < shown.index("F1 is low.") < shown.index("</details>")
+    assert "- First figure: F1" in markdown(RUN, {**found, "decided_by": None})
+    verdict = ET.fromstring(junit(RUN, found, {"red"}))[0][0].find("failure").get("message")
+    assert verdict == "red: Fern is not good enough <b>. F1 is low."
+
+
 def test_the_deciding_row_is_always_shown() -> None:
     rows = [row("f1", f"g{i}", "red" if i == 80 else "green") for i in range(100)]
     shown = markdown(RUN, results(*rows, decided_by={"metric": "f1", "checker": "g80"}), most=10)

@@ -42,7 +42,7 @@ def test_a_better_model_is_named_with_its_wins_and_what_they_took() -> None:
         "Fern is better than oak: it wins 20 questions and loses 5, more than chance explains. "
         "That took 24 calls to a judge instead of 80."
     )
-    assert said.decided_by.text == "Fern's net share of wins: 0.38 [0.28, 0.47], n 40."
+    assert said.decided_by.text == "Fern's net share of wins: 0.38 [0.28, 0.47], n\N{NO-BREAK SPACE}40."
     worse = answered("cascade", outcomes(0, 30, light="red"), judged=TWO, tables=stages(0))
     assert worse.answer == (
         "Oak is better than fern: it wins 30 questions and loses none, more than chance explains. No judge was asked."

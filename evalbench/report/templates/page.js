@@ -57,6 +57,8 @@
   for (const link of document.querySelectorAll("a[data-filter]")) link.addEventListener("click", () => {
     const filter = document.querySelector("#items input.filter");
     if (!filter) return;
+    const fold = filter.closest("details");
+    if (fold) fold.open = true;
     filter.value = link.dataset.filter;
     filter.dispatchEvent(new Event("input"));
   });

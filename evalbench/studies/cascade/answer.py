@@ -44,7 +44,7 @@ def answer(found: core.Summary, facts: Facts) -> core.Answer:
     if light != "grey":
         said += _cost(facts)
     figure = estimate_text(advantage, found.estimates)
-    decided = f"{kit.saying.opened(a)}'s net share of wins: {figure}, n {count(advantage.n)}."
+    decided = f"{kit.saying.opened(a)}'s net share of wins: {figure}, n\N{NO-BREAK SPACE}{count(advantage.n)}."
     return kit.answering.answered(found, facts, said, decided_by=decided, next=after)
 
 
