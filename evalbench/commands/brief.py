@@ -13,7 +13,7 @@ from evalbench.core.wording import count, counted, estimate_text, title_of
 
 WIDTH = 80
 MOST_LINES = 14  # and the line of the report
-_TITLE, _FIGURE = 25, 20
+_TITLE, _FIGURE, _UNIT = 25, 20, 8
 _LABELS: Mapping[str, str] = {"decided_by": "decided by", "could_change": "could change", "next": "next"}
 _SEVERITY = ("red", "yellow", "grey", "green", "unlit")
 
@@ -62,7 +62,11 @@ def _figure(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
     if row["value"] is None:
         return f"– ({row['note']})"
     unit = str(row.get("unit") or "")
-    word = unit if unit in ("pp", "%", "s") or (unit.isalpha() and unit not in ("difference", "score")) else ""
+    word = (
+        unit
+        if unit in ("pp", "%", "s") or (unit.isalpha() and unit not in ("difference", "score") and len(unit) <= _UNIT)
+        else ""
+    )
     return f"{estimate_text(row, rows)} {word}".rstrip()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -11,11 +11,12 @@ from evalbench.core.result import deciding_row
 from evalbench.core.verdict import SYMBOLS
 from evalbench.core.wording import count, counted, estimate_text, title_of
 from evalbench.draw.html import Html, attribute, escape
-from evalbench.draw.rule import rule_html
+from evalbench.draw.rule import by_figure, of_title, rule_html
 from evalbench.draw.verdict import MEANING, domain_of, synthetic_label
 
 LINES: Mapping[str, str] = {"decided_by": "Decided by", "could_change": "Could change", "next": "Next"}
-_BAND = re.compile(r"\b(green|yellow|red|grey): (?=[<≤>≥\[(])")
+_LIT = ("green", "yellow", "red")
+_AT_CUT = 1e-6
 
 
 def _evidence(results: Mapping[str, Any]) -> list[str]:
@@ -78,8 +79,8 @@ def scale_html(results: Mapping[str, Any]) -> Html:
     if row is None or row["value"] is None or not (cuts := [float(cut) for cut in row.get("cuts") or ()]):
         return Html("")
     lights = lights_between(str(results.get("light_rule") or ""), title_of(row), len(cuts))
-    if not lights:
-        return Html("")
+    if not lights or (row["light"] in _LIT and row["light"] not in _around(float(row["value"]), lights, cuts)):
+        return Html("")  # something else than this figure gave the light
     low, high = _span(row, cuts)
 
     def at(value: float) -> float:
@@ -115,9 +116,14 @@ def lights_between(rule: str, title: str, n_cuts: int) -> list[str]:
     >>> lights_between("green: always", "F1", 1)
     []
     """
-    start = rule.casefold().find(f"{title.casefold()}: ")
-    found = _BAND.findall(rule[max(start, 0) :])[: n_cuts + 1]
-    return found if len(found) == n_cuts + 1 else []
+    found = by_figure(rule).get(of_title(rule, title) or "", [])
+    bands = [part.light for part in found if part.when[0] in "<≤>≥[("]
+    return bands if len(bands) == len(found) == n_cuts + 1 else []
+
+
+def _around(value: float, lights: Sequence[str], cuts: Sequence[float]) -> set[str]:
+    """The light of a value: at a cut both, since the rule says whose the cut is."""
+    return {lights[bisect(cuts, value - _AT_CUT)], lights[bisect(cuts, value + _AT_CUT)]}
 
 
 def _span(row: Mapping[str, Any], cuts: Sequence[float]) -> tuple[float, float]:

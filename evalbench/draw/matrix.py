@@ -51,6 +51,8 @@ def matrix(rows: Sequence[Mapping[str, Any]], by: Sequence[str], decides: Mappin
     metrics, groups = _ordered(metrics, cells, first, 0), _ordered(groups, cells, first, 1)
     across = len(metrics) < len(groups)  # the longer side goes down
     down, right = (groups, metrics) if across else (metrics, groups)
+    shown = down[:MOST_LINES]
+    right = [c for c in right if any(((c, r) if across else (r, c)) in cells for r in shown)]
     unshown = {"more row": len(down) - MOST_LINES, "more column": len(right) - MOST_COLUMNS}
     titles = {str(row["metric"]): title_of(row) for row in rows}
     own = {m: [row for row in rows if str(row["metric"]) == m] for m in metrics}
@@ -63,7 +65,7 @@ def matrix(rows: Sequence[Mapping[str, Any]], by: Sequence[str], decides: Mappin
             for c in right[:MOST_COLUMNS]
         )
         + "</tr>"
-        for r in down[:MOST_LINES]
+        for r in shown
     )
     left = " and ".join(counted(n, what) for what, n in unshown.items() if n > 0)
     more = f'<p class="eb-small">{escape(left)}: in the table below.</p>' if left else ""

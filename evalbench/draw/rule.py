@@ -49,6 +49,30 @@ def parts(rule: str) -> list[Part]:
     return found
 
 
+def by_figure(rule: str) -> dict[str, list[Part]]:
+    """The conditions of each figure of a rule; of a rule without figures all are under an empty name.
+
+    Examples
+    --------
+    >>> [(of, len(found)) for of, found in by_figure("F1: red: < 0.4; green: ≥ 0.4; recall: green: ≥ 0; the worst decides").items()]
+    [('F1', 2), ('recall', 1)]
+    """
+    found: dict[str, list[Part]] = {}
+    of = ""
+    for part in parts(rule):
+        of = part.of or of
+        if part.light:
+            found.setdefault(of, []).append(part)
+    return found
+
+
+def of_title(rule: str, title: str) -> str | None:
+    """The name under which a rule has the figure with this title: the only one, or one that begins with it; else None."""
+    names = list(by_figure(rule))
+    begins = re.compile(rf"{re.escape(title.casefold())}(?!\w)(?! \w)")
+    return names[0] if len(names) == 1 else next((name for name in names if begins.match(name.casefold())), None)
+
+
 def in_words(band: str) -> str:
     """A condition without mathematical signs, where it is a span of numbers.
 
@@ -74,18 +98,22 @@ def rule_html(results: Mapping[str, Any]) -> Html:
         said = "; ".join(part.when for part in found)
         return Html(f'<p class="eb-rule">Rule: {escape(said)}</p>' if said else "")
     row, lines = deciding_row(results), []
-    held = str(results.get("would_be_light") or results["light"])
-    by_figure = any(part.of for part in found)
-    decided = not by_figure or row is None  # whether the figure of these conditions is the one that decided
+    own = str(
+        results["light"]
+    )  # of a light held back, what the figures alone would give, unless the rule has that light
+    held = own if any(part.light == own for part in found) else str(results.get("would_be_light") or own)
+    rule = str(results["light_rule"])
+    decided = "" if row is None else of_title(rule, title_of(row))
+    several = any(part.of for part in found)
+    of = ""
     for part in found:
         if part.of:
-            decided = row is not None and title_of(row).casefold() == part.of.partition(",")[0].casefold()
-            lines.append(f"<li><span>{escape(part.of)}:</span>")
+            of = part.of
+            lines.append(f"<li><span>{escape(of)}:</span>")
         if not part.light:
             lines.append(f"<li>{escape(part.when)}")
             continue
         text = f'<span class="eb-symbol" aria-hidden="true">{SYMBOLS[part.light]}</span> {part.light}: {escape(in_words(part.when))}'
-        here = decided and part.light == held
-        shown = f"<strong>{text} ← this one</strong>" if here else text
-        lines.append(f" <span>{shown}</span>" if by_figure else f"<li>{shown}")
+        shown = f"<strong>{text} ← this one</strong>" if part.light == held and of == decided else text
+        lines.append(f" <span>{shown}</span>" if several else f"<li>{shown}")
     return Html(f'<div class="eb-rule">Rule of the light<ul>{"".join(lines)}</ul></div>')

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 Hook = Callable[[Summary, "Facts"], Answer]
 
+_NOTED = "See the first note."
 _WORDS = MOST_WORDS - 6  # the labels of the box are words too
 _SURE = 0.9
 _LIGHTS_BY = ("lights", "green_from", "green_to", "key_bands", "threshold")
@@ -146,9 +147,15 @@ def answered(
     after = _line(next, next_line(summary, facts), "items")
     change = _line(could_change, changing_line(summary, facts), "notes")
     left = _WORDS - size(f"{said} {decided.text} {after.text}")
-    return Answer(
-        answer=said, decided_by=decided, could_change=replace(change, text=clipped(change.text, left)), next=after
-    )
+    return Answer(answer=said, decided_by=decided, could_change=_fitted(change, left), next=after)
+
+
+def _fitted(line: Line, left: int) -> Line:
+    """A line that has room: most of it, or where it is; a few of its words would be no sentence."""
+    text = clipped(line.text, left)
+    if text == line.text or 3 * size(text) >= 2 * size(line.text):
+        return replace(line, text=text)
+    return replace(line, text=_NOTED if line.at == "notes" and left >= size(_NOTED) else "")
 
 
 def _line(own: str | Line | None, default: Line, at: str) -> Line:

@@ -185,6 +185,31 @@ def test_a_rule_of_several_figures_has_a_line_for_each_and_marks_the_one_that_de
     assert "<strong>" not in rule_of(rule, decided_by=None)
 
 
+def test_a_rule_that_has_grey_itself_marks_grey() -> None:
+    out = rule_of("green: A is better; grey: too many are open; yellow (else)", light="grey", would_be_light="green")
+    assert "grey: too many are open ← this one</strong>" in out
+    assert out.count("<strong>") == 1
+
+
+def test_where_something_else_than_the_figure_gave_the_light_there_is_no_scale() -> None:
+    rule = "F1: red: < 0.6; yellow: [0.6, 0.8); green: ≥ 0.8; level: red: < 0.9; green: ≥ 0.9"
+    for value, light, drawn in ((0.7, "red", False), (0.7, "yellow", True), (0.6, "red", True), (0.7, "grey", True)):
+        found = results(row("F1", "oak", value, light=light, cuts=[0.6, 0.8]), light_rule=rule, light=light)
+        assert bool(scale_html(found)) is drawn, (value, light)
+
+
+def test_the_scale_is_that_of_the_figure_whose_name_the_rule_begins_with() -> None:
+    rule = "F1 gained: green: ≤ 0.2; red: > 0.2; F1, of the worst model: red: < 0.3; green: ≥ 0.3"
+    out = str(scale_html(results(row("F1", "oak", 0.2, light="red", cuts=[0.3]), light_rule=rule)))
+    assert re.findall(r'<span class="eb-(\w+)"', out) == ["red", "green"]
+
+
+def test_groups_that_no_shown_figure_has_are_no_columns() -> None:
+    rows = [row(f"m{i:02}", "oak", light="red") for i in range(13)] + [row("level", "fern"), row("m00", "elm")]
+    top = str(figures_html(rows, ["model"], decides=rows[0])).partition("<details")[0]
+    assert re.findall(r'<th scope="col">(\w+)</th>', top) == ["figure", "oak", "elm"]
+
+
 def test_a_rule_is_escaped_and_none_is_nothing() -> None:
     assert "<script" not in rule_of(f"{HOSTILE}: red: < 1; green ({HOSTILE}): x; {HOSTILE}")
     assert rule_of("") == ""

@@ -44,11 +44,22 @@ def test_chinese_counts_two_letters_a_word() -> None:
 
 
 def test_a_long_note_is_cut_so_that_all_four_texts_have_sixty_words() -> None:
-    note = Note("absent", " ".join(f"word{i}" for i in range(80)))
+    note = Note("absent", " ".join(f"word{i}" for i in range(50)))
     found = answered(summary(est(0.9, light="green", cuts=(0.8,))), Facts(notes=(note,)), "Oak finds what is there.")
     assert found.size <= MOST_WORDS
     assert found.could_change.text.startswith("Word0 word1")
     assert found.could_change.text.endswith("…")
+
+
+def test_of_a_note_that_would_lose_most_of_its_words_the_line_says_where_it_is() -> None:
+    note = Note("absent", " ".join(f"word{i}" for i in range(80)))
+    found = answered(summary(est(0.9, light="green", cuts=(0.8,))), Facts(notes=(note,)), "Oak finds what is there.")
+    assert (found.could_change.text, found.could_change.at) == ("See the first note.", "notes")
+
+
+def test_the_figure_that_decided_has_its_unit() -> None:
+    drop = est(12.0, light="green", cuts=(15.0,), unit="pp")
+    assert "] pp, n" in answered(summary(drop), Facts(), "Yes.").decided_by.text
 
 
 def test_a_studys_own_line_takes_the_place_of_the_default() -> None:

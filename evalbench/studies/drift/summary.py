@@ -287,16 +287,15 @@ def _without_bands(tests: Sequence[figures.Test], settings: figures.Settings) ->
 
 
 def _rule(found: Found, settings: figures.Settings) -> str:
-    key = f", key metric of OOT {settings.key}" if settings.key else ", its level not judged"
-    of_drop = f"drop in pp {settings.drop_bands}{key}"
+    key = f"key metric of OOT: {settings.key}" if settings.key else "its level is not judged"
     rules = {
-        "key_metric": of_drop,
-        "statistics": "responses: red from 3 red; yellow from 1 red or 3 yellow, or 3 red of requests; else green",
-        "separability": f"Gini {bands_for('gini', settings.preset, settings.lights)}",
-        "local_drift": "as the key metric, of the expected one",
-        "global_drift": "as the key metric, of the predicted one",
+        "key_metric": f"drop of the key metric, pp: {settings.drop_bands}; {key}",
+        "statistics": "text statistics of responses: red: from 3 red; yellow: from 1 red or 3 yellow, or 3 red of requests; green: else",
+        "separability": f"separability, Gini: {bands_for('gini', settings.preset, settings.lights)}",
+        "local_drift": "local drift as the key metric, of the expected one",
+        "global_drift": "global drift as the key metric, of the predicted one",
     }
-    return "; ".join(f"{TITLES[t.name]}: {rules[t.name]}" for t in found.tests) + "; the worst test decides"
+    return "; ".join(rules[t.name] for t in found.tests) + "; the worst test decides"
 
 
 def _stability(lit: Sequence[figures.Test], light: core.verdict.Light) -> float | None:
