@@ -174,9 +174,9 @@ def decided_line(summary: Summary, title: str = "") -> Line:
     if e is None or e.value is None:
         return Line("", "decides")
     group = f" ({name_of(e)})" if e.group else ""
-    text = (
-        f"{opened(title or title_of(e))} {estimate_text(e, summary.estimates)}{group}, n\N{NO-BREAK SPACE}{count(e.n)}."
-    )
+    unit = f" {e.unit}" if e.unit in ("pp", "%", "s") else ""
+    figure = f"{estimate_text(e, summary.estimates)}{unit}{group}"
+    text = f"{opened(title or title_of(e))} {figure}, n\N{NO-BREAK SPACE}{count(e.n)}."
     return Line(text, "decides")
 
 
