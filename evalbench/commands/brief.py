@@ -14,6 +14,7 @@ from evalbench.core.wording import count, counted, estimate_text, title_of
 WIDTH = 80
 MOST_LINES = 14  # and the line of the report
 _TITLE, _FIGURE, _UNIT = 25, 20, 8
+_DECIDES = " decides"
 _LABELS: Mapping[str, str] = {"decided_by": "decided by", "could_change": "could change", "next": "next"}
 _SEVERITY = ("red", "yellow", "grey", "green", "unlit")
 
@@ -49,13 +50,25 @@ def figures(results: Mapping[str, Any], most: int) -> list[str]:
     )
     shown = rows if len(rows) <= most else rows[: most - 1]
     texts = [_figure(row, every) for row in shown]
-    title = min(max((len(title_of(row)) for row in shown), default=0), _TITLE)
     wide = min(max(map(len, texts), default=0), _FIGURE + 6)
+    title = min(max((len(title_of(row)) for row in shown), default=0), _room(shown, results["by"], wide, deciding))
     lines = [
         _line(row, text, results["by"], title, wide, row is deciding) for row, text in zip(shown, texts, strict=True)
     ]
     unshown = len(rows) - len(shown)
     return lines + ([f"  … and {counted(unshown, 'more figure')}: see the report"] if unshown else [])
+
+
+def _room(rows: Sequence[Mapping[str, Any]], by: Sequence[str], wide: int, deciding: Mapping[str, Any] | None) -> int:
+    """The letters for a title: what lights, figures, counts and groups leave, and not fewer than 25."""
+    others = [len(_group(row, by)) + len(_DECIDES) * (row is deciding) for row in rows]
+    counts = [max(len(count(row["n"] or 0)), 4) for row in rows]
+    left = WIDTH - len("  ●   ") - wide - len("  n  ") - max(counts, default=0) - max(others, default=0)
+    return max(left, _TITLE)
+
+
+def _group(row: Mapping[str, Any], by: Sequence[str]) -> str:
+    return ", ".join(str(row[name]) for name in by if row.get(name) not in (None, ""))
 
 
 def _figure(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
@@ -71,12 +84,12 @@ def _figure(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _line(row: Mapping[str, Any], text: str, by: Sequence[str], title: int, wide: int, decides: bool) -> str:
-    group = ", ".join(str(row[name]) for name in by if row.get(name) not in (None, ""))
+    group = _group(row, by)
     lamp = " " if row["light"] == "unlit" else SYMBOLS[row["light"]]
     said = (
         f"  {lamp} {_short(title_of(row), title):<{title}}  {_short(text, wide):<{wide}}  n {count(row['n'] or 0):<4}"
     )
-    mark = " decides" if decides else ""
+    mark = _DECIDES if decides else ""
     return f"{said} {_short(group, WIDTH - len(said) - 1 - len(mark))}{mark}".rstrip()
 
 

@@ -50,6 +50,16 @@ def test_the_figure_that_decided_comes_first_with_its_unit() -> None:
     assert len({line.index("n 40") for line in lines[1:]}) == 1
 
 
+def test_a_title_is_whole_where_there_is_room_and_a_long_unit_is_left_out() -> None:
+    titles = ("largest confusion of PRODUCT", "largest confusion of PERSON")
+    rows = [row(title, "oak", "red", unit="occurrences") for title in titles]
+    lines = brief(results(*rows))[1:]
+    assert [title in line for title, line in zip(titles, lines, strict=True)] == [True, True]
+    crowded = brief(results(*[row(title, "o" * 60, "red") for title in titles]))
+    assert max(map(len, crowded)) <= WIDTH
+    assert "occurrences" not in " ".join(lines)
+
+
 def test_more_figures_than_have_room_are_counted() -> None:
     rows = [row("drop", "oak", "red"), *(row(f"m{i}", "oak") for i in range(40))]
     lines = brief(results(*rows))
