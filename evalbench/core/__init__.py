@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from evalbench.core import correlation_table as correlation_table
     from evalbench.core import dealing as dealing
     from evalbench.core import dry as dry
+    from evalbench.core import ends as ends
     from evalbench.core import escalation as escalation
     from evalbench.core import experiments as experiments
     from evalbench.core import global_drift as global_drift

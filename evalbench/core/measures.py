@@ -50,8 +50,8 @@ class Measure:
       finite ``score``.
     - ``value``: Takes the sums as arrays, in this order, and returns values; NaN where undefined.
     - ``interval`` ({"bootstrap", "bounded", "wilson", "counts"}): of all, Wilson's over units where all of them touch an
-      end of the unit's scale, so that 20 of 20 is [0.84, 1] and not [1, 1]; else ``bootstrap``. ``bounded``, for the mean of
-      a score between 0 and 1: also :func:`unlike_at_most` where the score is the same on every unit. ``wilson`` only for a
+      end of the unit's scale, so that 20 of 20 is [0.84, 1] and not [1, 1], and :func:`unlike_at_most` where the score is the
+      same on every unit; else ``bootstrap``. ``bounded``: the score is between 0 and 1, whatever its unit. ``wilson`` only for a
       proportion of items: its two sums are successes and trials; bootstrap where items have shares between 0 and 1, as the
       average of their trials. ``counts`` for a proportion of things that come several to an item, such as precision.
     - ``undefined``: Why there is no value where ``value`` is NaN.
@@ -301,8 +301,8 @@ def _estimate_one(
     elif measure.interval == "wilson" and not (clustered or _between(columns, measure)):
         low, high = map(float, wilson(totals[0], totals[1]))
         method = wilson_name(totals[0], totals[1])
-    elif measure.interval == "bounded" and 0 <= value <= 1 and no_width(low, high):
-        low, high = unlike_at_most(value, n_units)
+    elif measure.ends is not None and measure.ends[0] <= value <= measure.ends[1] and no_width(low, high):
+        low, high = unlike_at_most(value, n_units, measure.ends)
         method = f"Wilson over {kind}, all agree"
     elif not np.isfinite(low):
         notes.append("no interval: no resample has a value")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,8 +12,8 @@ import numpy as np
 from evalbench.core.betting import SEQUENCE
 from evalbench.core.measures import Columns, Measure, unit_sums
 from evalbench.core.notes import Note
-from evalbench.core.result import Estimate
-from evalbench.core.stats import FEW_UNITS
+from evalbench.core.result import Estimate, Summary
+from evalbench.core.stats import FEW_UNITS, no_width
 from evalbench.core.verdict import Band, Bands
 from evalbench.core.wording import count, counted, listed, percent
 from evalbench.readers.strangers import differs_by
@@ -25,6 +26,7 @@ ABSENT = "row_absent"
 """The items' column, True or False, of rows that a study filled in for units of which a group has no row."""
 _ROUNDING = 1e-9
 _MOST_NAMED = 3
+_NO_WIDTH = re.compile(r"\[([−-]?[\d.]+), \1\]")
 
 
 # -- how many units -------------------------------------------------------------------------------
@@ -133,6 +135,25 @@ def gate(
         return Gate(True, "", basis)
     near = "" if end == value else f"the {'upper' if at_most else 'lower'} end of "
     return Gate(False, f"{near}{figure} is {side} {threshold:g}", basis)
+
+
+def without_width(summary: Summary) -> tuple[Note, ...]:
+    """A note where the sentence has an interval without width: all units are alike, and no end of a scale bounds the others.
+
+    Examples
+    --------
+    >>> from evalbench.core.verdict import Verdict
+    >>> own = Estimate(metric="length", value=4.0, ci_low=4.0, ci_high=4.0, n=40)
+    >>> without_width(Summary((own,), Verdict("unlit", "Length 4.0 [4.0, 4.0].")))[0].kind
+    'sample'
+    """
+    flat = any(
+        e.ci_low is not None and e.ci_high is not None and no_width(e.ci_low, e.ci_high) for e in summary.estimates
+    )
+    if not flat or not _NO_WIDTH.search(summary.verdict.sentence):
+        return ()
+    why = "since all resamples agree: it does not say how far other items may differ"
+    return (Note("sample", f"an interval has no width, {why}"),)
 
 
 # -- a headline figure beside the one that decides ------------------------------------------------

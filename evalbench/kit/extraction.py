@@ -39,6 +39,20 @@ def unmarked(items: pd.DataFrame) -> str:
     return f"{int(marked.sum())} of {len(marked)} responses mark their final answer ({_found(items)})"
 
 
+def apart(items: pd.DataFrame, answer_extractor: str) -> str:
+    """Why right answers may be an effect of how they are found: of marked ones the other extractor finds far fewer.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> apart(pd.DataFrame({"marked": [1, 1], "answer_strict": [1, 1], "answer_flexible": [0, 0]}), "strict")
+    'right answers: strict extraction finds 2 of 2, flexible finds 0 of 2'
+    """
+    own = items[items["marked"] == 1]
+    gap = own["answer_strict"].mean() - own["answer_flexible"].mean()
+    return _found(own) if (gap if answer_extractor == "strict" else -gap) > FAR_APART else ""
+
+
 def remarks(items: pd.DataFrame, answer_extractor: str, answer_markers: Sequence[str]) -> list[str]:
     """Notes on responses without a marker, and on extractors that find different numbers of right answers."""
     out = []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench.core.result import DataLabel, Result, Summary
 from evalbench.kit import answering
 from evalbench.kit.collecting import accounting_of, calls_of, several
+from evalbench.kit.evidence import without_width
 from evalbench.kit.options import taken
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def result_of(
 
         kept, method = {**kept, **stopped.tables()}, (*method, METHOD)
         own = {"stopping": stopped.to_json(*counted), "files": stopped.files(), **own}
+    summary = summary or summarise(items, **taken(summarise, options))
     result = Result(
         study=evaluate.__module__.rpartition(".")[2],
         question=study["QUESTION"],
@@ -88,9 +90,9 @@ def result_of(
         id=id,
         by=tuple(by),
         items=items,
-        summary=summary or summarise(items, **taken(summarise, options)),
+        summary=summary,
         tables={**tables, **kept, **calls_of(replies, heard)},
-        notes=tuple(filter(None, notes)),
+        notes=(*filter(None, notes), *without_width(summary)),
         method=tuple(method),
         **{"accounting": merged([accounting_of(replies, heard), *spent]), **own},
     )

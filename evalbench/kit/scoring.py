@@ -22,7 +22,7 @@ from evalbench.kit.metric_options import Options, arguments_of, lines_note, unsp
 from evalbench.metrics.registry import MODULE, Card, card
 from evalbench.metrics.text import Unavailable, score
 from evalbench.readers.renames import usual
-from evalbench.text.digits_in_words import number_word_notes
+from evalbench.text.digits_in_words import number_word_notes, other_digit_notes
 from evalbench.text.odd_texts import misplaced_notes, odd_text_notes
 from evalbench.text.sentences import sentences
 
@@ -150,6 +150,7 @@ def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Options, re
     if "reference" in frame:
         most = options.get("max_unscored", MAX_UNSCORED)
         scored.notes += number_word_notes(list(frame["output"]), frame["reference"], most, "output")
+        scored.notes += other_digit_notes(list(frame["output"]), frame["reference"], most, "output")
         scored.notes += misplaced_notes(list(frame["output"]), frame["reference"], "output")
     scored.notes += unspaced_notes(scored.unscored, options, given)
     return scored

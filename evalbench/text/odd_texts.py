@@ -25,6 +25,11 @@ _ERROR = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
+_YES, _NO = "(?:yes|true|да|ja|oui|sí)", "(?:no|false|нет|nein|non)"
+_BOTH = re.compile(
+    rf"\b(?:{_YES}\W+(?:(?:and|or|и|или|und|oder|et|ou|y|o)\W+)?{_NO}|{_NO}\W+(?:(?:and|or|и|или|und|oder|et|ou|y|o)\W+)?{_YES})\b(?!\s+\w)",
+    re.IGNORECASE,
+)
 _THINKING = re.compile(r"</?(?:think|thinking|reasoning|scratchpad)>", re.IGNORECASE)
 
 
@@ -39,6 +44,17 @@ def is_error_text(text: object) -> bool:
     (False, False)
     """
     return isinstance(text, str) and len(text) <= _LONGEST_ERROR and _ERROR.match(text) is not None
+
+
+def says_yes_and_no(text: str) -> bool:
+    """Whether a text says yes and no in one breath.
+
+    Examples
+    --------
+    >>> says_yes_and_no("Yes and no."), says_yes_and_no("Да/нет"), says_yes_and_no("Yes, no doubt.")
+    (True, True, False)
+    """
+    return _BOTH.search(text) is not None
 
 
 def odd_text_notes(

@@ -7,6 +7,7 @@ The tables are in ``tests/helpers/planted_*.py``, by room; their kinds, and what
 from __future__ import annotations
 
 import planted_asked
+import planted_believed
 import planted_drift
 import planted_fresh
 import planted_more
@@ -23,7 +24,7 @@ ROOMS = (planted_ner, planted_texts, planted_asked, planted_rag, planted_people,
 PLANTED: Tables = {study: kinds for room in ROOMS for study, kinds in room.TABLES.items()}
 GIVEN = [
     (study, kind, table)
-    for tables in (PLANTED, planted_more.MORE, planted_fresh.FRESH)
+    for tables in (PLANTED, planted_more.MORE, planted_fresh.FRESH, planted_believed.BELIEVED)
     for study, kinds in tables.items()
     for kind, table in kinds.items()
     if isinstance(table, Planted)

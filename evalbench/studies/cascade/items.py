@@ -11,6 +11,7 @@ import pandas as pd
 
 from evalbench import kit
 from evalbench.studies.cascade import stages, state
+from evalbench.text.odd_texts import is_error_text
 
 UNDECIDED = "undecided"
 SET_ASIDE = "set aside"
@@ -39,12 +40,18 @@ def items_of(
         number, decision = course.decided.get(name, (0, None))
         if decision is None and not lost and not annotators and name in course.equal:
             number, decision = _last(course), state.Decision("tie", EQUAL, course.equal[name])
-        found.append(_row(name, lost, number, decision, course, cases.get(name)))
+        broken = {f"broken_{side}": float(_broken(text)) for side, text in zip("ab", pair, strict=True)}
+        found.append(_row(name, lost, number, decision, course, cases.get(name)) | broken)
     items = pd.DataFrame(found)
     if course.stopped is not None:
         items = kit.early.placed(items, course.stopped)
         items["preference"] = items["id"].map(dict(zip(course.stopped.asked, course.stopped.outcomes, strict=True)))
     return items.assign(model_a=models["a"], model_b=models["b"])
+
+
+def _broken(text: Any) -> bool:
+    """Whether an answer is empty or what an endpoint says when it fails."""
+    return isinstance(text, str) and (not text.strip() or is_error_text(text))
 
 
 def _last(course: stages.Course) -> int:

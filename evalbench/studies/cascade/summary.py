@@ -86,6 +86,7 @@ def summarise(
         reasons.append(f"The {OPEN}")
     if par or main.outcome in ("equivalent", "same"):
         reasons += _empty_ties(items, max_unscored)
+    reasons += _broken_answers(items)
     if by_words := _unconfirmed(items, min_agreement):
         reasons.append(by_words)
     if kit.evidence.too_few(found[0]):
@@ -171,6 +172,16 @@ def _empty_ties(items: pd.DataFrame, most: float) -> list[str]:
         return []
     why = " and ".join(f"{words[label]} on {n}" for label, n in n_of.items() if n)
     return [f"Of {core.counted(ties, 'tie')} some {UNSURE_TIES}: {why}"]
+
+
+def _broken_answers(items: pd.DataFrame) -> list[str]:
+    """Why a comparison with a model that mostly gave no answer says nothing of the two; nothing where few lack one."""
+    n_of = {name: int(items[f"broken_{side}"].sum()) for side, name in zip("ab", names_of(items), strict=True)}
+    return [
+        f"{n} of {core.counted(len(items), 'answer')} of {name} are empty or errors of an endpoint"
+        for name, n in n_of.items()
+        if n > len(items) / 2
+    ]
 
 
 class Names(NamedTuple):

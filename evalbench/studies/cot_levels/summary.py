@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,7 @@ from evalbench.text.digits_in_words import number_word_notes
 from evalbench.text.odd_texts import odd_text_notes
 from evalbench.text.solutions import parse_solution
 
+_PERCENT = re.compile(r"\d\s?[%％]\W*$")
 THRESHOLD, STRICT = 0.8, "strict"
 NO_EQUATIONS, UNREADABLE = "no response has an equation", "no reference has an equation"
 
@@ -60,6 +62,9 @@ def summarise(
     rows = with_sums(items, threshold=threshold)
     resampling: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
     lost = {str(model): said for model, own in rows.groupby("model") if (said := kit.extraction.unmarked(own))}
+    doubted = {
+        str(m): said for m, own in rows.groupby("model") if (said := kit.extraction.apart(own, answer_extractor))
+    }
     *of_model, ceiling = measures(threshold)
     summary = kit.worst_group(
         rows,
@@ -69,6 +74,7 @@ def summarise(
         over=core.counted(rows["id"].nunique(), "problem"),
         share="passed",
         held_back=lost if answer_extractor == STRICT else {},
+        faults=doubted,
         max_unscored=max_unscored,
         **resampling,
         **kit.early.summed(rows, of_model, "model", **resampling),
@@ -110,6 +116,13 @@ def notes(
     last = [text.strip().splitlines()[-1:] for text in given["response"]]
     right = [[text.rsplit("####", 1)[-1].strip()] for text in given["reference"]]
     out += number_word_notes(["".join(line) for line in last], right, kit.MAX_UNSCORED, "response")
+    percent = sum(bool(_PERCENT.search("".join(a))) and "%" not in b[0] for a, b in zip(last, right, strict=True))
+    if percent:
+        short = (
+            f"{percent} of {core.counted(len(given), 'response')} give a percentage where the reference has a plain "
+            "number: 14% counts as 14"
+        )
+        out.append(core.Note("unmatched", short) if percent > kit.MAX_UNSCORED * len(given) else f"{short}.")
     return [*out, *kit.extraction.remarks(items, answer_extractor, answer_markers)]
 
 

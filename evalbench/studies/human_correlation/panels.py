@@ -196,7 +196,18 @@ class Panel:
     def with_interval(
         self, value: float, replicates: Array, level: str, *, n: int, n_units: int
     ) -> core.stats.Measured:
-        """A value with the interval of its replicates; at system level none from few systems."""
+        """A value with an interval that has a width; at system level none from few systems.
+
+        Means over documents that are all alike, and ranks in one order, have the bound of :func:`core.ends.with_width`.
+        """
+        found = self._with_interval(value, replicates, level, n=n, n_units=n_units)
+        loss = 1 if level == "summary" else {"kendall": 2, "spearman": 3}.get(self.coefficient, 0)
+        ordered = loss == 1 or np.isclose(abs(value), 1)
+        return core.ends.with_width(found, n_units, (-1.0, 1.0), loss) if loss and ordered else found
+
+    def _with_interval(
+        self, value: float, replicates: Array, level: str, *, n: int, n_units: int
+    ) -> core.stats.Measured:
         if level != "system" and self.clusters is not None:
             n_units = min(n_units, len(np.unique(self.clusters.astype(str))))
             return core.stats.with_interval(value, replicates, n=n, n_units=n_units, clusters=True)

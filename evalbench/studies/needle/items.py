@@ -10,11 +10,13 @@ import pandas as pd
 from evalbench import core, kit
 from evalbench.metrics import needle as metrics
 from evalbench.studies.needle import haystack, inputs
+from evalbench.text.odd_texts import is_error_text, says_yes_and_no
 from evalbench.text.refusals import is_refusal
 from evalbench.text.words import words
 
 KEYS = ("id", "model")
 JUDGE = "judge"
+MOST_CANDIDATES = 50
 SCORERS = ("contains", "first_number", "word", "fuzzy")
 COLUMNS = {name: name for name in SCORERS} | {JUDGE: "judged"}
 """The column of each scorer."""
@@ -24,6 +26,22 @@ NO_NUMBER = "the expected answer is not one number"
 def _echoes(reply: str, question: str) -> bool:
     """Whether a reply is its question and nothing else."""
     return bool(question.strip()) and words(reply.casefold()) == words(question.casefold())
+
+
+def _lists_others(texts: Sequence[str], expected: Sequence[Sequence[str]], right: np.ndarray) -> np.ndarray:
+    """Whether each right reply holds, beside its own, most of the answers that other questions expect."""
+    out = np.zeros(len(texts), dtype=bool)
+    every = [*dict.fromkeys(metrics.normal(text) for wanted in expected for text in wanted)]
+    if not 2 <= len(every) <= MOST_CANDIDATES:
+        return out
+    at = np.flatnonzero(right)
+    held = metrics.word([texts[i] for i in at], [every] * len(at)) * len(every)
+    for i, n in zip(at.tolist(), np.rint(held).tolist(), strict=True):
+        own = {metrics.normal(text) for text in expected[i]}
+        others = [text for text in every if text not in own]
+        if others and n - len(own) >= (len(others) if len(others) < 3 else len(others) / 2):
+            out[i] = not any(metrics.denied(texts[i], text) for text in others)
+    return out
 
 
 def items_of(
@@ -69,12 +87,20 @@ def items_of(
         float(any(metrics.word([q], [[text]])[0] == 1 for text in wanted)) if q and wanted else np.nan
         for q, wanted in zip(asked, expected, strict=True)
     ]
+    counted = ((items["recall"] > 0) & (scorer != JUDGE)).to_numpy()
     items["declined"] = [
-        float(is_refusal(reply) or _echoes(reply, asked_by) or any(metrics.denied(reply, text) for text in wanted))
+        float(
+            several
+            or is_refusal(reply)
+            or is_error_text(reply)
+            or says_yes_and_no(reply)
+            or _echoes(reply, asked_by)
+            or any(metrics.denied(reply, text) for text in wanted)
+        )
         if right
         else np.nan
-        for reply, asked_by, wanted, right in zip(
-            texts, asked, expected, (items["recall"] > 0) & (scorer != JUDGE), strict=True
+        for reply, asked_by, wanted, right, several in zip(
+            texts, asked, expected, counted, _lists_others(texts, expected, counted), strict=True
         )
     ]
     unscored_now = (unscored != "").to_numpy()

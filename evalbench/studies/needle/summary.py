@@ -134,7 +134,7 @@ def _doubtful(
         if right.sum() > max_unscored * len(right):
             out[str(model)] = (
                 f"{int(right.sum())} of {core.counted(len(right), 'reply', 'replies')} that hold the expected answer decline "
-                "to answer, deny it or repeat the question"
+                "to answer, deny it, repeat the question, name several answers or are an error"
             )
         within = (own["contains"] > own["word"]) & (own["recall"] > own["word"])
         whole = own["recall"].mask(within, own["word"]).mean()

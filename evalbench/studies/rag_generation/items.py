@@ -13,6 +13,8 @@ from evalbench import kit
 from evalbench.judge.verdicts import Judgement
 from evalbench.metrics import rag
 from evalbench.studies.rag_generation import inputs, judged
+from evalbench.text.odd_texts import is_error_text
+from evalbench.text.words import words
 
 NO_CONTEXTS = "no contexts"
 NO_CLAIM = "no claim"
@@ -43,6 +45,8 @@ def _item(case: judged.Case, metrics: Sequence[str]) -> dict[str, Any]:
         "model": answer.model,
         "group": answer.group,
         **first,
+        "own_context": _own_context(case.answer),
+        "error_text": float(is_error_text(answer.text)),
         "noncommittal": math.nan if case.noncommittal is None else float(case.noncommittal),
         **values,
         **_confusion(case, metrics),
@@ -53,6 +57,13 @@ def _item(case: judged.Case, metrics: Sequence[str]) -> dict[str, Any]:
 
 
 _KINDS = ("unscored", "undefined")
+
+
+def _own_context(answer: inputs.Answer) -> float:
+    """Whether an answer is one of its contexts word for word; NaN without an answer or contexts."""
+    if not answer.contexts or not answer.text:
+        return math.nan
+    return float(words(answer.text) in [words(text) for text in answer.contexts])
 
 
 def _faithfulness(case: judged.Case) -> tuple[dict[str, Any], Why]:

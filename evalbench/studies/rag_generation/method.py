@@ -11,7 +11,6 @@ from evalbench.judge.entail import holds_back
 from evalbench.studies.rag_generation import inputs, judged
 from evalbench.text.odd_texts import LEAST, ONE_TEXT_FROM, odd_text_notes
 from evalbench.text.sentences import splitter
-from evalbench.text.words import words
 
 
 def notes(cases: Sequence[judged.Case], items: Any, options: Mapping[str, Any]) -> list[str]:
@@ -53,14 +52,14 @@ def notes(cases: Sequence[judged.Case], items: Any, options: Mapping[str, Any]) 
     return [
         *given,
         *written,
-        *_odd_contexts(cases),
+        *_odd_contexts(cases, items),
         *kit.answers.remarks(items),
         *(text for holds, text in said if holds),
         f"Sentences were cut by {', '.join(cutters)}.",
     ]
 
 
-def _odd_contexts(cases: Sequence[judged.Case]) -> list[core.Note]:
+def _odd_contexts(cases: Sequence[judged.Case], items: Any) -> list[core.Note]:
     """Contexts that are the same for nearly all answers, and answers that are one of their own contexts."""
     given = [tuple(case.answer.contexts) for case in cases if case.answer.contexts]
     if len(given) < LEAST:
@@ -69,7 +68,7 @@ def _odd_contexts(cases: Sequence[judged.Case]) -> list[core.Note]:
     n = Counter(given).most_common(1)[0][1]
     if n >= ONE_TEXT_FROM * len(given):
         notes.append(core.Note("mixed", f"{n} of {of} have the same contexts"))
-    own = sum(words(case.answer.text or "") in [words(text) for text in case.answer.contexts] for case in cases)
+    own = int(items["own_context"].sum())
     if own > len(given) / 2:
         notes.append(
             core.Note("instrument", f"{own} of {of} are one of their contexts word for word, which supports itself")

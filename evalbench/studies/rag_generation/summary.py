@@ -121,12 +121,32 @@ def summarise(
         lights=rules,
         over=core.counted(items["id"].nunique(), "question"),
         held_back=by_words.removesuffix("."),
+        faults=_faults(items, max_unscored),
         max_unscored=max_unscored,
         remark=" ".join(filter(None, [_without_contexts(items), "" if rules else by_words])),
         estimates=sorted(found, key=lambda e: e.group["model"]),
         fit=correction_fit,
         **options,
     )
+
+
+def _faults(items: pd.DataFrame, max_unscored: float) -> dict[str, str]:
+    """Of each model what is wrong with its answers: they are their own contexts, or errors of an endpoint."""
+    out = {}
+    for model, own in items.groupby("model"):
+        copied, errors = (own[name].dropna() for name in ("own_context", "error_text"))
+        said = (
+            (copied, 0.5, "are one of their contexts word for word, which supports itself"),
+            (errors, max_unscored, "read like an error of an endpoint"),
+        )
+        why = [
+            f"{int(found.sum())} of {core.counted(len(found), 'answer')} {what}"
+            for found, most, what in said
+            if found.sum() > most * len(found)
+        ]
+        if why:
+            out[str(model)] = "; ".join(why)
+    return out
 
 
 def with_reasons(items: pd.DataFrame, figure: str) -> pd.DataFrame:

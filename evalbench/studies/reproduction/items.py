@@ -12,6 +12,7 @@ from evalbench import core, errors, kit
 from evalbench.metrics import diversity, overlap, pairs_of_texts
 from evalbench.studies.reproduction import inputs
 from evalbench.text.normalise import normalised_ids
+from evalbench.text.odd_texts import is_error_text
 
 ONE = "one generation only"
 FEW = "fewer than two generations with a text"
@@ -55,9 +56,10 @@ def items_of(
     lost = (rows["unscored"] != "").to_numpy()
     empty = ~lost & np.array([not isinstance(text, str) or not text.strip() for text in rows["output"].tolist()])
     spoken = ~lost & ~empty
-    totals, n_lost, n_empty, sizes = (
+    errors = spoken & np.array([is_error_text(text) for text in rows["output"].tolist()])
+    totals, n_lost, n_empty, n_errors, sizes = (
         np.bincount(number, weights=kind, minlength=n).astype(np.int64)
-        for kind in (np.ones(len(rows)), lost, empty, spoken)
+        for kind in (np.ones(len(rows)), lost, empty, errors, spoken)
     )
     texts = rows.loc[spoken, "output"].tolist()
     ends = np.cumsum(sizes)
@@ -85,7 +87,13 @@ def items_of(
         "distinct_ngrams_set": by_ngrams.distinct_set,
         "distinct_ngrams_pairs_handbook": by_ngrams.distinct_pairs,
     }
-    sizes_of = {"n_generations": totals, "n_lost": n_lost, "n_empty": n_empty, "n_answers": n_answers}
+    sizes_of = {
+        "n_generations": totals,
+        "n_lost": n_lost,
+        "n_empty": n_empty,
+        "n_errors": n_errors,
+        "n_answers": n_answers,
+    }
     items = keys.assign(**sizes_of, **figures, **(_marks(rows, number, n) if "correct" in rows else {}))
     if why:
         items["semantic_diversity_unscored"] = np.where(several, why, "")

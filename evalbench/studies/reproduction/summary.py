@@ -302,11 +302,18 @@ def _not_compared(items: pd.DataFrame) -> str:
 
 
 def _lost(rows: pd.DataFrame, max_unscored: float) -> str:
-    """Why a group's light stays grey: too many of its generations are lost or empty."""
+    """Why a group's light stays grey: too many of its generations are lost, empty or an endpoint's error."""
     total, gone = int(rows["n_generations"].sum()), int((rows["n_lost"] + rows["n_empty"]).sum())
-    if gone <= max_unscored * total:
-        return ""
-    return f"{core.percent(gone / total, [max_unscored])} of the generations are lost or empty"
+    errors = int(rows["n_errors"].sum())
+    said = ((gone, "are lost or empty"), (errors, "read like an error of an endpoint"))
+    return next(
+        (
+            f"{core.percent(n / total, [max_unscored])} of the generations {what}"
+            for n, what in said
+            if n > max_unscored * total
+        ),
+        "",
+    )
 
 
 def _grey(
