@@ -6,6 +6,9 @@ import re
 
 from evalbench.core.stats import Measured, no_width, wilson
 
+ALL_AGREE = "all agree"
+"""In the name of an interval whose bootstrap has no width."""
+
 
 def scale_of(unit: str) -> tuple[float, float] | None:
     """The lowest and highest score of a unit that says them; None where it does not.
@@ -80,4 +83,4 @@ def with_width(found: Measured, n: int, scale: tuple[float, float], loss: int = 
     w = 1 - (1 - float(wilson(0, n)[1])) ** loss
     low, high = (found.value + (end - found.value) * w for end in scale)
     note = "; ".join(part for part in found.note.split("; ") if "no width" not in part)
-    return found._replace(ci_low=low, ci_high=high, method="Wilson over units, all agree", note=note)
+    return found._replace(ci_low=low, ci_high=high, method=f"Wilson over units, {ALL_AGREE}", note=note)

@@ -43,6 +43,11 @@ Hook = Callable[[Summary, "Facts"], Answer]
 _NOTED = "See the first note."
 _WORDS = MOST_WORDS - 6  # the labels of the box are words too
 _SURE = 0.9
+_UNKNOWN = re.compile(
+    r"not known|not enough evidence|cannot be (said|judged|told|compared)|no verdict|not decided|is open|are open|"
+    r"could not be|could be measured|has no value|not shown|is shown",
+    re.IGNORECASE,
+)
 _LIGHTS_BY = ("lights", "green_from", "green_to", "key_bands", "threshold")
 """Options that give a light; the first that a study has is named."""
 
@@ -94,11 +99,19 @@ def with_answer(result: Result, hook: Hook | None) -> Result:
     """The result with its study's answer, or with the one that every study has."""
     facts = Facts.of(result)
     if hook:
-        return replace(result, answer=fitted(hook(result.summary, facts)))
+        return replace(result, answer=fitted(_unsure(hook(result.summary, facts), result.summary)))
     found = answered(result.summary, facts, sentence(result.summary, facts))
     if found.size > MOST_WORDS:  # groups with long names
         found = answered(result.summary, facts, shorter(result.summary))
     return replace(result, answer=found)
+
+
+def _unsure(found: Answer, summary: Summary) -> Answer:
+    """The answer, or where the light is grey and it claims something all the same, why that is not known."""
+    why = summary.verdict.missing
+    if summary.verdict.light != "grey" or not why or _UNKNOWN.search(found.answer):
+        return found
+    return replace(found, answer=clipped(f"There is not enough evidence for a verdict: {lowered(why)}.", 30))
 
 
 def fitted(found: Answer) -> Answer:

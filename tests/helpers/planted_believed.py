@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 from planted import ANY, NOT_GREEN, Planted, Tables, lights, one_table
 from planted_asked import EXACT, repeated
-from planted_drift import COMPARED, pairs
-from planted_people import WARM, rated
+from planted_drift import COMPARED, DRIFTED, later, pairs
+from planted_people import WARM, audited, rated
 from planted_rag import GENERATED, generated
 from planted_texts import CLOSE, FOUND, answers, needles, problems, turns
 
@@ -98,7 +98,21 @@ BELIEVED: Tables = {
             rated, r"1\.00 \[1\.00, 1\.00\].*interval has no width", WARM | {"level": "dataset", "coefficient": "pearson"}, ANY
         ),
     },
+    "drift": {
+        "an_endpoint_fails_on_both_sides": Planted(
+            lambda: {side: rows.assign(response=BUSY) for side, rows in later(lambda i: 1).items()},
+            r"120 of 120 responses of OOT read like an error", DRIFTED, GREY,
+        ),
+    },
+    "judge_audit": {
+        "a_judge_of_one_mark": Planted(
+            lambda: audited(lambda i: 3.0), r"all 40 marks of oak are 3.*kappa with people 0\.00 \[−0\.\d+, 0\.\d+\]", lights=NOT_GREEN
+        ),
+    },
     "dialogue": {
+        "rows_of_a_session_disagree": Planted(
+            lambda: {"turns": turns().assign(resolved=[i % 2 for i in range(160)])}, r"in 40 of 40 sessions rows differ in resolved", lights=ANY
+        ),
         "all_sessions_alike": Planted(lambda: {"turns": turns(answers=4)}, r"4\.00 \[4\.00, 4\.00\].*no width", lights=ANY),
     },
 }  # fmt: skip

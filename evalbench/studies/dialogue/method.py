@@ -34,9 +34,12 @@ def notes(found: inputs.Turns, items: pd.DataFrame, by_week: pd.DataFrame) -> li
         "times": "Sessions whose times go back although their turns go on; the turns' numbers count: {n}.",
         "gaps": "Sessions that lack numbers between their turns, so that answers may be missing: {n}.",
         "in a row": "Sessions in which answers follow each other without a user's turn; each counts: {n}.",
-        "outcomes": "Sessions whose rows differ in resolved; the last one's counts: {n}.",
     }
     out += [words.format(n=counts[what]) for what, words in said.items() if counts.get(what)]
+    if n := counts.get("outcomes", 0):
+        text = f"Sessions whose rows differ in resolved; the last one's counts: {n}."
+        short = f"in {n} of {core.counted(len(items), 'session')} rows differ in resolved: the last one's counts"
+        out.append(core.Note("disagreement", short, text) if n > kit.MAX_UNSCORED * len(items) else text)
     if counts.get("no text at all"):
         out.append("The column text is empty throughout and was not read.")
     if how := counts.get("unnumbered", 0):

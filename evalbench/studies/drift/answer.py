@@ -118,7 +118,7 @@ def _because(summary: core.Summary, quality: str) -> str:
     if light == "grey" and not quality.startswith(UNKNOWN):
         if e is not None and e.light == "grey" and e.note:
             return f"The {kit.saying.title_of(e)} is not known: {kit.saying.lowered(e.note.split(';')[0])}"
-        return "That is not enough evidence for a verdict: many responses are empty"
+        return "That is not enough evidence for a verdict: many responses are empty or errors"
     if e is None or light not in ("yellow", "red"):
         return ""
     if e.metric == "drop":
@@ -153,7 +153,7 @@ def _next(summary: core.Summary, facts: Facts) -> core.Line:
                 f"Label {core.counted(more, 'more response')} of {SIDES[side]} ({LEAST_ROWS} are needed).", "figures"
             )
     if light == "grey" and e is not None and e.light != "grey":
-        return core.Line("Look at the responses that are empty.", "items")
+        return core.Line("Look at the responses that are empty or errors.", "items")
     if e is not None and light in ("yellow", "red") and (default.text.startswith("Look at") or _by_level(e)):
         wrong = e.metric.endswith("drop")
         return core.Line(

@@ -22,6 +22,7 @@ from evalbench.studies.drift.lights import (
     bands_for,
 )
 from evalbench.studies.drift.statistics import Statistic
+from evalbench.text.odd_texts import is_error_text
 
 OTHER_MODELS = 0.1
 """By how much the share of a model must differ between the sides to be said."""
@@ -192,12 +193,14 @@ def _said(test: figures.Test, found: Found, *, lights: bool = True) -> str:
 
 
 def _empty(items: pd.DataFrame, most: float) -> str:
-    """That many responses of a side are empty, so that nothing can be read from them; nothing where few are."""
+    """That many responses of a side are empty, or errors of an endpoint; nothing where few are."""
     said = ""
     for side, rows in items[items["unscored"] == ""].groupby("side", sort=True)["response"]:
-        blank = int((rows.str.strip() == "").sum())
-        if blank > most * len(rows):
-            said += f" {core.wording.count(blank)} of {core.counted(len(rows), 'response')} of {str(side).upper()} are empty."
+        of = f"of {core.counted(len(rows), 'response')} of {str(side).upper()}"
+        counts = ((rows.str.strip() == "", "are empty"), (rows.map(is_error_text), "read like an error of an endpoint"))
+        for n, what in ((int(found.sum()), what) for found, what in counts):
+            if n > most * len(rows):
+                said += f" {core.wording.count(n)} {of} {what}."
     return said
 
 

@@ -184,9 +184,9 @@ def _why_grey(panel: panels.Panel, terms: panels.Terms, found: core.stats.Measur
         return f"it rests on {core.counted(n_units, unit)}, and a light needs {least}"
     if low is None or high is None:
         return "there is no interval"
-    # A few systems that all agree look certain.
-    if n_units < core.stats.FEW_UNITS and core.stats.no_width(low, high):
-        return f"the interval of {core.counted(n_units, unit)} has no width"
+    if core.ends.ALL_AGREE in found.method or core.stats.no_width(low, high):  # a few systems look certain
+        few = n_units < core.stats.FEW_UNITS
+        return f"in a bootstrap the interval of {core.counted(n_units, unit)} has no width" if few else ""
     if high - low > terms.max_ci_width:
         return f"its interval is wider than {terms.max_ci_width:g}"
     return ""

@@ -24,13 +24,17 @@ class Doubts(NamedTuple):
 def doubts_of(items: pd.DataFrame) -> Doubts:
     """What is odd about the labels of each judge."""
     held: dict[str, str] = {}
+    alike = [
+        core.Note("instrument", f"all {len(marks)} marks of {name} are {marks.iloc[0]:g}")
+        for name, marks in items[items["mark"].notna()].groupby("judge", sort=True)["mark"]
+        if len(marks) > 1 and marks.nunique() == 1 and items["scale"].iloc[0] in (ORDERED, GRADED)
+    ]
     for name, rows in items.groupby("judge", sort=True):
         if said := _other_scale(rows) or _own_marks(rows):
             held[str(name)] = said
     grouped = {said: [name for name, own in held.items() if own == said] for said in dict.fromkeys(held.values())}
-    return Doubts(
-        held, [core.Note("labels", f"{said} ({core.wording.listed(names, 3)})") for said, names in grouped.items()]
-    )
+    odd = [core.Note("labels", f"{said} ({core.wording.listed(names, 3)})") for said, names in grouped.items()]
+    return Doubts(held, [*odd, *alike])
 
 
 def _other_scale(rows: pd.DataFrame) -> str:

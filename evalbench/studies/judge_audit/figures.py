@@ -237,7 +237,8 @@ def _kappa(n: core.Floats, *sums: core.Floats) -> core.Floats:
         yy - y * y > 1e-12 * yy
     )  # by one label alone no judge agrees beyond chance
     with np.errstate(all="ignore"):
-        return np.where(told_apart, 1 - (xx + yy - 2 * xy) / chance, np.nan)
+        found = 1 - (xx + yy - 2 * xy) / chance
+        return np.where(told_apart, np.where(np.abs(found) < 1e-12, 0.0, found), np.nan)
 
 
 def _spearman(n: core.Floats, *sums: core.Floats) -> core.Floats:

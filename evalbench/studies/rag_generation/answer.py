@@ -35,10 +35,6 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     if by_words and summary.verdict.light == "grey":
         said = [f"How good {_whose(every)} answers are is not known: the judge compares words and does not read."]
         return kit.answering.answered(summary, facts, said[0])
-    if known and summary.verdict.light == "grey" and all(e.light == "grey" for e in known) and summary.verdict.missing:
-        why = kit.saying.lowered(summary.verdict.missing)
-        said = [f"How good {_whose(every)} answers are is not known: {why}."]
-        return kit.answering.answered(summary, facts, kit.doubts.within(said))
     said = [_of_one(summary, known[0])] if len(known) == 1 else _of_several(summary, known, facts) if known else []
     if known and by_words:
         said.append("The judge compares words alone.")
