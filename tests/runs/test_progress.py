@@ -117,7 +117,7 @@ def test_what_a_terminal_shows_of_a_batch_keeps_to_its_width(monkeypatch):
         def set_description_str(self, said: str) -> None:
             self.said = said
 
-    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((120, 24)))
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda *_, **__: os.terminal_size((120, 24)))
     shown = Progress(2, Bar())
     shown.running = {1: "text_metrics", 2: "citation"}
     shown.states = {1: {"what": "asking a model", "done": 1, "total": 2}, 2: {"what": "x" * 100}}
