@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from rated_panels import evaluate, panel, value
 
-from evalbench.draw.verdict import headline_table, verdict_html
+from evalbench.draw.band import verdict_html
+from evalbench.draw.verdict import headline_table
 from evalbench.readers.parameters import notebook_parameters
 from evalbench.runs.parameters import checked_values
 from evalbench.studies import human_correlation as study
