@@ -82,8 +82,7 @@ def check(
         raise click.UsageError("--json goes without --study")
     from evalbench import studies
     from evalbench.commands.source import table_source
-    from evalbench.readers.dataset import checked_tables, read
-    from evalbench.readers.renames import adapted
+    from evalbench.readers.dataset import by_roles, checked_tables, read
     from evalbench.readers.schema import file_names
     from evalbench.readers.written import numbered
     from evalbench.runs.notebooks import known_parameters
@@ -95,11 +94,11 @@ def check(
     further = {name: value for name, value in given.items() if name not in tables}
     options = checked_values(known_parameters(study, root), further, study) if further else {}
     raw = read(table_source(path), own.SCHEMA, root=root, columns=columns, **tables)
-    frames, left = adapted(raw.frames, columns, own.adapt)
-    frames, without_ids = numbered(frames, own.SCHEMA, left)
-    for line in understood(frames, own.SCHEMA, raw.sources, columns, without_ids):
-        click.echo(line)
     try:
+        frames, left = by_roles(raw, own.SCHEMA, columns, own.adapt)
+        frames, without_ids = numbered(frames, own.SCHEMA, left)
+        for line in understood(frames, own.SCHEMA, raw.sources, columns, without_ids):
+            click.echo(line)
         grouping = {name: options[name] for name in ("cluster", "slices") if name in options}
         dataset = checked_tables(raw, own.SCHEMA, columns=columns, adapt=own.adapt, further=own.check, **grouping)
         released = dict(studies.defaults(study))

@@ -177,11 +177,8 @@ def checked_tables(
     further: Callable[[Dataset], object] | None = None,
 ) -> Dataset:
     """What was read, checked; see :func:`load`."""
-    columns = now(columns or {}, schema)
-    given, columns = without_left_out(raw.frames, columns)
-    frames, columns = adapted(named(with_marks(given, schema), schema, columns), columns, adapt)
+    frames, columns = by_roles(raw, schema, now(columns or {}, schema), adapt)
     sources = {name: raw.sources.get(name, raw.label.name) for name in frames}
-    frames = named(frames, schema, columns)
     said = [(name, note) for name, frame in frames.items() for note in frame.attrs.get("notes", ())]
     read_as = {name: dict(frame.attrs[READ_AS]) for name, frame in frames.items() if READ_AS in frame.attrs}
     frames, nameless = of_tables(frames, schema, columns or {})
@@ -217,7 +214,8 @@ def checked_tables(
         remarks += [f"{sources[name]}: no column {column}{hint}" for column, hint in hints if hint]
         remarks += empty_answers(tables[name], table, sources[name])
     faults += unknown_renames(columns or {}, frames.values())
-    grouping, wrong = grouping_of(cluster, slices, tables)
+    other_names = {source: column for own in read_as.values() for source, column in own.items()}
+    grouping, wrong = grouping_of(cluster, slices, tables, other_names)
     faults += wrong
     rows_of = {name: frames[name].index for name in tables}
     if faults and further is not None:
@@ -231,6 +229,18 @@ def checked_tables(
     return Dataset(
         raw.label, tables, tuple(remarks), sources, unused, raw.card, rows_of, sheets, grouping, keys, read_as=read_as
     )
+
+
+def by_roles(
+    raw: Raw,
+    schema: Schema,
+    columns: Mapping[str, str],
+    adapt: Callable[[Mapping[str, pd.DataFrame]], Mapping[str, pd.DataFrame]] | None,
+) -> tuple[dict[str, pd.DataFrame], Mapping[str, str]]:
+    """The raw frames with a study's columns, those of other names and shapes among them, and the renames that are left to do."""
+    given, left = without_left_out(raw.frames, columns)
+    frames, left = adapted(named(with_marks(given, schema), schema, left), left, adapt)
+    return named(frames, schema, left), left
 
 
 def _of_source(source: str, note: str) -> str:

@@ -35,11 +35,16 @@ UNGROUPED = Grouping()
 
 
 def grouping_of(
-    cluster: str | Sequence[str], slices: str | Sequence[str], tables: Mapping[str, pd.DataFrame]
+    cluster: str | Sequence[str],
+    slices: str | Sequence[str],
+    tables: Mapping[str, pd.DataFrame],
+    read_as: Mapping[str, str] = {},
 ) -> tuple[Grouping, list[str]]:
     """The columns named, and what is wrong with them: those that no table has.
 
     A text is one column, or several with commas between where no column has the whole as its name.
+
+    - ``read_as``: Columns that were read under another name, which may be named by both.
 
     Examples
     --------
@@ -53,10 +58,11 @@ def grouping_of(
     there = list(dict.fromkeys(str(c) for frame in tables.values() for c in frame.columns))
     found, faults = [], []
     for option, given in (("cluster", cluster), ("slices", slices)):
-        names = _names(given, there)
+        names = _names(given, [*there, *read_as])
         if names is None:
             faults.append(f"{option} must be the name of a column or a list of them, got {given!r}")
             names = []
+        names = [name if name in there else read_as.get(name, name) for name in names]
         for name in names:
             if name not in there:
                 near = get_close_matches(name, there, n=1)

@@ -105,9 +105,10 @@ def with_roles(
     own = {c.name for c in table.columns}
     known = [*table.columns, *(column for column in held if column.name not in own)]
     found = right_answers(before, known, renames)
+    open_to_adapt = right_alone(before, known, renames)
     gone = [name for name in found if name in own]
     wanted = [c for c in known if c.name in gone or (c.name not in names and c.name not in renames.values())]
-    free = [name for name in cells if table.column(name) is None and name not in renames]
+    free = [n for n in cells if table.column(n) is None and n not in renames and n not in open_to_adapt]
     for tier in (0, 1, 2):
         for column in [c for c in wanted if c.name not in found.values()]:
             fitting = [n for n in free if n not in found and fit(n, column) == tier]
@@ -157,3 +158,25 @@ def right_answers(names: Iterable[str], known: Sequence[Column], renames: Mappin
         return {}
     others = [name for name in given if name not in called and fit(name, said) in ((0, 1, 2) if alpaca else (0, 1))]
     return {called[0]: right.name} if len(others) == 1 else {}
+
+
+def right_alone(names: Iterable[str], known: Sequence[Column], renames: Mapping[str, str]) -> list[str]:
+    """The column called answer beside no model and no other answer, where a study needs right answers and may ask a model: they are those.
+
+    A study's ``adapt`` reads it, as published sets of problems have it.
+    """
+    given = [name for name in names if name not in renames]
+    by_role = {role.name: column for column in known if (role := role_of(column)) is not None}
+    said, right, model = (by_role.get(name) for name in ("answer", "reference", "model"))
+    if (
+        said is None
+        or right is None
+        or said.required
+        or not right.required
+        or {*renames.values()} & {said.name, right.name}
+    ):
+        return []
+    called = [name for name in given if plain(name) == "answer"]
+    others = [n for n in given if n not in called and any(fit(n, c) in (0, 1) for c in (said, right))]
+    named = model is not None and any(fit(name, model) in (0, 1) for name in given)
+    return [] if others or named else called

@@ -15,8 +15,8 @@ from evalbench.runs.tables import refuse_tables
 
 REFUSED = {
     "no outputs": ("text_metrics", "id,reference\n1,b\n", [], "there is no column output: name prompt and model"),
-    "no outputs, an answer of another name": (
-        "text_metrics", "id,response\n1,b\n", [], "is 'response' meant? (--map response=output)"
+    "no outputs, two answers of other names": (
+        "text_metrics", "id,response,completion\n1,b,c\n", [], "(--map response=output)"
     ),
     "no outputs, other columns": ("text_metrics", "id,said\n1,b\n", [], "is it one of said? (--map COLUMN=output)"),
     "doubled ids": ("text_metrics", "id,output\n1,b\n1,c\n", [], "column id: is duplicated"),
@@ -31,7 +31,7 @@ REFUSED = {
         "text_metrics", "id,output,reference\n1,a,b\n", ["--map", "output=reference"], "column reference: already exists"
     ),
     "a rename that is reversed": (
-        "text_metrics", "id,answer\n1,a\n", ["--map", "output=answer"], "did you mean --map answer=output?"
+        "text_metrics", "id,said\n1,a\n", ["--map", "output=said"], "did you mean --map said=output?"
     ),
 }  # fmt: skip
 

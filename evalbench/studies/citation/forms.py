@@ -87,10 +87,10 @@ def _lists(cell: Any) -> bool:
 
 
 def _is_ours(cells: pd.Series) -> bool:
-    """Whether a column lists citations as the study does: objects with number and claim."""
-    return any(
-        isinstance(cell, list) and any(isinstance(one, Mapping) and "claim" in one for one in cell) for cell in cells
-    )
+    """Whether a column lists citations as the study does: objects with a claim, or with a number and no source."""
+    listed = [readers.written.value_of(cell) if isinstance(cell, str) else cell for cell in cells]
+    objects = [one for cell in listed if isinstance(cell, list) for one in cell if isinstance(one, Mapping)]
+    return any("claim" in one or ("n" in one and not {*one} & {*_TEXT, *_ADDRESS}) for one in objects)
 
 
 def _numbered(frame: pd.DataFrame) -> pd.Series:

@@ -52,8 +52,12 @@ def frame_of(items: pd.DataFrame) -> pd.DataFrame:
     return items.sort_values(keys, kind="stable", ignore_index=True)
 
 
-def answered(frame: pd.DataFrame, prompt: str, model: str) -> tuple[pd.DataFrame, list[Reply]]:
+def answered(
+    frame: pd.DataFrame, prompt: str, model: str, read_as: Mapping[str, str] = {}
+) -> tuple[pd.DataFrame, list[Reply]]:
     """The table with the outputs of a model that was asked with a template, each question once, and its replies.
+
+    - ``read_as``: Columns that were read under another name, which the template may name by both.
 
     Raises ``BadInput`` if the template is faulty or names a column that the table lacks.
     """
@@ -68,7 +72,8 @@ def answered(frame: pd.DataFrame, prompt: str, model: str) -> tuple[pd.DataFrame
             undefined=StrictUndefined, autoescape=False, finalize=lambda value: "" if value is None else value
         )
         template = environment.from_string(prompt)
-        asked = pd.Series([template.render(row) for row in frame.to_dict("records")], index=frame.index, dtype=object)
+        named = frame.assign(**{source: frame[own] for source, own in read_as.items() if own in frame})
+        asked = pd.Series([template.render(row) for row in named.to_dict("records")], index=frame.index, dtype=object)
     except TemplateError as error:
         raise errors.BadInput(f"prompt: {error}; the table has {', '.join(map(str, frame.columns))}") from error
     # Where the table has the outputs of several models, what is asked is the same for all of them.
