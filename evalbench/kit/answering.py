@@ -1,7 +1,6 @@
 """What a study answers to its question, in plain words: every study's lines, and words for figures, groups and differences.
 
-A study's hook ``answer(summary, facts)`` writes the first sentence and hands it to :func:`answered`, which makes the other three
-lines of the summary and the notes.  A study without the hook gets the sentence of :func:`sentence`.
+A study's hook ``answer(summary, facts)`` writes the first sentence and hands it to :func:`answered`, which makes the other three lines.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def keys_of(keys: tuple[str, ...]) -> tuple[str, str, str, str]:
     for name, own in (
         ("start", tuple(offsets.START)),
         ("end", tuple(offsets.END)),
-        ("entity_class", ()),
+        ("entity_class", ("tag",)),
         ("entity", ()),
     ):
         known = (*own, name, *roles()[name].names, *roles()[name].weak)

@@ -52,7 +52,8 @@ def holds(cells: pd.Series, column: Column, tier: int, others: Mapping[str, pd.S
     if column.type == "id":
         fits = not any(isinstance(c, list) or len(str(c)) > _LONGEST_ID for c in first)
         repeats = _REPEATS.get(role.name, ()) if role is not None else ()
-        return fits and (tier < 2 or not _counts_rows(cells, others, repeats))
+        asks = role is not None and role.name == "doc_id" and _has(others, "question")
+        return fits and (tier < 2 or not (asks or _counts_rows(cells, others, repeats)))
     if column.type == "text":
         return not any(isinstance(c, list) for c in first) and (tier < 2 or _says_something(first))
     if column.type == "texts":
@@ -71,6 +72,11 @@ def _fits_texts(first: Sequence[Any], role: str) -> bool:
 def _says_something(first: Sequence[Any]) -> bool:
     """Whether texts are not all the same, nor all numbers."""
     return len(first) < 3 or (len({*map(str, first)}) > 1 and not all(map(is_number, first)))
+
+
+def _has(others: Mapping[str, pd.Series], role: str) -> bool:
+    """Whether a column is surely of a role: rows that ask something are no documents."""
+    return any(fit_role(name, roles()[role]) in (0, 1) for name in others)
 
 
 def _counts_rows(cells: pd.Series, others: Mapping[str, pd.Series], named: Sequence[str]) -> bool:

@@ -9,6 +9,7 @@ from evalbench.readers.renames import nested_names, within
 from evalbench.readers.role_names import RIGHT_OR_SAID, fit, plain, role_of
 from evalbench.readers.role_values import holds
 from evalbench.readers.schema import Column, Table
+from evalbench.readers.side_by_side import beside
 from evalbench.readers.wide import answers_as_rows
 
 if TYPE_CHECKING:
@@ -66,13 +67,22 @@ def named(
 ) -> dict[str, pd.DataFrame]:
     """The frames of a study, their columns of other names read as its own; see :func:`with_roles`."""
     held = held_by_others(frames, schema)
+    varied = any(table.column("augmentation") for table in schema.values())
     return {
-        name: _read(frame, schema[name], renames, held) if name in schema else frame for name, frame in frames.items()
+        name: _read(frame, schema[name], renames, held, varied) if name in schema else frame
+        for name, frame in frames.items()
     }
 
 
-def _read(frame: pd.DataFrame, table: Table, renames: Mapping[str, str], held: Sequence[Column]) -> pd.DataFrame:
-    """One frame: several columns of answers as rows, other names as those of the study."""
+def _read(
+    frame: pd.DataFrame, table: Table, renames: Mapping[str, str], held: Sequence[Column], varied: bool
+) -> pd.DataFrame:
+    """One frame: several columns of answers as rows, other names as those of the study.
+
+    - ``varied``: Whether the study's ``adapt`` reads what stands beside a changed question itself.
+    """
+    if varied and beside(list(map(str, frame.columns))):
+        return frame
     out = with_roles(frame, table, renames, held)
     long, found, said = answers_as_rows(out, table, renames)
     return noted(long, out, found, said) if found else out

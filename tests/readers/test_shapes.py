@@ -333,7 +333,10 @@ class TestPython:
         assert studies.load(frame, study="text_metrics")["items"]["id"].tolist() == ["a1", "a2", "a3"]
         with pytest.raises(BadInput, match="table predictions is missing .* as 'predictions' of a mapping of frames"):
             studies.load(pd.DataFrame({"id": ["1"], "text": ["Walk here"]}), study="matching")
-        with pytest.raises(BadInput, match="frame items: expected a pandas DataFrame, found int"):
+        with pytest.raises(
+            BadInput,
+            match="frame items: expected a pandas DataFrame, a list of objects or a dict of columns, found int",
+        ):
             studies.load(5, study="text_metrics")
 
     def test_what_becomes_a_frame(self):

@@ -78,7 +78,7 @@ SCHEMA: Mapping[str, Table] = {
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """Natural Questions' published files, and answers with their sources beside them, as our tables."""
-    return forms.answers_of(readers.nq.questions(frames))
+    return forms.answers_of(readers.nq.questions(forms.right_pairs(frames)))
 
 
 def evaluate(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,19 @@ from evalbench.text import citation_marks
 _LISTS = ("sources", "citations", "references", "source_documents", "search_results", "evidence", "источники", "来源")
 _TEXT = ("text", "content", "snippet", "page_content", "passage", "document", "body", "текст", "内容")
 _ADDRESS = ("url", "link", "uri", "href", "source", "doc_id", "id", "title")
+_MARK = re.compile(r"[\[【]\s*\d+")
 _NUMBER = ("n", "number", "index", "rank", "ref", "id", "номер")
+
+
+def right_pairs(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """The tables, where rows are a question and a text called answer that cites nothing: published pairs, whose answer is the right one."""
+    frame = frames.get("answers")
+    if frame is None or frame.attrs.get(readers.roles.READ_AS, {}).get("answer") != "model_answer":
+        return dict(frames)
+    alone = {*map(str, frame.columns)} <= {"id", "question", "lang", "model_answer"}
+    if not alone or frame["model_answer"].map(lambda cell: bool(_MARK.search(str(cell)))).any():
+        return dict(frames)
+    return {**frames, "answers": frame.rename(columns={"model_answer": "answer"})}
 
 
 def answers_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
@@ -24,7 +37,7 @@ def answers_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     frame = frames.get("answers")
     if frame is None or frame.columns.has_duplicates:
         return dict(frames)
-    column = next((name for name in _listing(frame) if not _is_ours(frame[name])), "")
+    column = next((name for name in _listing(frame) if not _is_ours(name, frame[name])), "")
     answers = readers.finding.column_of(frame, "answer", "model_answer", held=readers.finding.is_text)
     if not column or not answers:
         return dict(frames)
@@ -86,11 +99,13 @@ def _lists(cell: Any) -> bool:
     return isinstance(value, list) and bool(value)
 
 
-def _is_ours(cells: pd.Series) -> bool:
-    """Whether a column lists citations as the study does: objects with a claim, or with a number and no source."""
+def _is_ours(name: str, cells: pd.Series) -> bool:
+    """Whether a column lists citations as the study does: objects with a claim, or, by its name, with a number and no source."""
     listed = [readers.written.value_of(cell) if isinstance(cell, str) else cell for cell in cells]
     objects = [one for cell in listed if isinstance(cell, list) for one in cell if isinstance(one, Mapping)]
-    return any("claim" in one or ("n" in one and not {*one} & {*_TEXT, *_ADDRESS}) for one in objects)
+    return any(
+        "claim" in one or (name == "citations" and "n" in one and not {*one} & {*_TEXT, *_ADDRESS}) for one in objects
+    )
 
 
 def _numbered(frame: pd.DataFrame) -> pd.Series:
