@@ -238,8 +238,8 @@ def by_roles(
     adapt: Callable[[Mapping[str, pd.DataFrame]], Mapping[str, pd.DataFrame]] | None,
 ) -> tuple[dict[str, pd.DataFrame], Mapping[str, str]]:
     """The raw frames with a study's columns, those of other names and shapes among them, and the renames that are left to do."""
-    given, left = without_left_out(raw.frames, columns)
-    frames, left = adapted(named(with_marks(given, schema), schema, left), left, adapt)
+    given, asked = without_left_out(raw.frames, columns)
+    frames, left = adapted(named(with_marks(given, schema), schema, asked), asked, adapt)
     return named(frames, schema, left), left
 
 

@@ -110,13 +110,13 @@ def with_roles(
     before = [str(c).strip() for c in frame.columns]
     frame = _instructed(frame, table, renames)
     names = {str(c).strip(): c for c in frame.columns}
-    inner = {path: cells for path in nested_names(frame) if (cells := within(frame, path)) is not None}
+    inner = {path: own for path in nested_names(frame) if (own := within(frame, path)) is not None}
     cells = {name: frame[column] for name, column in names.items()} | inner
-    own = {c.name for c in table.columns}
-    known = [*table.columns, *(column for column in held if column.name not in own)]
+    own_names = {c.name for c in table.columns}
+    known = [*table.columns, *(column for column in held if column.name not in own_names)]
     found = right_answers(before, known, renames)
     open_to_adapt = right_alone(before, known, renames)
-    gone = [name for name in found if name in own]
+    gone = [name for name in found if name in own_names]
     wanted = [c for c in known if c.name in gone or (c.name not in names and c.name not in renames.values())]
     free = [n for n in cells if table.column(n) is None and n not in renames and n not in open_to_adapt]
     for tier in (0, 1, 2):

@@ -151,7 +151,7 @@ def answers_as_rows(
     out = out.loc[out.index.repeat(n)] if out.index.is_unique else out.iloc[np.repeat(np.arange(len(out)), n)]
     called = [p.column if p.numbered and to is not trial else p.name for p in parts]
     cells = np.array([frame[held[p.column]].to_numpy(dtype=object) for p in parts], dtype=object).T.ravel()
-    out = out.assign(**{to.name: called * len(frame), answer.name: cells})
+    out = out.assign(**{to.name: np.array(called * len(frame), dtype=object), answer.name: cells})
     out.attrs |= frame.attrs
     return out, {p.column: answer.name for p in parts}, said
 

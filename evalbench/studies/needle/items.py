@@ -35,7 +35,7 @@ def _lists_others(texts: Sequence[str], expected: Sequence[Sequence[str]], right
     if not 2 <= len(every) <= MOST_CANDIDATES:
         return out
     at = np.flatnonzero(right)
-    held = metrics.word([texts[i] for i in at], [every] * len(at)) * len(every)
+    held = metrics.word([texts[i] for i in at.tolist()], [every] * len(at)) * len(every)
     for i, n in zip(at.tolist(), np.rint(held).tolist(), strict=True):
         own = {metrics.normal(text) for text in expected[i]}
         others = [text for text in every if text not in own]

@@ -172,9 +172,9 @@ def evaluate(
     humans = kit.labelled.given(
         summary.judged_measures(names, rules), dataset["items"], **kit.taken(kit.labelled.given, options)
     )
-    frame, replies = frame_of(dataset["items"]), []
-    if prompt:
-        frame, replies = answered(frame, prompt, model, dataset.read_as.get("items", {}))
+    frame = frame_of(dataset["items"])
+    also = dataset.read_as.get("items", {})
+    frame, replies = answered(frame, prompt, model, also) if prompt else (frame, [])
     scored = kit.scoring.score_all(frame, cards, {**options, "judge": judge}, replies)
     core.progress.at(f"intervals, {n_resamples} resamples")
     items, rows = trials.averaged(items_of(frame, scored), "id")
