@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalbench.core.betting import SEQUENCE
 from evalbench.core.clusters import is_clustered
+from evalbench.core.ends import ALL_AGREE
 from evalbench.core.measures import Measure
 from evalbench.core.notes import Note
 from evalbench.core.result import Estimate
@@ -137,9 +138,14 @@ def few(own: Sequence[Estimate], units: dict[str, int] | None = None) -> str:
             none = ", so there is no interval" if any(e.ci_low is None for e in scarce) else ""
             return f" Only one has a score{_of_some(scarce, known)}{none}."
         return f" Fewer than {FEW_UNITS} have a score{_of_some(scarce, known)}: the interval is too narrow."
-    counts = [units.get(_name(e), e.n) for e in plain if "Wilson" not in e.method] if units else []
+    counts = [units.get(_name(e), e.n) for e in plain if not _holds_for_few(e)] if units else []
     fewest = min(counts, default=FEW_UNITS)
     return f" They are drawn together as {fewest} units: the interval is too narrow." if fewest < FEW_UNITS else ""
+
+
+def _holds_for_few(e: Estimate) -> bool:
+    """Whether the interval is Wilson's of a share, or of units that all touch an end of the scale."""
+    return "Wilson" in e.method and (ALL_AGREE not in e.method or e.value in (e.ci_low, e.ci_high))
 
 
 def _name(e: Estimate) -> str:

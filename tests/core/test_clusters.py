@@ -9,6 +9,7 @@ import pytest
 from evalbench.core.clusters import CLUSTER, codes, widened
 from evalbench.core.comparison import compare_measures
 from evalbench.core.measures import estimate, mean_of, share_of
+from evalbench.core.result import Estimate
 from evalbench.core.stability import Lit, joint_stability
 from evalbench.core.verdict import Bands
 
@@ -72,10 +73,15 @@ def test_few_clusters_are_said_and_one_has_no_interval() -> None:
 
 def test_proportions_are_bootstrapped_in_clusters_and_wilsons_where_all_agree() -> None:
     cluster = [f"p{i // 2}" for i in range(40)]
-    (mixed,) = estimate({"ok": [1.0, 0] * 20, CLUSTER: cluster}, [share_of("ok")], units=range(40), seed=0).estimates
-    (alike,) = estimate({"ok": [1.0] * 40, CLUSTER: cluster}, [share_of("ok")], units=range(40), seed=0).estimates
+
+    def of(ok: list[float]) -> Estimate:
+        return estimate({"ok": ok, CLUSTER: cluster}, [share_of("ok")], units=range(40), seed=0).estimates[0]
+
+    mixed, halves, alike = of([1.0, 1, 1, 0] * 10), of([1.0, 0] * 20), of([1.0] * 40)
     assert "bootstrap of 20 clusters" in mixed.method
-    assert alike.method == "Wilson over clusters, all agree"
+    # all clusters are half right: the bootstrap has no width, and Wilson's upper end for 0 of 20 clusters may be anything
+    assert halves.method == alike.method == "Wilson over clusters, all agree"
+    assert (halves.ci_low, halves.ci_high) == pytest.approx((0.4194, 0.5806), abs=1e-4)
     assert alike.ci_low == pytest.approx(0.8389, abs=1e-4)
 
 

@@ -160,13 +160,20 @@ def test_labels_that_never_differ_leave_the_drop_an_interval_with_a_width() -> N
     # Newcombe (1998), method 10, from Wilson's bounds of 200 of 200 and of 80 of 80
     wilson = [100 * (1 - n / (n + 1.959964**2)) for n in (200, 80)]
     assert (drop.value, drop.ci_low, drop.ci_high) == pytest.approx((0, -wilson[0], wilson[1]), abs=1e-3)
-    halves = quick(
-        {t: f.rename(columns={"label": "score"}).assign(score="0.5") for t, f in frames.items()}, key_bands={}
-    )
-    drop = halves.estimate("drop")  # of marks that are all 0.5 the worst that a mean in [0, 1] could be
-    assert drop.value == 0
-    assert drop.ci_low < -1
-    assert drop.ci_high > 1
+    half = {t: f.rename(columns={"label": "score"}).assign(score="0.5") for t, f in frames.items()}
+    drop = quick(half, key_bands={}).estimate("drop")
+    # a mark of 0.5 leaves those that are unlike half as far to go, on either side
+    assert (drop.value, drop.ci_low, drop.ci_high) == pytest.approx((0, -np.hypot(*wilson) / 2, np.hypot(*wilson) / 2))
+    assert drop.method == "Newcombe, of both Wilson intervals"
+
+
+def test_a_single_mark_between_leaves_the_drop_without_an_interval() -> None:
+    frames = tables("desk_log_control", 6)
+    half = {t: f.rename(columns={"label": "score"}).assign(score="0.5") for t, f in frames.items()}
+    half["oot"].loc[half["oot"].index[1:], "score"] = ""
+    drop = quick(half, key_bands={}).estimate("drop")
+    assert drop.ci_low is None
+    assert drop.note.startswith("all marks of a side are equal: no interval")
 
 
 def test_months_worse_than_the_whole_are_noted() -> None:

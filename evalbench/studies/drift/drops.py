@@ -52,7 +52,7 @@ def key_metric(
 def _with_width(drop: core.Estimate, quality: Sequence[core.Estimate]) -> core.Estimate:
     """The drop with an interval that has a width, also where no label of either side differs and all resamples agree.
 
-    Other marks that are all equal have no interval.
+    A side whose only mark is between 0 and 1 has no interval, nor has the drop.
     """
     if drop.value is None or drop.ci_low is None or drop.ci_low != drop.ci_high:
         return drop

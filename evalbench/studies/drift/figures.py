@@ -116,7 +116,7 @@ def _difference(a: core.Floats, n: core.Floats, b: core.Floats, m: core.Floats) 
 
 
 def newcombe(then: core.Estimate, now: core.Estimate) -> tuple[float, float]:
-    """The interval of a drop between two shares with Wilson's intervals, in percentage points.
+    """The interval of a drop between two shares, or means of marks that are all alike, with Wilson's intervals, in percentage points.
 
     d = p₁ − p₂ with [l, u]: from d − √((p₁ − l₁)² + (u₂ − p₂)²) to d + √((u₁ − p₁)² + (p₂ − l₂)²).  Newcombe (1998),
     Statistics in Medicine 17, 873–890, method 10.
