@@ -85,7 +85,7 @@ class TestTheWorstDecides:
         items = table({f"m{k:02}": [k / 20] * 20 for k in range(NAMED + 1)})
         sentence = judged(items, over="20 problems").verdict.sentence
         assert sentence.startswith(
-            "score from 0.000 [0.000, 0.161] (m00) to 0.600 [0.600, 0.600] (m12); 13 models, 20 problems"
+            "score from 0.00 [0.00, 0.16] (m00) to 0.60 [0.50, 0.66] (m12); 13 models, 20 problems"
         )
 
     def test_a_measure_of_which_less_is_better(self):
@@ -94,7 +94,7 @@ class TestTheWorstDecides:
             items, (mean_of("score", higher_is_better=False),), {"score": {"green_to": 0.2, "yellow_to": 0.4}}
         ).verdict
         assert (found.light, found.decided_by["model"]) == ("red", "b")
-        assert found.sentence.startswith("score 0.500 [0.500, 0.500] (b); 0.100")
+        assert found.sentence.startswith("score 0.50 [0.42, 0.58] (b); 0.10 [0.08, 0.25] (a)")
 
     def test_of_several_lit_measures_the_one_that_decides_is_told(self):
         items = table({"a": [0.9] * 20}).assign(other=0.1)
@@ -229,12 +229,12 @@ class TestHeadline:
     def test_a_good_headline_is_beside_the_figure_that_decides(self):
         found = self.judged(0.9)
         assert (found.light, found.decided_by["metric"], found.stability) == ("green", "confusion", 1.0)
-        assert found.sentence.endswith(" F1 0.900 [0.900, 0.900] (a).")
+        assert found.sentence.endswith(" F1 0.900 [0.821, 0.909] (a).")
 
     def test_a_headline_that_is_listed_first_comes_first(self):
         items = table({"a": [0] * 40}).assign(confusion=0.0, f1=0.9)
         found = judged(items, self.MEASURES[::-1], self.LIGHTS, headline="f1").verdict
-        assert found.sentence.startswith("F1 0.900 [0.900, 0.900] (a). Confusion 0.00")
+        assert found.sentence.startswith("F1 0.900 [0.821, 0.909] (a). Confusion 0.00")
 
     def test_the_worse_light_decides(self):
         found = self.judged(0.0, confusion=0.9)

@@ -281,7 +281,7 @@ def test_without_labels_texts_alone_are_spoken_of() -> None:
 
 def test_responses_that_are_empty_are_not_good_news() -> None:
     found = drifted(0.8, 0.8, "green", *OTHER, overall="grey", decided=fig("counts_responses", 18.0, "", light="red"))
-    assert found.answer.endswith("That is not enough evidence for a verdict: many responses are empty.")
+    assert found.answer.endswith("That is not enough evidence for a verdict: many responses are empty or errors.")
 
 
 def test_the_test_that_decided_is_explained() -> None:
