@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench import core
+from evalbench import core, readers
 
 FIRST, SECOND = (tuple(f"{kind}{side}" for kind in ("", "answer_", "response_", "output_", "model_")) for side in "ab")
 WORDS: Mapping[str, float] = {
@@ -75,6 +75,7 @@ def each_order(frame: pd.DataFrame) -> pd.DataFrame:
     A decision names a place: the ``A`` of the second order is the answer that was shown first then, the second answer.
     """
     found = _both(frame)
+    frame = frame if found is None else _gold_apart(frame)
     if found is None or "mark" in frame:
         return frame
     (first, second), dropped = found
@@ -98,6 +99,18 @@ def each_order(frame: pd.DataFrame) -> pd.DataFrame:
             )
         )
     out.attrs = {**frame.attrs, "notes": tuple(notes)}
+    return out
+
+
+def _gold_apart(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows with their gold side under its own name, where it was read as the mark: the decisions beside it are the judge's."""
+    read_as = frame.attrs.get(readers.roles.READ_AS, {})
+    gold = next((source for source, own in read_as.items() if own == "mark" and source in _GOLD), None)
+    if gold is None:
+        return frame
+    out = frame.rename(columns={"mark": gold})
+    notes = [note for note in frame.attrs.get("notes", ()) if note != f"column {gold} was read as mark"]
+    out.attrs = {**frame.attrs, readers.roles.READ_AS: {**read_as, gold: "human"}, "notes": notes}
     return out
 
 
