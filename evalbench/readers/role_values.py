@@ -53,7 +53,8 @@ def holds(cells: pd.Series, column: Column, tier: int, others: Mapping[str, pd.S
         fits = not any(isinstance(c, list) or len(str(c)) > _LONGEST_ID for c in first)
         repeats = _REPEATS.get(role.name, ()) if role is not None else ()
         asks = role is not None and role.name == "doc_id" and _has(others, "question")
-        return fits and (tier < 2 or not (asks or _counts_rows(cells, others, repeats)))
+        scores = role is not None and role.name == "criterion" and all(map(is_number, first))
+        return fits and (tier < 2 or not (asks or scores or _counts_rows(cells, others, repeats)))
     if column.type == "text":
         return not any(isinstance(c, list) for c in first) and (tier < 2 or _says_something(first))
     if column.type == "texts":
