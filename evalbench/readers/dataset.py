@@ -28,7 +28,7 @@ from evalbench.readers.nested import unnested
 from evalbench.readers.one_table import one_table
 from evalbench.readers.renames import adapted, all_at_once, unknown_renames, usual, without_left_out
 from evalbench.readers.replies import replies_read
-from evalbench.readers.roles import READ_AS, named, now, with_todays_names
+from evalbench.readers.roles import PERHAPS, READ_AS, SURE, named, now, with_todays_names
 from evalbench.readers.schema import SYSTEMS, TRIAL, Table
 from evalbench.readers.tables import FAULTS_SHOWN, check
 from evalbench.readers.tools.direct import Taken, taken
@@ -177,7 +177,7 @@ def checked_tables(
     further: Callable[[Dataset], object] | None = None,
 ) -> Dataset:
     """What was read, checked; see :func:`load`."""
-    frames, columns = by_roles(raw, schema, now(columns or {}, schema), adapt)
+    frames, columns = by_roles(raw, schema, now(columns or {}, schema), adapt, (cluster, slices))
     sources = {name: raw.sources.get(name, raw.label.name) for name in frames}
     said = [(name, note) for name, frame in frames.items() for note in frame.attrs.get("notes", ())]
     read_as = {name: dict(frame.attrs[READ_AS]) for name, frame in frames.items() if READ_AS in frame.attrs}
@@ -236,11 +236,18 @@ def by_roles(
     schema: Schema,
     columns: Mapping[str, str],
     adapt: Callable[[Mapping[str, pd.DataFrame]], Mapping[str, pd.DataFrame]] | None,
+    grouping: Iterable[Any] = (),
 ) -> tuple[dict[str, pd.DataFrame], Mapping[str, str]]:
-    """The raw frames with a study's columns, those of other names and shapes among them, and the renames that are left to do."""
+    """The raw frames with a study's columns, those of other names and shapes among them, and the renames that are left to do.
+
+    - ``grouping``: Options that name columns, which are not taken for others that they only may mean.
+    """
     given, asked = without_left_out(raw.frames, columns)
-    frames, left = adapted(named(with_marks(given, schema), schema, asked), asked, adapt)
-    return named(frames, schema, left), left
+    frames, left = adapted(named(with_marks(given, schema), schema, asked, SURE if adapt else PERHAPS), asked, adapt)
+    surely = named(frames, schema, left, SURE)
+    options = [o.split(",") if isinstance(o, str) else o if isinstance(o, (list, tuple)) else () for o in grouping]
+    kept = {name.strip(): name.strip() for names in options for name in names if isinstance(name, str) and name.strip()}
+    return named(surely, schema, {**kept, **left}), left
 
 
 def _of_source(source: str, note: str) -> str:

@@ -62,20 +62,32 @@ def noted(
 # -- names of others ------------------------------------------------------------------------------
 
 
+SURE, PERHAPS = (0, 1), (0, 1, 2)
+"""How well a name fits: its own or a synonym; or one that only may mean a column."""
+
+
 def named(
-    frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Table], renames: Mapping[str, str]
+    frames: Mapping[str, pd.DataFrame],
+    schema: Mapping[str, Table],
+    renames: Mapping[str, str],
+    tiers: Sequence[int] = PERHAPS,
 ) -> dict[str, pd.DataFrame]:
     """The frames of a study, their columns of other names read as its own; see :func:`with_roles`."""
     held = held_by_others(frames, schema)
     varied = any(table.column("augmentation") for table in schema.values())
     return {
-        name: _read(frame, schema[name], renames, held, varied) if name in schema else frame
+        name: _read(frame, schema[name], renames, held, varied, tiers) if name in schema else frame
         for name, frame in frames.items()
     }
 
 
 def _read(
-    frame: pd.DataFrame, table: Table, renames: Mapping[str, str], held: Sequence[Column], varied: bool
+    frame: pd.DataFrame,
+    table: Table,
+    renames: Mapping[str, str],
+    held: Sequence[Column],
+    varied: bool,
+    tiers: Sequence[int],
 ) -> pd.DataFrame:
     """One frame: several columns of answers as rows, other names as those of the study.
 
@@ -83,7 +95,7 @@ def _read(
     """
     if varied and beside(list(map(str, frame.columns))):
         return frame
-    out = with_roles(frame, table, renames, held)
+    out = with_roles(frame, table, renames, held, tiers)
     long, found, said = answers_as_rows(out, table, renames)
     return noted(long, out, found, said) if found else out
 
@@ -95,7 +107,11 @@ def held_by_others(frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Tabl
 
 
 def with_roles(
-    frame: pd.DataFrame, table: Table, renames: Mapping[str, str], held: Iterable[Column] = ()
+    frame: pd.DataFrame,
+    table: Table,
+    renames: Mapping[str, str],
+    held: Iterable[Column] = (),
+    tiers: Sequence[int] = PERHAPS,
 ) -> pd.DataFrame:
     """A raw frame whose columns of other names have those of a study, where one alone fits, noted in ``attrs``.
 
@@ -104,6 +120,7 @@ def with_roles(
 
     - ``renames``: What the user renames; their sources and targets are left alone.
     - ``held``: Columns of other tables that this one may have.
+    - ``tiers``: How well names must fit.
     """
     if frame.columns.has_duplicates:
         return frame
@@ -119,7 +136,7 @@ def with_roles(
     gone = [name for name in found if name in own_names]
     wanted = [c for c in known if c.name in gone or (c.name not in names and c.name not in renames.values())]
     free = [n for n in cells if table.column(n) is None and n not in renames and n not in open_to_adapt]
-    for tier in (0, 1, 2):
+    for tier in tiers:
         for column in [c for c in wanted if c.name not in found.values()]:
             fitting = [n for n in free if n not in found and fit(n, column) == tier]
             fitting = [n for n in fitting if holds(cells[n], column, tier, cells)]

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2] / "evalbench" / "studies"
 PACKAGES = sorted(path.parent for path in ROOT.glob("*/__init__.py"))
-MOST, MOST_LINES = 0.10, 580
+MOST, MOST_LINES = 0.10, 480
 CHECKED = ("checked", "check_options", "_checked")
 
 
@@ -123,8 +123,10 @@ def test_less_than_a_tenth_of_the_studies_is_ceremony() -> None:
 
 
 def test_a_small_study_is_small() -> None:
-    """All lines of the package of cot_levels, docstrings and blank lines too."""
-    assert sum(len(source.splitlines()) for source in _sources(ROOT / "cot_levels")) < MOST_LINES
+    """All lines of the package of cot_levels, docstrings and blank lines too, but for the words of its answer."""
+    words = (ROOT / "cot_levels" / "answer.py").read_text(encoding="utf-8")
+    rest = [source for source in _sources(ROOT / "cot_levels") if source != words]
+    assert sum(len(source.splitlines()) for source in rest) < MOST_LINES
 
 
 @pytest.mark.parametrize(

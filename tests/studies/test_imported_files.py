@@ -185,7 +185,8 @@ def test_a_table_of_labels_is_read_by_id_model_and_mark(tmp_path):
     pd.DataFrame(rows).to_csv(path, index=False)
     data = load(path, study="human_correlation")
     assert {"doc_id", "system", "score"} <= set(data["items"])
-    assert any("read id as doc_id, model as system, mark as score" in note for note in data.notes)
+    for said in ("column id was read as doc_id", "column model was read as system", "read mark as score"):
+        assert any(said in note for note in data.notes)
     result = human_correlation.evaluate(data, n_resamples=60)
     assert any(e.value is not None and e.n for e in result.summary.estimates)
 

@@ -30,11 +30,14 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
 
 
 def _named(frame: pd.DataFrame, *, marks: bool) -> pd.DataFrame:
-    """Renamed where the table is one of labels: it has ``id`` and ``mark``, and no ``doc_id``."""
+    """Renamed where the table is one of labels: it has ``mark`` beside ``id``, or beside an annotator or criterion."""
     names = {str(c).strip(): c for c in frame.columns}
-    if "doc_id" in names or "id" not in names or (marks and "mark" not in names):
+    labels = "annotator" in names or "criterion" in names if "doc_id" in names else "id" in names
+    if not labels or (marks and "mark" not in names):
         return frame
     renames = {names[old]: new for old, new in _NAMES.items() if old in names and new not in names}
+    if not renames:
+        return frame
     out = frame.rename(columns=renames)
     said = ", ".join(f"{old} as {new}" for old, new in renames.items())
     out.attrs["notes"] = [*frame.attrs.get("notes", ()), f"read {said}"]
