@@ -51,7 +51,6 @@ def holds(cells: pd.Series, column: Column, tier: int, others: Mapping[str, pd.S
         return column.type in ("json", "spans")
     if column.type == "id":
         fits = not any(isinstance(c, list) or len(str(c)) > _LONGEST_ID for c in first)
-        fits = fits and not (tier == 2 and any(isinstance(c, float) and not c.is_integer() for c in first))
         repeats = _REPEATS.get(role.name, ()) if role is not None else ()
         asks = role is not None and role.name == "doc_id" and _has(others, "question")
         scores = role is not None and role.name == "criterion" and all(map(is_number, first))
