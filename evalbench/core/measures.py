@@ -303,8 +303,8 @@ def _estimate_one(
         method = wilson_name(totals[0], totals[1])
     elif measure.ends is not None and measure.ends[0] <= value <= measure.ends[1] and no_width(low, high):
         low, high = unlike_at_most(value, n_units, measure.ends)
-        few = said(n_units) if clusters else ""
-        notes += bootstrap_cautions(low, high, float(np.isnan(replicates).mean()), n_units, few)
+        unsure = said(n_units) if clusters else ""
+        notes += bootstrap_cautions(low, high, float(np.isnan(replicates).mean()), n_units, unsure)
         method = f"Wilson over {kind}, all agree"
     elif not np.isfinite(low):
         notes.append("no interval: no resample has a value")

@@ -28,7 +28,7 @@ from evalbench.readers.nested import unnested
 from evalbench.readers.one_table import one_table
 from evalbench.readers.renames import adapted, all_at_once, unknown_renames, usual, without_left_out
 from evalbench.readers.replies import replies_read
-from evalbench.readers.roles import PERHAPS, READ_AS, SURE, named, now, with_todays_names
+from evalbench.readers.roles import PERHAPS, READ_AS, SURE, named
 from evalbench.readers.schema import SYSTEMS, TRIAL, Table
 from evalbench.readers.tables import FAULTS_SHOWN, check
 from evalbench.readers.tools.direct import Taken, taken
@@ -160,7 +160,6 @@ def load(
     BadInput
         All faults of all tables in one message, with file, column and rows.
     """
-    columns = now(columns or {}, schema)
     raw = read(data, schema, root=root, columns=columns, **files)
     grouping = {"cluster": cluster, "slices": slices}
     return checked_tables(raw, schema, columns=columns, adapt=adapt, further=further, **grouping)
@@ -177,7 +176,7 @@ def checked_tables(
     further: Callable[[Dataset], object] | None = None,
 ) -> Dataset:
     """What was read, checked; see :func:`load`."""
-    frames, columns = by_roles(raw, schema, now(columns or {}, schema), adapt, (cluster, slices))
+    frames, columns = by_roles(raw, schema, columns or {}, adapt, (cluster, slices))
     sources = {name: raw.sources.get(name, raw.label.name) for name in frames}
     said = [(name, note) for name, frame in frames.items() for note in frame.attrs.get("notes", ())]
     read_as = {name: dict(frame.attrs[READ_AS]) for name, frame in frames.items() if READ_AS in frame.attrs}
@@ -352,19 +351,13 @@ def read(
         frames, sources, written = named, dict.fromkeys(named, sources[main]), frozenset(named)
     elif one:
         main, frame = next(iter(frames.items()))
-        nested = unnested(with_todays_names(frame, schema[main], columns or {}), schema, sources[main])
+        nested = unnested(frame, schema, sources[main])
         if nested:
             frames, sources = nested, dict.fromkeys(nested, sources[main])
-    frames = _todays(frames, schema, columns or {})
     frames, found = replies_read(frames, schema, columns or {}, sources)
     card = {} if instead else card_of(data, root)
     label = DataLabel(name, version, digest(_judged(digests, schema)), synthetic or says_synthetic(card))
     return Raw(label, frames, sources, (*notes, *found), written, card)
-
-
-def _todays(frames: Mapping[str, pd.DataFrame], schema: Schema, columns: Mapping[str, str]) -> dict[str, pd.DataFrame]:
-    """Frames whose columns of earlier names have those of today."""
-    return {name: with_todays_names(frame, schema[name], columns) for name, frame in frames.items()}
 
 
 def _judged(parts: Mapping[str, str], schema: Schema) -> Mapping[str, str]:
@@ -382,5 +375,5 @@ def _of_frames(data: Any, schema: Schema, columns: Mapping[str, str]) -> Raw:
     frames = raw_frames(data)
     parts = _judged({name: frame_hash(frame) for name, frame in frames.items()}, schema)
     sources = {name: f"frame {name}" for name in frames}
-    frames, notes = replies_read(_todays(frames, schema, columns), schema, columns, sources)
+    frames, notes = replies_read(frames, schema, columns, sources)
     return Raw(DataLabel(FRAMES, "", digest(parts)), frames, sources, tuple(notes), written=frozenset(frames))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalbench.readers.renames import nested_names, within
 from evalbench.readers.role_names import RIGHT_OR_SAID, fit, plain, role_of
@@ -17,36 +17,6 @@ if TYPE_CHECKING:
 
 READ_AS = "read_as"
 """In the ``attrs`` of a frame: its columns of other names, and the columns of the study that they were read as."""
-
-
-# -- earlier names --------------------------------------------------------------------------------
-
-
-def now(columns: Mapping[str, str], schema: Mapping[str, Table]) -> dict[str, str]:
-    """Renames whose targets have the names of today."""
-    return {source: _now(target, schema) for source, target in columns.items()}
-
-
-def _now(name: str, schema: Mapping[str, Table]) -> str:
-    if any(table.column(name) for table in schema.values()):
-        return name
-    return next((own for table in schema.values() if (own := table.now(name)) != name), name)
-
-
-def with_todays_names(frame: pd.DataFrame, table: Table, renames: Mapping[str, str]) -> pd.DataFrame:
-    """A raw frame whose columns of an earlier name have that of today; a note of each is in ``attrs["notes"]``."""
-    names = {str(c).strip(): c for c in frame.columns}
-    found: dict[Any, str] = {}
-    for column in table.columns:
-        if column.name in names or column.name in renames.values():
-            continue
-        old = [name for name in column.was if name in names and name not in renames and table.column(name) is None]
-        if len(old) == 1:
-            found[names[old[0]]] = column.name
-    if not found:
-        return frame
-    renamed = frame.rename(columns=found)
-    return noted(renamed, frame, {str(old).strip(): new for old, new in found.items()})
 
 
 def noted(

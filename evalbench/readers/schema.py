@@ -44,7 +44,6 @@ class Column:
     - ``hint``: What to do with cells that are of another type, for the end of the message.
     - ``role``: What it holds, a role of ``roles.yaml``, where its name is not that role's; ``none``: only its own name
       is read.
-    - ``was``: Names that it had in this table before; tables that have them are still read.
     """
 
     name: str
@@ -58,7 +57,6 @@ class Column:
     choices: tuple[str, ...] = ()
     help: str = ""
     hint: str = ""
-    was: tuple[str, ...] = ()
     role: str = ""
 
     def __post_init__(self) -> None:
@@ -138,8 +136,3 @@ class Table:
 
     def column(self, name: str) -> Column | None:
         return next((c for c in self.columns if c.name == name), None)
-
-    def now(self, name: str) -> str:
-        """What a column of this name, or of an earlier one, is called."""
-        own = self.column(name)
-        return name if own else next((c.name for c in self.columns if name in c.was), name)

@@ -176,7 +176,10 @@ def _empty_ties(items: pd.DataFrame, most: float) -> list[str]:
 
 def _broken_answers(items: pd.DataFrame) -> list[str]:
     """Why a comparison with a model that mostly gave no answer says nothing of the two; nothing where few lack one."""
-    n_of = {name: int(items[f"broken_{side}"].sum()) for side, name in zip("ab", names_of(items), strict=True)}
+    n_of = {
+        name: int(items.get(f"broken_{side}", pd.Series(0, items.index)).sum())
+        for side, name in zip("ab", names_of(items), strict=True)
+    }
     return [
         f"{n} of {core.counted(len(items), 'answer')} of {name} are empty or errors of an endpoint"
         for name, n in n_of.items()

@@ -131,8 +131,10 @@ def summarise(
 
 
 def _faults(items: pd.DataFrame, max_unscored: float) -> dict[str, str]:
-    """Of each model what is wrong with its answers: they are their own contexts, or errors of an endpoint."""
-    out = {}
+    """Of each model what is wrong with its answers: they are their own contexts, or errors of an endpoint; items of earlier runs do not say."""
+    out: dict[str, str] = {}
+    if not {"own_context", "error_text"} <= {*items}:
+        return out
     for model, own in items.groupby("model"):
         copied, errors = (own[name].dropna() for name in ("own_context", "error_text"))
         said = (

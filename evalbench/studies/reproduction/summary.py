@@ -304,7 +304,7 @@ def _not_compared(items: pd.DataFrame) -> str:
 def _lost(rows: pd.DataFrame, max_unscored: float) -> str:
     """Why a group's light stays grey: too many of its generations are lost, empty or an endpoint's error."""
     total, gone = int(rows["n_generations"].sum()), int((rows["n_lost"] + rows["n_empty"]).sum())
-    errors = int(rows["n_errors"].sum())
+    errors = int(rows["n_errors"].sum()) if "n_errors" in rows else 0  # items of earlier runs do not say
     said = ((gone, "are lost or empty"), (errors, "read like an error of an endpoint"))
     return next(
         (
