@@ -15,6 +15,7 @@ from evalbench.readers.dataset import Dataset
 from evalbench.readers.role_names import role_of, roles, roles_of
 from evalbench.readers.schema import TRIAL, Table
 from evalbench.readers.strict_yaml import read_yaml
+from evalbench.readers.wide import of_people
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,6 +100,9 @@ def _held(
                 read[back.get(column, column)] = role
             elif name == next(iter(schema)) and is_score(column, frame[column]):
                 held.add("numbers")
+        for part in of_people(frame, schema[name].columns) if name == next(iter(schema)) else ():
+            held.add("human")
+            read[part.column] = "mark"
         for column in (c for c in own if own[c].groups and c in frame):
             called = called or column
             groups |= dict.fromkeys(map(str, frame[column].unique()))

@@ -170,3 +170,23 @@ def test_a_sample_runs_in_every_study_that_is_ready_for_it(sample, study) -> Non
     result = studies.study(study).evaluate(load(sample, study=study), n_resamples=50)
     assert any(estimate.value is not None for estimate in result.summary.estimates)
     assert result.n_unscored < len(result.items)
+
+
+NATURAL = ROOT / "tests" / "readers" / "natural"
+FIGURES = {
+    name: case
+    for name, case in yaml.safe_load((NATURAL / "expected.yaml").read_text(encoding="utf-8")).items()
+    if "figures" in case and (NATURAL / "tables" / case["file"]).exists()
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_table_as_people_have_it_is_offered_to_the_study_that_reads_it(name: str) -> None:
+    assert FIGURES[name]["study"] in ready(load(str(NATURAL / "tables" / FIGURES[name]["file"])))
+
+
+def test_columns_named_after_raters_are_marks_that_people_gave() -> None:
+    found = load(str(NATURAL / "tables" / "three_raters.csv"))
+    assert "human_correlation" in ready(found)
+    assert {found.roles[f"rater{i}"] for i in (1, 2, 3)} == {"mark"}
