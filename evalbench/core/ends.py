@@ -44,7 +44,8 @@ def unlike_at_most(value: float, n: int, scale: tuple[float, float] = (0.0, 1.0)
     """The 95 % interval of a mean of scores of a scale that are alike on every unit, where a bootstrap has no width.
 
     Units of which so many are alike are unlike in a share of at most w, Wilson's upper end for 0 of n, and those may be
-    anywhere: [v − (v − least) w, v + (most − v) w].  Of scores that are all 0 or all 1 this is Wilson's interval.
+    anywhere: [v − (v − least) w, v + (most − v) w].  Of scores that are all 0 or all 1 this is Wilson's interval.  Of ratios of
+    sums (F1) it supposes that a unit that is unlike weighs as much as one of those that are alike.
 
     Examples
     --------

@@ -23,6 +23,7 @@ from evalbench.kit.evidence import unscored_share
 from evalbench.kit.saying import (
     Difference,
     badness,
+    counts_items,
     difference_of,
     figure,
     is_share,
@@ -334,8 +335,7 @@ def rounded_up(number: int) -> int:
 
 def failed(e: Estimate) -> int:
     """How many items miss, where the figure is a share of items; else 0."""
-    of_items = e.method.startswith("Wilson") and is_share(e)
-    if e.value is None or not of_items or e.higher_is_better is None:
+    if e.value is None or not (counts_items(e) and is_share(e)) or e.higher_is_better is None:
         return 0
     return round((1 - e.value if e.higher_is_better else e.value) * e.n)
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from evalbench.core.ends import ALL_AGREE
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.stats import FEW_UNITS
 from evalbench.core.wording import count, counted, listed, percent, signed, value_text
@@ -115,8 +116,19 @@ def not_told_apart(ordered: Sequence[Estimate], rows: Sequence[Difference]) -> l
 
 def is_share(e: Estimate) -> bool:
     """Whether a figure is a share of items, which is read out in percent."""
-    said = e.method.startswith("Wilson") or {"share", "rate"} & {*title_of(e).lower().split()}
+    said = counts_items(e) or {"share", "rate"} & {*title_of(e).lower().split()}
     return bool(said) and e.unit in ("0–1", "0/1", "share")
+
+
+def counts_items(e: Estimate) -> bool:
+    """Whether the interval is Wilson's, modified or not, of items that are right or wrong.
+
+    Examples
+    --------
+    >>> [counts_items(Estimate(metric="m", value=v, method=m)) for v, m in ((0.95, "modified Wilson"), (0.5, "Wilson over units, all agree"))]
+    [True, False]
+    """
+    return "Wilson" in e.method and (ALL_AGREE not in e.method or e.value in (0, 1))
 
 
 def figure(e: Estimate, rows: Sequence[Estimate] = ()) -> str:
