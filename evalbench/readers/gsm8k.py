@@ -58,12 +58,13 @@ def word_problems(raw: pd.DataFrame) -> pd.DataFrame:
     >>> word_problems(pd.DataFrame({"question": ["1 + 1?"], "answer": ["<<1+1=2>>2\\n#### 2"]})).columns.tolist()
     ['id', 'question', 'reference']
     """
-    if "question" not in raw or "reference" in raw:
+    if "question" not in raw:
         return raw
     solved = [str(c) for c in raw.columns if raw[c].notna().any() and raw[c].map(_is_solution).all()]
-    if "ground_truth" in raw and solved:
-        return _solutions(_numbered(raw.rename(columns={"ground_truth": "reference"})), solved)
-    if "answer" in raw:
+    named = raw if "reference" in raw else raw.rename(columns={"ground_truth": "reference"})
+    if solved and "reference" in named:
+        return _solutions(_numbered(named), solved)
+    if "answer" in raw and "reference" not in raw:
         return _numbered(raw.rename(columns={"answer": "reference"}))
     return raw
 

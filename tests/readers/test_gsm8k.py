@@ -1,8 +1,11 @@
+import json
+
 import pandas as pd
 import pytest
 
 from evalbench.readers.files import raw_frame, read_bytes
 from evalbench.readers.gsm8k import word_problems
+from evalbench.studies import load
 
 
 def test_other_frames_pass():
@@ -36,6 +39,16 @@ def test_model_solutions():
     assert got[["id", "model", "response", "is_correct"]].values.tolist() == [
         ["q1", "m1", "x", "true"], ["q1", "m2", "y", ""], ["q2", "m1", "x", "true"], ["q2", "m2", "y", ""],
     ]  # fmt: skip
+
+
+def test_model_solutions_are_read_by_the_study_that_takes_them(tmp_path):
+    row = {"question": "1 + 1?", "ground_truth": "A: 2", "m1": {"solution": "1 + 1 = 2\nA: 2", "is_correct": True}}
+    path = tmp_path / "solutions.jsonl"
+    path.write_text("".join(json.dumps(row | {"question": f"{n}: 1 + 1?"}) + "\n" for n in range(3)), encoding="utf-8")
+    items = load(path, study="cot_levels")["items"]
+    assert items[["id", "model", "reference", "response"]].values.tolist() == [
+        [f"q{n}", "m1", "A: 2", "1 + 1 = 2\nA: 2"] for n in (1, 2, 3)
+    ]
 
 
 def test_parquet_reads_as_json_lines(tmp_path):
