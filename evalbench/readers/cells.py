@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -112,6 +114,13 @@ def _absent(value: Any) -> bool:
     return value is None or (isinstance(value, str) and value == "") or (isinstance(value, float) and math.isnan(value))
 
 
+def as_texts(cells: pd.Series) -> pd.Series | list[str]:
+    """Cells of a raw column, each as :func:`as_text` has it."""
+    import pandas as pd
+
+    return cells.fillna("") if isinstance(cells.dtype, pd.StringDtype) else [as_text(cell) for cell in cells]
+
+
 def as_text(value: Any) -> str:
     """A JSON value as the text that a CSV cell would hold."""
     if _absent(value):
@@ -187,6 +196,10 @@ def _spans_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
 def _lists_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
     import pandas as pd
 
+    if isinstance(cells.dtype, pd.StringDtype):
+        with uncollected():
+            lists = [[] if gone else [cell] for cell, gone in zip(cells.tolist(), absent.tolist(), strict=True)]
+        return pd.Series(lists, index=cells.index, dtype=object), absent & False
     values: list[Any] = []
     wrong = []
     for cell in cells:
@@ -195,6 +208,18 @@ def _lists_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
         values.append([] if bad or _absent(value) else value)
         wrong.append(bad)
     return pd.Series(values, index=cells.index, dtype=object), pd.Series(wrong, index=cells.index, dtype=bool)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without the search for garbage, which takes most of the time in which a million small lists are made."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _parsed(cells: pd.Series, absent: pd.Series, good: Any, empty: Any) -> tuple[Any, pd.Series]:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _EXCEL = re.compile(r"sep=(.)\r?\n")
+_MOST_AT_ONCE = 2**31 - 2**12
+"""Bytes that Arrow reads as one block."""
+_END = "\x04"
+"""Cells of a row behind the last one; a quote that is not closed would swallow it."""
 
 
 class Rows(NamedTuple):
@@ -37,25 +41,16 @@ def delimited_frame(path: Path, raw: bytes, expected: str) -> tuple[pd.DataFrame
 
     declared = _EXCEL.match(raw[:16].decode("utf-8", "ignore"))
     raw = raw[len(declared[0].encode()) :] if declared else raw
-    rows = _found(path, raw, declared[1] if declared else expected)
+    separator = declared[1] if declared else expected
+    even = _even(raw, separator)
+    rows = Rows(list(even.columns), [], separator) if even is not None else _found(path, raw, separator)
     if rows.uneven:
         raise BadInput.listing(
             f"{path}: the header has {len(rows.header)} cells, these rows have more or fewer (quote a cell that holds "
             f"{rows.separator!r} or a line break):",
             rows.uneven,
         )
-    try:
-        frame = pd.read_csv(
-            io.BytesIO(raw),
-            sep=rows.separator,
-            dtype=str,
-            keep_default_na=False,
-            na_filter=False,
-            index_col=False,
-            skip_blank_lines=True,
-        )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
-        raise BadInput(f"{path}: not a table: {str(error).strip()}") from error
+    frame = _as_texts(path, raw, rows.separator) if even is None else even
     doubled = more_than_once(rows.header)
     if doubled:
         raise BadInput(f"{path}: column {', '.join(doubled)} appears more than once in the header")
@@ -68,10 +63,52 @@ def delimited_frame(path: Path, raw: bytes, expected: str) -> tuple[pd.DataFrame
     return frame, [*([] if rows.separator == expected else [f"its cells are separated by {named}"]), *notes]
 
 
+def _even(raw: bytes, separator: str) -> pd.DataFrame | None:
+    """The cells of a table of several columns whose rows are all as long as a header of different names; nothing for any other."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow
+
+    if len(separator) != 1 or not separator.isascii() or b"\0" in raw or len(raw) >= _MOST_AT_ONCE:
+        return None
+    first = raw[: raw.find(b"\n")].removesuffix(b"\r").decode("utf-8", "replace")
+    header = [] if "\r" in first else next(csv.reader([first], delimiter=separator), [])
+    if len(header) < 2 or not all(name.strip() for name in header) or len({*header}) < len(header):
+        return None
+    closed = raw + b"\n" + separator.join([_END] * len(header)).encode()
+    try:
+        table = arrow.read_csv(
+            pa.BufferReader(closed),
+            read_options=arrow.ReadOptions(use_threads=False, block_size=len(closed)),
+            parse_options=arrow.ParseOptions(delimiter=separator, newlines_in_values=True),
+            convert_options=arrow.ConvertOptions(column_types=dict.fromkeys(header, pa.large_string())),
+        )
+    except pa.ArrowInvalid:
+        return None
+    last = [column[-1].as_py() for column in table.columns]
+    return table[:-1].to_pandas() if table.column_names == header and last == [_END] * len(header) else None
+
+
+def _as_texts(path: Path, raw: bytes, separator: str) -> pd.DataFrame:
+    import pandas as pd
+
+    try:
+        return pd.read_csv(
+            io.BytesIO(raw),
+            sep=separator,
+            dtype=str,
+            keep_default_na=False,
+            na_filter=False,
+            index_col=False,
+            skip_blank_lines=True,
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
+        raise BadInput(f"{path}: not a table: {str(error).strip()}") from error
+
+
 def _without_headers(frame: pd.DataFrame, header: list[str]) -> tuple[pd.DataFrame, list[str]]:
     """The rows but those that are the header again, as where files were put one behind another; and how many these were."""
     again = frame.iloc[:, 0] == header[0]
-    for place in range(1, len(header)):
+    for place in range(1, len(header) if again.any() else 1):
         again &= frame.iloc[:, place] == header[place]
     if len(header) < 2 or not again.any():
         return frame, []

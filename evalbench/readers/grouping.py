@@ -113,16 +113,10 @@ def unused_clusters(
     notes = []
     for name, frame in tables.items():
         keys = [c for c in schema[name].unique if c in frame]
-        n = frame[keys[0]].nunique() if keys else 0
-        if n < _FEWEST_ITEMS:
-            continue
-        for column in frame.columns:
-            if (
-                schema[name].column(str(column)) is not None
-                or column in grouping.slices
-                or not _says_where(str(column))
-            ):
-                continue
+        others = [c for c in frame.columns if schema[name].column(str(c)) is None and c not in grouping.slices]
+        places = [column for column in others if _says_where(str(column))]
+        n = frame[keys[0]].nunique() if keys and places else 0
+        for column in places if n >= _FEWEST_ITEMS else ():
             each = frame.drop_duplicates(keys[0])[column].map(cell_text).value_counts()
             if "" not in each.index and 2 <= len(each) <= _MOST_SHARE * n and each.min() >= _FEWEST_EACH:
                 notes.append(

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from evalbench.core.notes import Note
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
-from evalbench.readers.cells import Fault, as_text, clipped, typed, without_blanks
+from evalbench.readers.cells import Fault, as_text, as_texts, clipped, typed, without_blanks
 from evalbench.readers.renames import meant, renamed_columns, usual
 from evalbench.readers.schema import MOST_GROUPS, TRIAL, Column, Table
 from evalbench.readers.written import NUMBERED, QUESTIONS
+from evalbench.text.null_words import WORDS as NULL_WORDS
 from evalbench.text.null_words import is_null_word
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def check(
         faults += found
     for name in renamed.columns:
         if name not in out and table.column(str(name)) is None:
-            out[str(name)] = [as_text(v) for v in renamed[name]]
+            out[str(name)] = as_texts(renamed[name])
     frame = pd.DataFrame(out, index=raw.index)
     faults += _value_faults(frame, table)
     frame = frame.reset_index(drop=True)
@@ -88,7 +89,12 @@ def check(
 
 def _null_words(cells: pd.Series, name: str) -> list[str]:
     """A note where more than a few cells of a column are the word nan, None or null, which equals itself."""
-    n = sum(map(is_null_word, cells)) if cells.dtype == object or str(cells.dtype).startswith("str") else 0
+    import pandas as pd
+
+    if isinstance(cells.dtype, pd.StringDtype):
+        n = int(cells.str.strip().str.rstrip(".").str.lower().isin(NULL_WORDS).sum())
+    else:
+        n = sum(map(is_null_word, cells)) if cells.dtype == object else 0
     if n <= max(1, _A_FEW * len(cells)):
         return []
     return [
@@ -123,7 +129,9 @@ def _value_faults(frame: pd.DataFrame, table: Table) -> list[Fault]:
     keys = [key for key in table.unique if key in frame]
     needed = {column.name for column in table.columns if column.required}
     if keys and not needed & set(table.unique) - set(keys):
-        doubled = frame.duplicated(keys, keep=False) & ~(frame[keys] == "").any(axis=1)
+        doubled = frame.duplicated(keys, keep=False)
+        if doubled.any():
+            doubled &= ~(frame[keys] == "").any(axis=1)
         if doubled.any():
             first = json.dumps("|".join(map(str, frame.loc[doubled, keys].iloc[0])), ensure_ascii=False)
             what = "is duplicated" if len(keys) == 1 else "are duplicated together"

@@ -11,6 +11,7 @@ from evalbench.readers.large import STREAM
 from evalbench.readers.role_names import fit_role, plain, role_of, roles
 from evalbench.readers.role_values import first_cells, is_marks, is_number
 from evalbench.readers.schema import TRIAL
+from evalbench.readers.written import numbered_ids
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,8 +144,7 @@ def answers_as_rows(
     said = [f"columns {', '.join(p.column for p in parts)} were read as {answer.name}, each of a {to.name} of its own"]
     key = table.columns[0]
     if key.name not in names and key.type == "id" and key.name not in renames.values():
-        width = max(4, len(str(len(frame))))
-        out.insert(0, key.name, [f"q{i:0{width}d}" for i in range(1, len(frame) + 1)])
+        out.insert(0, key.name, numbered_ids(range(1, len(frame) + 1)))
         said.append(
             f"no column {key.name}: the rows were numbered in their order (--map COLUMN={key.name} takes a column instead)"
         )

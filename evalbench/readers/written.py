@@ -82,7 +82,11 @@ def lists_of(cells: pd.Series) -> tuple[pd.Series, list[str]]:
     """Texts that are lists of texts as lists; a column that has lists already is taken as it is."""
     import pandas as pd
 
-    if not any(isinstance(cell, str) and cell.lstrip().startswith("[") for cell in cells):
+    if isinstance(cells.dtype, pd.StringDtype):
+        begins_so = cells.str.lstrip().str.startswith("[").any()
+    else:
+        begins_so = any(isinstance(cell, str) and cell.lstrip().startswith("[") for cell in cells)
+    if not begins_so:
         return cells, []
     if any(isinstance(cell, list) for cell in cells):
         return cells, []
@@ -134,7 +138,12 @@ def _python_list(text: str) -> list[str | None] | None:
 
 def _numbers(cells: pd.Series, separator: str) -> tuple[pd.Series, list[str]]:
     """Numbers with a decimal comma, where all of a column's are whole or have one."""
-    commas = [cell.strip() for cell in cells if isinstance(cell, str) and "," in cell]
+    import pandas as pd
+
+    if isinstance(cells.dtype, pd.StringDtype):
+        commas = cells[cells.str.contains(",", regex=False, na=False)].str.strip().tolist()
+    else:
+        commas = [cell.strip() for cell in cells if isinstance(cell, str) and "," in cell]
     if not commas or not all(map(_COMMA.fullmatch, commas)):
         return cells, []
     rest = [cell.strip() for cell in cells if isinstance(cell, str) and "," not in cell and cell.strip()]
@@ -172,11 +181,8 @@ def numbered(
         if groups and not by:
             continue
         files = not by and all(isinstance(row, str) for row in frame.index)
-        width = max(4, len(str(len(frame))))
         numbers = places if by else range(1, len(frame) + 1)
-        ids = [
-            row.rpartition(".")[0] if files else f"q{i:0{width}d}" for i, row in zip(numbers, frame.index, strict=True)
-        ]
+        ids = [row.rpartition(".")[0] for row in frame.index] if files else numbered_ids(numbers)
         rest = frame.drop(columns=[c for c in frame.columns if str(c).strip() == key.name])
         rest.insert(0, key.name, ids)
         out[name] = rest
@@ -196,10 +202,25 @@ def numbered(
     return out, notes
 
 
+def numbered_ids(numbers: Sequence[int]) -> list[str]:
+    """Names of rows by their numbers, which sort as these do.
+
+    Examples
+    --------
+    >>> numbered_ids([1, 12])
+    ['q0001', 'q0012']
+    """
+    import pandas as pd
+
+    width = max(4, len(str(len(numbers))))
+    return pd.Series(numbers).astype("str").str.zfill(width).radd("q").tolist()
+
+
 def _several(frame: pd.DataFrame, table: Table, key: Column) -> list[Column]:
     """The further identifiers of more than one value."""
-    found = [table.column(str(name)) for name in frame.columns if frame[name].astype(str).nunique() > 1]
-    return [column for column in found if column is not None and column is not key and column.type == "id"]
+    held = [(name, table.column(str(name))) for name in frame.columns]
+    ids = [(name, column) for name, column in held if column is not None and column is not key and column.type == "id"]
+    return [column for name, column in ids if frame[name].astype(str).nunique() > 1]
 
 
 def _by_question(frame: pd.DataFrame, groups: Sequence[Column]) -> tuple[list[str], list[int]]:

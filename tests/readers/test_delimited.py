@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import random
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from evalbench.errors import BadInput
+from evalbench.readers import delimited
 from evalbench.readers.files import raw_frame, raw_table
 from evalbench.readers.schema import Column, Table
 from evalbench.readers.tables import checked
@@ -74,3 +79,55 @@ def test_headers_of_files_put_one_behind_another_are_no_rows():
     assert found["id"].tolist() == ["a", "b", "id"]
     assert found.index.tolist() == [2, 4, 5]
     assert notes == ["rows 3, 6 are the header again, left out: were files put one behind another?"]
+
+
+class TestReadAtOnce:
+    """Even tables are read by Arrow, all others row by row: the same cells."""
+
+    BITS = (
+        "a",
+        "b c",
+        '"',
+        " ",
+        ",",
+        "\n",
+        "\r\n",
+        ";",
+        "\t",
+        "",
+        "é",
+        "\u2028",
+        "\x0b",
+        "\x0c",
+        '""',
+        "NA",
+        "\\",
+        "nan",
+    )
+
+    def text(self, draw: random.Random) -> str:
+        if draw.random() < 0.3:
+            return "h1,h2\n" + "".join(draw.choices([*self.BITS, ",", "\n"], k=draw.randint(1, 14)))
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator=draw.choice(["\n", "\r\n"]))
+        writer.writerow(["h1", "h 2", "h3"])
+        writer.writerows(["".join(draw.choices(self.BITS, k=draw.randint(0, 3))) for _ in range(3)] for _ in range(3))
+        return out.getvalue()
+
+    def test_the_cells_are_those_of_reading_row_by_row(self, monkeypatch):
+        draw, at_once = random.Random(11), 0
+        for _ in range(1500):
+            text = self.text(draw)
+            found = delimited._even(text.encode(), ",")
+            if found is None:
+                continue
+            at_once += 1
+            read = frame(text) if len(found) else None
+            with monkeypatch.context() as patched:
+                patched.setattr(delimited, "_even", lambda raw, separator: None)
+                if read is not None:
+                    pd.testing.assert_frame_equal(read, frame(text))
+        assert at_once > 500
+
+    def test_a_first_cell_is_kept_that_is_empty_behind_a_line_of_a_carriage_return(self):
+        assert frame("id,output\n\r,b c\n").to_numpy().tolist() == [["", "b c"]]
