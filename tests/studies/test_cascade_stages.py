@@ -5,48 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
-from generated import in_soak
+from cascaded import NINE, TEN, account, many, outcome, run, says
 
-from evalbench import load
-from evalbench.core.planning import smallest_difference
 from evalbench.errors import BadInput
-from evalbench.studies import cascade
-
-ASKED = {"id": ["q1"], "question": ["When does the pool open?"]}
-NINE, TEN = "The pool opens at 9.", "The pool opens at 10."
-
-
-def run(
-    rows: dict[str, list[Any]], stage: int | list[int], tables: dict[str, pd.DataFrame] | None = None, **options: Any
-) -> Any:
-    frame = pd.DataFrame({**ASKED, **rows}) if "id" not in rows else pd.DataFrame(rows)
-    chosen = [stage] if isinstance(stage, int) else stage
-    return cascade.evaluate(
-        load({"items": frame, **(tables or {})}, study="cascade"), run_stages=chosen, n_resamples=20, **options
-    )
-
-
-def outcome(result: Any, name: str = "q1") -> str:
-    return str(result.items.set_index("id").loc[name, "outcome"])
-
-
-def account(result: Any, stage: int) -> Any:
-    return result.tables["stages"].set_index("stage").loc[stage]
-
-
-def says(**by_field: Any) -> Callable[[dict[str, Any]], Any]:
-    """A judge that answers by the field that tells its tasks apart."""
-
-    def scripted(item: dict[str, Any]) -> Any:
-        for field, reply in by_field.items():
-            if field in item:
-                return reply(item) if callable(reply) else reply
-        raise AssertionError(f"not expected: {sorted(item)}")
-
-    return scripted
 
 
 @pytest.mark.parametrize(
@@ -86,15 +49,6 @@ def test_naive_checks_may_only_filter():
 )
 def test_same_answers_need_the_same_numbers(b, expected):
     assert outcome(run({"output_a": [NINE], "output_b": [b]}, 2)) == expected
-
-
-def many(n: int, differ: int) -> dict[str, list[Any]]:
-    return {
-        "id": [f"q{i:03}" for i in range(n)],
-        "question": [f"When does pool {i} open?" for i in range(n)],
-        "output_a": [NINE] * n,
-        "output_b": [TEN] * differ + [NINE] * (n - differ),
-    }
 
 
 def test_parity_is_declared_only_where_losing_all_would_not_matter():
@@ -354,110 +308,3 @@ def test_a_stage_that_differs_from_people_hands_its_questions_on():
         )["decided"]
         == 20
     )
-
-
-# -- simulations ----------------------------------------------------------------------------------
-
-N, DECISIVE = 500, 0.5
-TIMES = in_soak(400, 200)
-SPREAD = (400 / TIMES) ** 0.5  # of a share over so many, beside that over 400
-
-
-def simulated(advantage: float, number: int) -> str:
-    """The verdict on one set of questions of which the judge knows the better answer."""
-    draw = np.random.default_rng([16, number])
-    chances = [(DECISIVE + advantage) / 2, (DECISIVE - advantage) / 2, 1 - DECISIVE]
-    better = draw.choice(["A", "B", "TIE"], N, p=chances)
-    rows = {
-        "id": [f"q{i:03}" for i in range(N)],
-        "question": ["Which?"] * N,
-        "output_a": [f"a {i}" for i in range(N)],
-        "output_b": [f"b {i}" for i in range(N)],
-    }
-
-    def judge(item: dict[str, Any]) -> str:
-        side, place = item["first"].split()
-        winner = str(better[int(place)])
-        return "TIE" if winner == "TIE" else "FIRST" if winner.lower() == side else "SECOND"
-
-    data = load(pd.DataFrame(rows), study="cascade")
-    result = cascade.evaluate(data, strong=judge, run_stages=[9], annotators=False, margin=0.0, n_resamples=2)
-    return {"green": "better", "red": "worse"}.get(result.light, "no difference shown")
-
-
-@pytest.mark.slow
-@pytest.mark.soak
-def test_without_a_true_difference_one_is_rarely_shown():
-    found = [simulated(0.0, number) for number in range(TIMES)]
-    assert np.mean([one != "no difference shown" for one in found]) == pytest.approx(0.0475, abs=0.0275 * SPREAD)
-
-
-@pytest.mark.slow
-@pytest.mark.soak
-def test_the_planned_difference_is_shown_with_the_planned_power():
-    advantage = 0.14
-    for _ in range(50):  # the spread of an outcome hangs on the advantage itself
-        advantage = smallest_difference(((DECISIVE - advantage**2) / N) ** 0.5)
-    found = [simulated(advantage, 1000 + number) for number in range(TIMES)]
-    assert np.mean([one == "better" for one in found]) == pytest.approx(0.8, abs=0.04 * SPREAD)
-
-
-def votes(n: int, marks: tuple[int, int] = (1, 0), annotators: tuple[str, ...] = ("ann", "bob")) -> pd.DataFrame:
-    """What annotators say of the first questions: every second one the other way round."""
-    rows = [
-        {"id": f"q{i:03}", "model": model, "mark": mark, "annotator": who}
-        for i in range(n)
-        for who in annotators
-        for model, mark in zip(("A", "B"), marks if i % 2 else marks[::-1], strict=True)
-    ]
-    return pd.DataFrame(rows)
-
-
-@pytest.mark.parametrize(("n", "serve"), [(6, False), (30, True)])
-def test_labels_of_few_questions_do_not_serve_as_ground_truth_and_the_sentence_says_so(n: int, serve: bool) -> None:
-    result = run(many(40, 40), [5], {"labels": votes(n)})
-    assert (result.items["label"] == "labels-as-truth").sum() == (n if serve else 0)
-    short = "labels do not serve as ground truth: alpha of the labels 1.00"
-    assert (short in result.sentence.casefold()) == (not serve)
-    assert serve or "rests on 6 of 40 questions, 20 are needed" in result.sentence
-
-
-@pytest.mark.parametrize(("n", "light"), [(19, "grey"), (20, "green")])
-def test_fewer_than_20_decided_questions_have_no_light(n: int, light: str) -> None:
-    result = run(many(n, n), [9], strong=says(first=lambda item: "FIRST" if item["first"] == NINE else "SECOND"))
-    assert result.light == light
-    assert ("Only 19 questions are decided and a light needs 20" in result.sentence) == (light == "grey")
-
-
-def test_questions_of_one_outcome_leave_the_advantage_an_interval_with_a_width() -> None:
-    for differ, value in ((0, 0.0), (40, 1.0)):
-        by = says(first=lambda item: "FIRST" if item["first"] == NINE else "SECOND")
-        e = run(many(40, differ), [1, 2, 9], strong=by).estimate("advantage")
-        assert e.value == value
-        assert e.ci_high - e.ci_low > 0.05
-
-
-def test_words_that_12_labels_confirm_are_not_confirmed() -> None:
-    rows = many(40, 40) | {"truth": [NINE] * 40}
-    labels = votes(40, annotators=("ann",)).assign(mark=lambda frame: (frame["model"] == "A").astype(int))
-    few, enough = (run(rows, [5], {"labels": labels[: 2 * n]}) for n in (12, 40))
-    assert few.light == "grey"
-    assert "(labels agree on 12 of 12)" in few.sentence
-    assert enough.light == "green"
-
-
-def test_labels_of_questions_in_another_case_and_of_other_models_are_named() -> None:
-    labels = votes(30).assign(id=lambda frame: frame["id"].str.upper(), model=lambda frame: frame["model"].str.lower())
-    sentence = run(many(40, 40), [5], {"labels": labels}).sentence
-    assert (
-        "30 of 30 questions of the table labels are not among the items: they differ from known ones by case"
-        in sentence
-    )
-    assert "Labels of a, b are of neither A nor B: they differ from known ones by case alone" in sentence
-
-
-def test_a_stage_that_few_labels_contradict_is_in_the_sentence() -> None:
-    rows = many(40, 40) | {"truth": [NINE] * 40}
-    labels = votes(4, annotators=("ann",)).assign(mark=lambda frame: (frame["model"] == "B").astype(int))
-    sentence = run(rows, [5], {"labels": labels}).sentence
-    assert "Stage 5, ground truth: agrees with people on 0% of 4 labelled questions" in sentence

@@ -1,0 +1,93 @@
+"""What a light of rag_retrieval rests on, and what the sentence says of it."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from evalbench import BadInput, load, rag_retrieval
+
+
+def frame(text, *names):
+    rows = [line.split() for line in text.strip().splitlines()]
+    return pd.DataFrame(rows, columns=list(names))
+
+
+QRELS = frame("a p 1\na q 0\nb p 2\nb r 1\nc p 0", "query_id", "passage_id", "relevance")
+RUN = frame(
+    """a q 3 one
+    a p 2 one
+    b r 5 one
+    b x 4 one
+    z p 1 one
+    a p 2 two
+    b x 2 two
+    b p 2 two
+    b r 2 two""",
+    "query_id", "passage_id", "score", "run",
+)  # fmt: skip
+
+
+def evaluated(run=RUN, qrels=QRELS, **options):
+    tables = {"run": run, "qrels": qrels, **options.pop("tables", {})}
+    options = {"metrics": ["mrr", "ndcg"], "k": 2, "ks": [1, 2], "n_resamples": 50, **options}
+    return rag_retrieval.evaluate(load(tables, study="rag_retrieval"), **options)
+
+
+def queries(n, *, run="run", first=0, relevant_at=1, top=10.0, step=-1.0):
+    """Each query's relevant passage is at one place of ten."""
+    rows = [
+        {"query_id": f"q{q:02}", "passage_id": f"p{q:02}{place}", "score": top + step * place, "run": run}
+        for q in range(first, n)
+        for place in range(1, 11)
+    ]
+    qrels = [{"query_id": f"q{q:02}", "passage_id": f"p{q:02}{relevant_at}", "relevance": 1} for q in range(n)]
+    return pd.DataFrame(rows), pd.DataFrame(qrels)
+
+
+LIT = {"lights": {"mrr": {"green_from": 0.7, "yellow_from": 0.5}}}
+
+
+def test_a_run_of_few_of_the_queries_is_grey_and_the_sentence_says_how_many_it_lacks():
+    run, qrels = queries(40)
+    few = evaluated(run[run["query_id"] < "q05"], qrels, **LIT)
+    assert few.verdict.light == "grey"
+    assert "35 of 40 queries absent (run), counted 0." in few.sentence
+    stated = evaluated(run[run["query_id"] < "q05"], qrels, absent="zero", **LIT)
+    assert stated.verdict.light == "red"
+    assert "35 of 40 queries absent (run), counted 0." in stated.sentence
+    skipped = evaluated(run[run["query_id"] < "q05"], qrels, absent="skip", **LIT)
+    assert "35 of 40 queries absent (run), in no mean." in skipped.sentence
+
+
+def test_runs_are_compared_on_the_queries_that_both_have():
+    run, qrels = queries(40)
+    partial = run[run["query_id"] < "q05"].assign(run="partial")
+    both = evaluated(pd.concat([run.assign(run="full"), partial]), qrels, **LIT)
+    assert "35 of 40 queries absent (partial), counted 0." in both.sentence
+    compared = both.tables["comparison"].query("metric == 'mrr_at_2'").iloc[0]
+    assert (compared["difference"], compared["outcome"]) == (0, "same")
+    assert "Compared on 5 of 40 units" in compared["words"]
+    stated = evaluated(pd.concat([run.assign(run="full"), partial]), qrels, absent="zero", **LIT)
+    assert abs(stated.tables["comparison"].query("metric == 'mrr_at_2'")["difference"].iloc[0]) == 35 / 40
+
+
+def test_scores_that_are_distances_are_suspected():
+    run, qrels = queries(40, step=1.0)
+    result = evaluated(run, qrels, **LIT)
+    assert "In the reversed order MRR@2 would be run 1.00: are the scores distances?" in result.sentence
+    assert "reversed" not in evaluated(*queries(40), **LIT).sentence
+    assert "reversed" not in evaluated(*queries(40, relevant_at=6), **LIT).sentence
+
+
+def test_searches_without_an_order_and_ids_in_another_writing_are_in_the_sentence():
+    run, qrels = queries(40)
+    assert (
+        "the search gives no order (run: 40 of 40 queries)" in evaluated(run.assign(score=1.0), qrels, **LIT).sentence
+    )
+    upper = run["query_id"] >= "q10"
+    cased = run.assign(query_id=run["query_id"].where(~upper, run["query_id"].str.upper()))
+    said = "30 judged queries are not in run: they differ from known ones by case alone, such as q10 and Q10."
+    assert said in evaluated(cased, qrels, **LIT).sentence
+    with pytest.raises(BadInput, match="differ from known ones by case alone"):
+        evaluated(run.assign(passage_id=run["passage_id"].str.upper()), qrels)
