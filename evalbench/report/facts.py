@@ -176,8 +176,18 @@ def read_as_html(run: Mapping[str, Any]) -> Html:
         return Html("")
     said = "; ".join(f"<code>{escape(name)}</code> as {escape(role)}" for name, role in dict.fromkeys(pairs))
     return Html(
-        f'<p class="eb-small">Columns were read by their names: {said}. Was one meant otherwise? <code>--map COLUMN=NAME</code> says so.</p>'
+        f'<p class="eb-small">Columns were read by their names: {said}. If one means something else, name it with <code>--map COLUMN=NAME</code>.</p>'
     )
+
+
+_READ_AS = re.compile(r"^(?:[^:]+: )?column (.+) was read as (.+?)(?: \(--map [^()]*\))?\.?$")
+
+
+def not_read_as(notes: Sequence[str], run: Mapping[str, Any]) -> list[str]:
+    """The notes without those that :func:`read_as_html` says."""
+    pairs = {(name, role) for columns in (run.get("read_as") or {}).values() for name, role in columns.items()}
+    found = {note: match.groups() for note in notes if (match := _READ_AS.match(note))}
+    return [note for note in notes if found.get(note) not in pairs]
 
 
 _DERIVED = ("correction_fit",)  # what a study makes of its options for ``summarise``; results.json has it

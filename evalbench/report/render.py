@@ -27,7 +27,7 @@ from evalbench.errors import BadInput
 from evalbench.readers import runs
 from evalbench.readers.parameters import Parameter, readable_parameters
 from evalbench.readers.runs import ITEMS, NOTEBOOK, PAGE, RUN_JSON
-from evalbench.report.facts import files, provenance, read_as_html, settings, warnings
+from evalbench.report.facts import files, not_read_as, provenance, read_as_html, settings, warnings
 from evalbench.report.history import UNREADABLE
 from evalbench.report.narrative import Heading, Narrative, narrate, stopped_at, without_ansi
 from evalbench.report.page import page_html
@@ -151,7 +151,9 @@ def _finished(source: Source, cell: tuple[Parameter, ...], folder: Path) -> dict
         "data": data_label(data),
         "band": verdict_html(results, linked=True),
         "read_as": read_as_html(source.run),
-        "notes": notes_html([note for note in results["notes"] if note not in (stopped, judged_again)]),
+        "notes": notes_html(
+            [note for note in not_read_as(results["notes"], source.run) if note not in (stopped, judged_again)]
+        ),
         "trials": trials_html(results["trials"], results["by"]) if results.get("trials") else Html(""),
         "slices": (by_value := slices_html(results)),
         "story": story,

@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_output
 from evalbench.errors import BadInput
 from evalbench.readers.parameters import Parameter
 from evalbench.readers.runs import write_text
-from evalbench.report.facts import settings
+from evalbench.report.facts import not_read_as, read_as_html, settings
 from evalbench.report.render import render
 
 HOSTILE = (
@@ -123,6 +123,19 @@ def test_advanced_parameters_are_folded_unless_they_differ_from_their_default():
         ("m", True),
         ("n", False),
     ]
+
+
+def test_what_a_column_was_read_as_is_said_once() -> None:
+    notes = [
+        "a.csv: column gold was read as reference",
+        "column llm was read as model (--map COLUMN=model takes another)",
+        "column x was read as y",
+        "2 rows left out",
+    ]
+    run = {"read_as": {"items": {"gold": "reference", "llm": "model"}}}
+    assert not_read_as(notes, run) == notes[2:]
+    assert not_read_as(notes, {}) == notes
+    assert "<code>gold</code> as reference" in read_as_html(run)
 
 
 def test_provenance_names_hashes_versions_and_files(run_folder):
