@@ -205,6 +205,7 @@ def compare(
     from evalbench.compare.runs import Hooks
     from evalbench.report.compare_experiment import answers_lines, experiment_lines
     from evalbench.report.compare_files import write
+    from evalbench.report.compare_overall import overall
     from evalbench.report.compare_table import ARROWS
     from evalbench.report.compare_words import headline, judged_by, outcome, plain, sentences
 
@@ -237,6 +238,8 @@ def compare(
     folders = {s.run_id: s.folder for s in sides if s.folder}
     links = {i: Path(os.path.relpath(f / PAGE, folder.resolve())).as_posix() for i, f in folders.items()}
     page = write(pairs, folder, links, keep=out is not None)
+    if len(sides) > 2:
+        click.echo(overall(pairs))
     for one in pairs.found:
         by = f"{judged_by(one)}, " if judged_by(one) else ""
         click.echo(f"{ARROWS[outcome(one)]} {outcome(one)}  {by}{one.side.name} against {one.reference.name}")

@@ -8,6 +8,7 @@ from typing import Any
 
 from evalbench.core.compared import ANOTHER_JUDGE, ANOTHER_MEASURE, Comparison, in_words
 from evalbench.core.notes import Note
+from evalbench.core.wording import listed
 from evalbench.kit.measuring import moves
 
 _LONG = 40
@@ -30,7 +31,7 @@ def with_measures(d: Any, measured_by: Mapping[str, Sequence[str]]) -> Any:
         if not by or c.outcome in ("undefined", ANOTHER_JUDGE):
             return one
         found.setdefault(", ".join(options[name] for name in by), {})[c.title] = None
-        note = "; ".join(filter(None, [c.note, f"measured otherwise: {', '.join(by)}"]))
+        note = "; ".join(filter(None, [c.note, f"measured differently: {', '.join(by)}"]))
         changed = replace(c, outcome=ANOTHER_MEASURE, note=note)
         return one._replace(comparison=replace(changed, words=in_words(changed, names)))
 
@@ -40,9 +41,9 @@ def with_measures(d: Any, measured_by: Mapping[str, Sequence[str]]) -> Any:
     notes = [
         Note(
             "instrument",
-            f"measured otherwise ({by})",
-            f"Measured otherwise ({by}), so these have no verdict, since a difference may be the measure's: "
-            f"{', '.join(titles)}.",
+            f"measured differently ({by})",
+            f"Measured differently ({by}), so that a difference may come from the measurement; without a verdict: "
+            f"{listed([*titles], 5, ' and ')}.",
         )
         for by, titles in found.items()
     ]

@@ -21,7 +21,7 @@ Outcome = Literal[
     "same", "equivalent", "better", "worse", "higher", "lower", "no difference shown", "undefined", "another judge",
     "another measure",
 ]  # fmt: skip
-_VOID = {ANOTHER_JUDGE: "the judge is another one", ANOTHER_MEASURE: "it was measured otherwise"}
+_VOID = {ANOTHER_JUDGE: "the runs had different judges", ANOTHER_MEASURE: "the runs measured it differently"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +152,7 @@ def void_because(outcome: str) -> str:
     Examples
     --------
     >>> void_because("another judge"), void_because("better")
-    ('the judge is another one', '')
+    ('the runs had different judges', '')
     """
     return _VOID.get(outcome, "")
 

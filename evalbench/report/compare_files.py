@@ -18,8 +18,9 @@ from evalbench.readers.runs import PAGE as REPORT
 from evalbench.readers.runs import write_text
 from evalbench.report.compare_changes import CHANGES
 from evalbench.report.compare_experiment import experiment_lines
+from evalbench.report.compare_overall import overall, standings
 from evalbench.report.compare_page import page
-from evalbench.report.compare_words import outcome, sentences
+from evalbench.report.compare_words import outcome, plain, sentences
 
 PAGE, FIGURES = "comparison.html", "comparison.json"
 SCHEMA_VERSION = 2  # 2: every pair names both of its runs; runs and not_compared are listed
@@ -31,6 +32,8 @@ def to_json(pairs: Pairs) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "study": pairs.sides[0].results["study"],
         "runs": [_side_json(side) for side in pairs.sides],
+        **({"answer": overall(pairs)} if pairs.found else {}),
+        **({"standings": [one.to_json() for one in found]} if (found := standings(pairs)) else {}),
         "comparisons": [_pair_json(d, own) for d, own in zip(pairs.found, pairs.answers or repeat(()), strict=False)],
         "not_compared": [
             {"reference": pair.reference.name, "side": pair.side.name, "reason": pair.reason} for pair in pairs.refused
@@ -49,6 +52,7 @@ def _pair_json(d: Differences, answers: Sequence[Answered]) -> dict[str, Any]:
         "reference": d.reference.name,
         "side": d.side.name,
         "outcome": outcome(d),
+        "answer": plain(d),
         "sentences": sentences(d),
         "rows": [{**row.group, "headline": row.headline, **row.comparison.row()} for row in d.rows],
         "changes": {"metric": changes.metric, "title": changes.title, "counts": dict(changes.counts)}

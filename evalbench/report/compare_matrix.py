@@ -127,8 +127,15 @@ def overview(pairs: Pairs) -> tuple[str, list[str]]:
         f"{', '.join(row.group.values())}: {row.comparison.words}" if row.group else row.comparison.words
         for row in order
     ]
-    what = "pairs" if all(not row.group for row in rows) else "comparisons of pairs and groups"
-    line = f"{first.title}: {len(shown)} of {len(rows)} {what} show a difference."
+    what = (
+        "pair"
+        if all(not row.group for row in rows) or len(rows) == len(pairs.found)
+        else "comparison of pairs and groups"
+    )
+    every = counted(
+        len(rows), what, what.replace("pair", "pairs", 1) if what == "pair" else "comparisons of pairs and groups"
+    )
+    line = f"{first.title}: {len(shown)} of {every} {'shows' if len(rows) == 1 else 'show'} a difference."
     if pairs.refused:
         line += f" {counted(len(pairs.refused), 'pair')} could not be compared."
     return line, said

@@ -15,6 +15,7 @@ from evalbench.report import compare_sides
 from evalbench.report.compare_changes import changes_html, summary_line
 from evalbench.report.compare_experiment import answers_html, doubts, experiment_html, experiment_method
 from evalbench.report.compare_matrix import matrices, overview, refused_html, values_line
+from evalbench.report.compare_overall import overall
 from evalbench.report.compare_table import ARROWS, COLOUR, figures_table, slices_table
 from evalbench.report.compare_words import judged_by, outcome, plain, said_group, sentences, told_otherwise
 from evalbench.report.narrative import Heading
@@ -22,6 +23,7 @@ from evalbench.report.page import page_html
 from evalbench.report.rows import fitted
 
 _LINES = 6
+_WORDS = {"another judge": "Different judges", "another measure": "Measured differently"}
 
 
 def page(pairs: Pairs, links: Mapping[str, str], anchors: Mapping[str, Set[str]] | None = None) -> str:
@@ -79,16 +81,21 @@ def _band(differences: Differences, doubts: Sequence[str]) -> str:
     by = judged_by(differences)
     head = f"{f'{by}, ' if by else ''}{differences.side.name} against {differences.reference.name}"
     return _drawn_band(
-        word, word.capitalize(), head, [answer, *rest[: _LINES + 1]], [*doubts, *_unit_facts(differences)]
+        word,
+        _WORDS.get(word, word.capitalize()),
+        head,
+        [answer, *rest[: _LINES + 1]],
+        [*doubts, *_unit_facts(differences)],
     )
 
 
 def _overview_band(pairs: Pairs) -> Html:
-    line, said = overview(pairs)
+    answer, (line, said) = overall(pairs), overview(pairs)
     left = [f"{counted(len(said) - _LINES, 'more comparison')} below"] * (len(said) > _LINES)
     left = [*doubts(pairs.experiment), *left]
-    head = f"{len(pairs.sides)} runs, {counted(len(pairs.found), 'pair')}"
-    return Html(_drawn_band("mixed", "Each two", head, [line, *said[:_LINES]], left))
+    head = f"{judged_by(pairs.found[0])}, {counted(len(pairs.found), 'pair')}".removeprefix(", ")
+    lines = list(dict.fromkeys([answer, line, *said[:_LINES]]))
+    return Html(_drawn_band("mixed", f"{len(pairs.sides)} runs", head, lines, left))
 
 
 def _drawn_band(word: str, light: str, head: str, said: Sequence[str], facts: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from evalbench.compare.runs import Differences, Row
 from evalbench.core.compared import Comparison, void_because
 from evalbench.core.notes import first_rank
 from evalbench.core.wording import counted, listed
-from evalbench.kit.saying import Difference, lowered, names, points
+from evalbench.kit.saying import BEYOND_CHANCE, Difference, lowered, names, points
 
 _SHOWN = ("better", "worse", "higher", "lower")
 
@@ -77,9 +77,7 @@ def _plainly(c: Comparison, side: str, reference: str, title: str) -> str:
     if c.outcome in _SHOWN:
         size = points(Difference(c.metric, side, reference, c.difference, c.unit, "", True))
         unknown = "" if c.outcome in ("better", "worse") else "; neither is better for that"
-        return (
-            f"{side} is {c.outcome} than {reference}{f' by {size}' if size else ''} in {title}, which is shown{unknown}"
-        )
+        return f"{side} is {c.outcome} than {reference}{f' by {size}' if size else ''} in {title}, {BEYOND_CHANCE}{unknown}"
     if c.outcome == "equivalent":
         return f"{side} and {reference} are as good as each other in {title}: they differ by less than {c.margin:.3g}"
     if c.outcome == "same":

@@ -47,7 +47,7 @@ def test_two_runs_name_the_parameter_that_differs(reports: Path, tmp_path: Path)
     assert done.exit_code == 0, done.output
     assert "score_threshold=0.3 against score_threshold=0.5" in done.output
     assert "◌ another measure  match score" in done.output
-    assert done.output.count("Measured otherwise (score_threshold: 0.5 → 0.3)") == 1
+    assert done.output.count("Measured differently (score_threshold: 0.5 → 0.3)") == 1
     assert "match score: no verdict on score_threshold=0.3 against score_threshold=0.5" in done.output
 
 

@@ -61,13 +61,13 @@ def test_another_judge_prompt_version_or_setting_voids_the_verdict(
     assert words in sentences(found)[0]
     assert "no verdict on the system" in sentences(found)[0]
     assert all(row.comparison.difference is not None for row in found.rows)
-    assert "since the judge is another one: −0.2" in found.rows[0].comparison.words
+    assert "since the runs had different judges: −0.2" in found.rows[0].comparison.words
     gated = gate([found], {"score": 0.01})[0]
     assert {one.state for one in gated} == {"inconclusive"}
     pairs = Pairs((left, right), (found,))
     Draft202012Validator(SCHEMA).validate(to_json(pairs))
     page = write(pairs, tmp_path, {}).read_text("utf-8")
-    assert "Another judge" in page
+    assert "Different judges" in page
     assert "<script>alert" not in page
 
 

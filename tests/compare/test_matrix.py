@@ -108,6 +108,48 @@ def test_the_file_is_as_documented_and_holds_the_changes_of_every_pair(pairs: Pa
     ]
 
 
+@pytest.fixture(scope="module")
+def of_one_checker() -> tuple[Side, ...]:
+    return with_names([run(items({"elm": s}), f"r{s}", limit=s, note=str(s)) for s in (0.0, 0.1, 0.2)])
+
+
+def test_the_answer_names_best_worst_and_those_not_shown_to_differ(of_one_checker: tuple[Side, ...]) -> None:
+    pairs = compare_pairs(of_one_checker, MEASURES, **SIZES)
+    found = to_json(pairs)
+    (own,) = found["standings"]
+    assert (own["metric"], own["order"], own["not_shown_to_differ_from_best"]) == ("score", ["C", "B", "A"], [])
+    assert re.fullmatch(r"C \(0\.\d+\) is best in score \(elm\), A \(0\.\d+\) worst\.", found["answer"])
+    assert f'<p class="eb-sentence">{found["answer"]}</p>' in page(pairs, {})
+    first, second, _ = of_one_checker
+    near = replace(run(items({"elm": 0.101}, seed=3), "r3", limit=0.2, note="0.2"), name="C")
+    alike = to_json(compare_pairs([first, second, near], MEASURES, **SIZES))
+    (last,) = alike["standings"][0]["not_shown_to_differ_from_best"]
+    assert {last, alike["standings"][0]["order"][0]} == {"B", "C"}
+    assert alike["answer"].endswith(f"A (0.476) worst. No difference from the best is shown for {last}.")
+    copies = [replace(first, name=name, run_id=name) for name in "ABC"]
+    assert to_json(compare_pairs(copies, MEASURES, **SIZES))["answer"] == "All 3 runs are the same in score (elm)."
+
+
+def test_without_every_pair_there_is_no_standing_and_two_runs_have_their_sentence(
+    of_one_checker: tuple[Side, ...],
+) -> None:
+    first, second, third = of_one_checker
+    other = replace(third, results={**third.results, "data": {**third.results["data"], "sha256": "f" * 64}})
+    left = to_json(compare_pairs([first, second, other], MEASURES, **SIZES))
+    assert "standings" not in left
+    assert left["answer"] == "score: 1 of 1 pair shows a difference. 2 pairs could not be compared."
+    two = to_json(compare_pairs([first, second], MEASURES, **SIZES))
+    assert two["answer"] == two["comparisons"][0]["answer"]
+    assert two["answer"].startswith("B is better than A by 0.1")
+
+
+def test_of_groups_without_a_whole_the_answer_names_the_groups() -> None:
+    runs = with_names([run(items({"elm": s, "oak": 0.0}), f"g{s}", limit=s, note=str(s)) for s in (0.0, 0.2, 0.1)])
+    found = to_json(compare_pairs(runs, MEASURES, **SIZES))
+    assert [one["group"] for one in found["standings"]] == [{"checker": "elm"}, {"checker": "oak"}]
+    assert found["answer"] == "In score B is best for elm and no run is shown to be better than the others for oak."
+
+
 def test_models_and_prompts_that_differ_are_in_the_first_table(three: tuple[Side, ...]) -> None:
     asked = [
         replace(s, run={**s.run, "models": {"judge": m}, "prompt_hashes": [m * 64]})

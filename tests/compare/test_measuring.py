@@ -28,17 +28,17 @@ def test_figures_measured_otherwise_have_no_verdict_and_the_page_says_why(tmp_pa
     assert outcomes["f1"] == "worse"
     assert outcome(found) == "another measure"
     assert sentences(found)[0] == (
-        "Measured otherwise (cut: 0.5 → 0.7), so these have no verdict, since a difference may be the measure's: score, right."
+        "Measured differently (cut: 0.5 → 0.7), so that a difference may come from the measurement; without a verdict: score and right."
     )
-    assert "since it was measured otherwise: −0.2" in found.rows[0].comparison.words
+    assert "since the runs measured it differently: −0.2" in found.rows[0].comparison.words
     assert {one.state for one in gate([found], {"score": 0.01})[0]} == {"inconclusive"}
     pairs = Pairs((left, right), (found,))
     Draft202012Validator(SCHEMA).validate(to_json(pairs))
     page = write(pairs, tmp_path, {}).read_text("utf-8")
-    assert "Another measure" in page
+    assert "Measured differently" in page
     assert "Measured worse, by another measure" in page
     assert "Got worse" not in page
-    assert page.count("Measured otherwise (cut") == 1
+    assert page.count("Measured differently (cut") == 1
 
 
 def test_an_option_that_measures_nothing_here_or_is_not_recorded_keeps_verdicts() -> None:

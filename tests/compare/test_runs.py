@@ -126,7 +126,7 @@ def test_two_runs_with_equal_items_are_told_apart_from_the_same_run(two: Side) -
 
 def test_the_page_begins_with_who_is_better_by_how_much_and_whether_that_is_shown(two: Side) -> None:
     found = differences(one(two, "elm"), one(two, "oak"))
-    assert plain(found) == "oak is better than elm by 0.14 in score, which is shown."
+    assert plain(found) == "oak is better than elm by 0.14 in score, more than chance explains."
     assert plain(differences(one(two, "oak"), one(two, "elm"))).startswith("elm is worse than oak by 0.14 in score")
     text = page(Pairs.against_the_first([found]), {})
     assert f'<p class="eb-sentence">{plain(found)}</p>' in text
@@ -143,10 +143,10 @@ def test_what_is_not_shown_is_not_claimed_and_groups_are_named(two: Side) -> Non
 @pytest.mark.parametrize(
     ("outcome_", "said"),
     [
-        ("higher", "oak is higher than elm by 0.14 in score, which is shown; neither is better for that."),
+        ("higher", "oak is higher than elm by 0.14 in score, more than chance explains; neither is better for that."),
         ("equivalent", "oak and elm are as good as each other in score: they differ by less than 0.2."),
         ("same", "oak and elm are the same in score."),
-        ("another judge", "Whether oak or elm is better in score cannot be said: the judge is another one."),
+        ("another judge", "Whether oak or elm is better in score cannot be said: the runs had different judges."),
         ("undefined", "Whether oak or elm is better in score cannot be said: no unit has a value."),
     ],
 )
