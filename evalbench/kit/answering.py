@@ -5,7 +5,6 @@ A study's hook ``answer(summary, facts)`` writes the first sentence and hands it
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -34,15 +33,19 @@ from evalbench.kit.saying import (
     title_of,
 )
 from evalbench.kit.saying import ranked as ranked
+from evalbench.kit.settling import least_settled
+from evalbench.kit.settling import more_items as more_items
+from evalbench.kit.settling import rounded_up as rounded_up
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Hook = Callable[[Summary, "Facts"], Answer]
 
-_NOTED = "See the first note."
+_NOTED = Line("See the verdict in full.", "verdict")
 _WORDS = MOST_WORDS - 6  # the labels of the box are words too
-_SURE = 0.9
+_LONG = 12  # words: a shorter line is whole or not there
+_SURE, _CLOSE = 0.9, 0.6
 _UNKNOWN = re.compile(
     r"not known|not enough evidence|cannot be (said|judged|told|compared)|no verdict|not decided|is open|are open|"
     r"could not be|could be measured|has no value|not shown|is shown",
@@ -164,11 +167,15 @@ def answered(
 
 
 def _fitted(line: Line, left: int) -> Line:
-    """A line that has room: most of it, or where it is; a few of its words would be no sentence."""
-    text = clipped(line.text, left)
-    if text == line.text or 3 * size(text) >= 2 * size(line.text):
+    """A line that has room: whole, or up to a semicolon, or where it is; words cut off would be no sentence."""
+    head, whole = line.text.partition(";")[0], size(line.text)
+    if whole <= left:
+        return line
+    if head != line.text and size(head) <= left:
+        return replace(line, text=f"{head}.")
+    if whole > _LONG and 3 * size(text := clipped(line.text, left)) >= 2 * whole:
         return replace(line, text=text)
-    return replace(line, text=_NOTED if line.at == "notes" and left >= size(_NOTED) else "")
+    return _NOTED if left >= size(_NOTED.text) else replace(line, text="")
 
 
 def _line(own: str | Line | None, default: Line, at: str) -> Line:
@@ -176,7 +183,7 @@ def _line(own: str | Line | None, default: Line, at: str) -> Line:
 
 
 def decided_line(summary: Summary, title: str = "") -> Line:
-    """The figure that decided, its interval and what it rests on; of an unlit verdict the first figure.
+    """The figure that decided, its interval and what it rests on; of an unlit verdict the first figure, of the best group.
 
     Parameters
     ----------
@@ -184,6 +191,8 @@ def decided_line(summary: Summary, title: str = "") -> Line:
         The figure in words; by default its title.
     """
     e = deciding(summary)
+    if e is not None and summary.verdict.decided_by is None:
+        e = next(iter(ranked(summary, e.metric)), e)
     if e is None or e.value is None:
         return Line("", "decides")
     group = f" ({name_of(e)})" if e.group else ""
@@ -199,7 +208,8 @@ def changing_line(summary: Summary, facts: Facts) -> Line:
         return Line(_plainly(facts.notes[0].sentence, summary), "notes")
     light = summary.verdict.would_be or summary.verdict.light
     if (share := summary.verdict.stability) is not None and share < _SURE:
-        return Line(f"Only {percent(share)} of resamples give {light}.", "verdict")
+        close = "A close call: only" if share < _CLOSE else "Only"
+        return Line(f"{close} {percent(share)} of resamples give {light}.", "verdict")
     if facts.n_unscored:
         return Line(f"{count(facts.n_unscored)} of {counted(facts.n_items, 'item')} have no score.", "items")
     return Line("", "notes")
@@ -218,18 +228,17 @@ def next_line(summary: Summary, facts: Facts) -> Line:
     light = summary.verdict.light
     if light == "grey":
         return Line(missing(summary, facts), "items" if facts.n_unscored else "figures")
+    lead = next(iter(ranked(summary, e.metric)), e) if (e := deciding(summary)) else None
+    if light == "unlit" and lead is not None and lead.n < FEW_UNITS:
+        return Line(f"Add {counted(FEW_UNITS - lead.n, 'more item')} ({FEW_UNITS} are needed for a light).", "figures")
     if light == "unlit":
         option = next((name for name in _LIGHTS_BY if name in facts.parameters), "")
         return Line(f"Set thresholds ({option}) to get a light." if option else "Compare the figures.", "method")
-    e = deciding(summary)
-    if e is not None and (more := _to_settle(summary, e)):
-        at_the_edge = more > 10 * e.n
-        said = (
-            "more items will hardly settle it."
-            if at_the_edge
-            else f"about {counted(rounded_up(more), 'more item')} would settle it."
-        )
-        return Line(f"The figure is near a threshold: {said}", "decides")
+    if e is not None and (more := more_items(open_one := least_settled(summary, e))):
+        if more > 10 * open_one.n:
+            return Line(f"Look at the worst cases: {lowered(_named(open_one, e))} is at a threshold.", "items")
+        said = f"about {counted(rounded_up(more), 'more item')} would settle it."
+        return Line(f"{_named(open_one, e)} could cross a threshold: {said}", "decides" if open_one is e else "figures")
     if light == "green":
         return Line("Nothing: the figures carry the light.", "figures")
     if e is not None and (failing := failed(e)):
@@ -237,10 +246,10 @@ def next_line(summary: Summary, facts: Facts) -> Line:
     return Line("Look at the worst cases.", "items")
 
 
-def _to_settle(summary: Summary, e: Estimate) -> int:
-    """The items that would settle the light: of a green one, which every lit figure must keep, the most of all."""
-    lit = [o for o in summary.estimates if o.light == "green"] if summary.verdict.light == "green" else [e]
-    return max(map(more_items, lit), default=0)
+def _named(e: Estimate, decides: Estimate) -> str:
+    """A figure as the line on it begins: the one that decided needs no name."""
+    whose = f" of {name_of(e)}" if e.group else ""
+    return "The figure" if e is decides else f"{'That' if e.metric == decides.metric else opened(title_of(e))}{whose}"
 
 
 def by_light(summary: Summary, metric: str) -> dict[Light, list[Estimate]]:
@@ -290,7 +299,7 @@ def missing(summary: Summary, facts: Facts) -> str:
     return (
         clipped(f"Missing for a light: {lowered(note)}.", 20)
         if note
-        else "Missing for a light: see the sentence below."
+        else "What is missing for a light is in the verdict in full."
     )
 
 
@@ -300,37 +309,6 @@ def deciding(summary: Summary) -> Estimate | None:
     if place is not None:
         return summary.estimate(**place)
     return next((e for e in summary.estimates if e.value is not None), None)
-
-
-def more_items(e: Estimate) -> int:
-    """How many more items would bring the interval clear of the nearest threshold, if nothing else changed; 0: none.
-
-    Examples
-    --------
-    >>> more_items(Estimate(metric="f1", value=0.9, ci_low=0.7, ci_high=1.0, n=40, cuts=(0.8,)))
-    120
-    """
-    if e.value is None or e.ci_low is None or e.ci_high is None or not e.cuts or not e.n:
-        return 0
-    value = e.value
-    nearest = min(e.cuts, key=lambda cut: abs(cut - value))
-    wide = (e.value - e.ci_low) if nearest < e.value else (e.ci_high - e.value)
-    away = abs(e.value - nearest)
-    if wide <= away:
-        return 0
-    return math.ceil(e.n * ((wide / away) ** 2 - 1) - 1e-6) if away > 1e-9 else 1000 * e.n
-
-
-def rounded_up(number: int) -> int:
-    """To two digits.
-
-    Examples
-    --------
-    >>> rounded_up(3471)
-    3500
-    """
-    step = int(10 ** max(len(str(number)) - 2, 0))
-    return -(-number // step) * step
 
 
 def failed(e: Estimate) -> int:
@@ -354,10 +332,12 @@ def sentence(summary: Summary, facts: Facts, metric: str = "") -> str:
     ordered = ranked(summary, lead.metric)
     if not ordered:
         return f"{opened(title_of(lead))} has no value: {lead.note}."
+    one = ordered[0]
+    few = f", on only {counted(one.n, 'item')}" if one.n < FEW_UNITS else ""
     said = (
         standing(ordered, facts.differences(lead.metric))
         if len(ordered) > 1
-        else f"{opened(title_of(lead))} is {figure(ordered[0], ordered)}{_whose(ordered[0])}"
+        else f"{opened(title_of(lead))} is {figure(one, ordered)}{_whose(one)}{few}"
     )
     return f"{said}{passing(summary)}."
 

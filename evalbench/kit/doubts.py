@@ -12,7 +12,17 @@ from evalbench.core.stats import FEW_UNITS
 from evalbench.core.wording import count, counted
 from evalbench.kit import defaults
 from evalbench.kit.evidence import unscored_share
-from evalbench.kit.saying import Difference, lowered, name_of, names, not_told_apart, opened, ranked
+from evalbench.kit.saying import (
+    BEYOND_CHANCE,
+    Difference,
+    as_good_as_best,
+    lowered,
+    name_of,
+    names,
+    not_told_apart,
+    opened,
+    ranked,
+)
 
 if TYPE_CHECKING:
     from evalbench.kit.answering import Facts
@@ -35,16 +45,16 @@ def lacking(e: Estimate, facts: Facts, unit: str, n: int | None = None) -> str:
     --------
     >>> from evalbench.kit.answering import Facts
     >>> lacking(Estimate(metric="f1", value=1.0, n=2, light="grey"), Facts(), "text")
-    'it rests on 2 texts, and 20 are needed'
+    'it rests on only 2 texts, and 20 are needed'
     """
     own = e.n if n is None else n
     if e.light not in ("grey", "unlit"):
         return ""
-    if absent := _absent(name_of(e), facts):
+    if absent := _absent(e, facts):
         return f"{absent[0]} of {absent[1]} are absent"
     if _unscored(e, facts):
         return f"{count(e.n_unscored)} of {counted(_every(e), unit)} have no score"
-    return f"it rests on {counted(own, unit)}, and {FEW_UNITS} are needed" if own < FEW_UNITS else ""
+    return f"it rests on only {counted(own, unit)}, and {FEW_UNITS} are needed" if own < FEW_UNITS else ""
 
 
 def adding(e: Estimate, facts: Facts, unit: str, n: int | None = None) -> str:
@@ -59,7 +69,7 @@ def adding(e: Estimate, facts: Facts, unit: str, n: int | None = None) -> str:
     own = e.n if n is None else n
     if not lacking(e, facts, unit, n):
         return ""
-    if absent := _absent(name_of(e), facts):
+    if absent := _absent(e, facts):
         units = absent[1].partition(" ")[2]
         return f"Add the {absent[0]} {units} that {name_of(e)} lacks."
     if _unscored(e, facts):
@@ -75,11 +85,17 @@ def _every(e: Estimate) -> int:
     return e.n + e.n_unscored + e.n_undefined
 
 
-def _absent(name: str, facts: Facts) -> tuple[str, str] | None:
-    """Of a group that lacks units, how many, and of how many: ``("37", "40 texts")``."""
+def _absent(e: Estimate, facts: Facts) -> tuple[str, str] | None:
+    """Of a group that lacks more units than may be, how many, and of how many: ``("37", "40 texts")``."""
+    name, most = name_of(e), float(facts.parameters.get("max_unscored", defaults.MAX_UNSCORED))
     notes = (str(note) for note in facts.notes if note.kind == "absent")
     found = (re.search(rf"([\d\u202f]+) of ([\d\u202f]+ \w+) absent \({re.escape(name)}\)", text) for text in notes)
-    return next(((match[1], match[2]) for match in found if match), None)
+    known = [(match[1], match[2]) for match in found if match]
+    return next((pair for pair in known if _number(pair[0]) > most * _number(pair[1])), None)
+
+
+def _number(text: str) -> int:
+    return int(re.sub(r"\D", "", text))
 
 
 def shown(known: Sequence[Estimate], rows: Sequence[Difference]) -> str:
@@ -89,19 +105,19 @@ def shown(known: Sequence[Estimate], rows: Sequence[Difference]) -> str:
     --------
     >>> own = [Estimate(metric="f1", value=v, group={"model": m}) for m, v in (("oak", 0.9), ("fern", 0.7))]
     >>> shown(own, ()), shown(own, [Difference("f1", "oak", "fern", 0.2, "0–1", "oak", True)])
-    ('whether that is chance was not tested', 'oak is better, which is shown')
+    ('whether that is chance was not tested', 'oak is better, more than chance explains')
     """
     if not rows:
         return "whether that is chance was not tested"
     if len(known) == 2:
         pair = {name_of(e) for e in known}
         better = next((r.better for r in rows if {r.a, r.b} == pair), "")
-        return f"{better} is better, which is shown" if better else "no difference between them is shown"
+        return f"{better} is better, {BEYOND_CHANCE}" if better else "no difference between them is shown"
     alike = not_told_apart(known, rows)
     if len(alike) == len(known):
         return "none is shown to be better than the others"
     if len(alike) > 1:
-        return f"not told apart from the best: {names(alike[1:], 3)}"
+        return as_good_as_best(alike[1:])
     return f"{name_of(known[0])} is shown to be best"
 
 

@@ -15,6 +15,8 @@ from evalbench.kit.defaults import MAX_UNSCORED
 
 NAMED = 6
 """Of more groups than so many an answer names the best, the worst and those that cannot be told apart."""
+BEYOND_CHANCE = "more than chance explains"
+"""Of a difference: that it is shown."""
 _LONGEST_NAME, _FEW = 40, 4
 
 
@@ -74,9 +76,9 @@ def standing(ordered: Sequence[Estimate], rows: Sequence[Difference] = ()) -> st
     --------
     >>> own = [Estimate(metric="f1", value=v, unit="0–1", group={"model": m}, higher_is_better=True) for m, v in (("oak", 0.9), ("fern", 0.7))]
     >>> standing(own)
-    'Oak has the higher f1, 0.900 against 0.700 of fern; whether that is chance was not tested'
+    'Oak has the higher F1, 0.900 against 0.700 of fern; whether that is chance was not tested'
     >>> standing(own, [Difference("f1", "oak", "fern", 0.2, "0–1", "oak", True)])
-    'Oak is better than fern by 0.20 in f1, which is shown'
+    'Oak is better than fern by 0.20 in F1, more than chance explains'
     """
     best, worst, title = ordered[0], ordered[-1], title_of(ordered[0])
     a, b = name_of(best), name_of(worst)
@@ -91,18 +93,27 @@ def standing(ordered: Sequence[Estimate], rows: Sequence[Difference] = ()) -> st
         if row.shown and not row.better:
             lower, upper = sorted(ordered, key=lambda e: e.value or 0.0)
             ends = f"{figure(lower, ordered)} against {figure(upper, ordered)}"
-            return f"{opened(name_of(lower))} is lower than {name_of(upper)} in {title}, {ends}, which is shown"
+            return f"{opened(name_of(lower))} is lower than {name_of(upper)} in {title}, {ends}, {BEYOND_CHANCE}"
         if not row.better:
             return f"Between {a} and {b} no difference in {title} is shown: {first} and {last}"
         size = points(row, is_share(best))
-        return (
-            f"{opened(row.better)} is better than {row.worse}{f' by {size}' if size else ''} in {title}, which is shown"
-        )
+        return f"{opened(row.better)} is better than {row.worse}{f' by {size}' if size else ''} in {title}, {BEYOND_CHANCE}"
     alike = not_told_apart(ordered, rows)
     if len(alike) == len(ordered):
-        return f"In {title} none of {count(len(ordered))} is shown to be better: {first} ({a}) to {last} ({b})"
-    others = f"; not told apart from the best: {names(alike[1:], 3)}" if len(alike) > 1 else ""
+        return f"In {title} none of the {count(len(ordered))} is shown to be better: {first} ({a}) to {last} ({b})"
+    others = f"; {as_good_as_best(alike[1:])}" if len(alike) > 1 else ""
     return f"{opened(a)} is best in {title}, {first}; {b} is worst, {last}{others}"
+
+
+def as_good_as_best(others: Sequence[str], best: str = "the best") -> str:
+    """That groups are not shown to differ from the best, a clause.
+
+    Examples
+    --------
+    >>> as_good_as_best(["fern", "moss"])
+    'no difference from the best is shown for fern and moss'
+    """
+    return f"no difference from {best} is shown for {names(others, 3)}"
 
 
 def not_told_apart(ordered: Sequence[Estimate], rows: Sequence[Difference]) -> list[str]:
@@ -326,9 +337,9 @@ def title_of(e: Estimate) -> str:
     Examples
     --------
     >>> title_of(Estimate(metric="f1_score", value=1.0))
-    'f1 score'
+    'F1 score'
     """
-    return e.title.replace("_", " ") if e.title == e.metric else e.title
+    return re.sub(r"^f(?=\d)", "F", e.title.replace("_", " ")) if e.title == e.metric else e.title
 
 
 def opened(text: str) -> str:

@@ -54,7 +54,49 @@ def test_a_long_note_is_cut_so_that_all_four_texts_have_sixty_words() -> None:
 def test_of_a_note_that_would_lose_most_of_its_words_the_line_says_where_it_is() -> None:
     note = Note("absent", " ".join(f"word{i}" for i in range(80)))
     found = answered(summary(est(0.9, light="green", cuts=(0.8,))), Facts(notes=(note,)), "Oak finds what is there.")
-    assert (found.could_change.text, found.could_change.at) == ("See the first note.", "notes")
+    assert (found.could_change.text, found.could_change.at) == ("See the verdict in full.", "verdict")
+
+
+def test_a_note_ends_at_a_semicolon_where_the_whole_has_no_room() -> None:
+    note = Note("instrument", "stage 8 agrees with people on 0% of 4 questions; " + " ".join(["more"] * 40))
+    found = answered(summary(est(0.9, light="green", cuts=(0.8,))), Facts(notes=(note,)), "Oak finds what is there.")
+    assert found.could_change.text == "Stage 8 agrees with people on 0% of 4 questions."
+
+
+def test_a_short_line_is_whole_or_not_there() -> None:
+    own = summary(est(0.9, light="green", cuts=(0.8,)), stability=0.87)
+    full = answered(own, Facts(), " ".join(["Oak"] * 32) + ".", next="Use it.")
+    assert full.could_change.text == "Only 87% of resamples give green."
+    room = answered(own, Facts(), " ".join(["Oak"] * 42) + ".", next="Use it.")
+    assert room.could_change.text in ("See the verdict in full.", "")
+
+
+def test_a_close_call_is_called_so() -> None:
+    own = summary(est(0.8, light="green", cuts=(0.8,)), stability=0.38)
+    assert answered(own, Facts(), "It holds.").could_change.text == "A close call: only 38% of resamples give green."
+
+
+def test_without_thresholds_the_first_figure_is_that_of_the_best_group() -> None:
+    own = summary(est(0.2, "fern", light="unlit"), est(0.8, "moss", light="unlit"), light="unlit")
+    assert (
+        answered(own, Facts(), "Moss is best.").decided_by.text == "F1 0.80 [0.75, 0.85] (moss), n\N{NO-BREAK SPACE}60."
+    )
+
+
+def test_of_few_items_the_next_step_is_more_of_them_also_without_thresholds() -> None:
+    few = summary(est(0.8, "oak", light="unlit", n=6), light="unlit")
+    assert next_line(few, Facts(parameters={"lights": {}})).text == "Add 14 more items (20 are needed for a light)."
+    assert sentence(few, Facts()) == "F1 is 0.80 for oak, on only 6 items; no thresholds say what is good enough."
+
+
+def test_the_line_on_thresholds_names_another_figure_that_could_cross_one() -> None:
+    sure = est(0.9, light="green", cuts=(0.5,))
+    open_one = est(0.83, light="green", cuts=(0.8,), metric="recall", title="recall")
+    assert next_line(summary(sure, open_one), Facts()).text.startswith("Recall could cross a threshold: about ")
+    assert next_line(summary(open_one, sure), Facts()).text.startswith("The figure could cross a threshold: about ")
+    fern = est(0.83, "fern", light="green", cuts=(0.8,))
+    oak = est(0.95, "oak", light="green", cuts=(0.8,))
+    assert next_line(summary(oak, fern), Facts()).text.startswith("That of fern could cross a threshold: ")
 
 
 def test_the_figure_that_decided_has_its_unit() -> None:
@@ -97,7 +139,7 @@ def test_a_figure_beside_its_threshold_says_how_many_items_would_settle_it() -> 
     assert more_items(near) == 180
     assert "180 more items would settle it" in next_line(summary(near), Facts()).text
     at = est(0.8, light="green", cuts=(0.8,))
-    assert "will hardly settle it" in next_line(summary(at), Facts()).text
+    assert "is at a threshold" in next_line(summary(at), Facts()).text
 
 
 def test_what_failed_is_counted_where_the_figure_is_a_share() -> None:
@@ -108,7 +150,7 @@ def test_what_failed_is_counted_where_the_figure_is_a_share() -> None:
 @pytest.mark.parametrize(
     ("outcome", "said"),
     [
-        ("better", "Oak is better than fern by 0.20 in F1, which is shown"),
+        ("better", "Oak is better than fern by 0.20 in F1, more than chance explains"),
         ("no difference shown", "Between oak and fern no difference in F1 is shown: 0.90 and 0.70"),
     ],
 )
@@ -127,7 +169,9 @@ def test_many_groups_the_best_the_worst_and_who_is_not_told_apart() -> None:
     own = [est(0.9 - 0.1 * i, f"m{i}") for i in range(8)]
     rows = [("m0", f"m{i}", 0.1 * i, "better" if i > 2 else "no difference shown") for i in range(1, 8)]
     said = sentence(summary(*own, light="unlit"), Facts(by=("model",), tables=pairs(*rows)))
-    assert said.startswith("m0 is best in F1, 0.90; m7 is worst, 0.20; not told apart from the best: m1 and m2")
+    assert said.startswith(
+        "m0 is best in F1, 0.90; m7 is worst, 0.20; no difference from the best is shown for m1 and m2"
+    )
 
 
 def test_groups_of_one_figure_share_their_decimals() -> None:
@@ -150,7 +194,7 @@ def test_a_long_name_is_the_same_in_a_figure_and_in_a_comparison() -> None:
     name = "a model whose name has more than forty characters"
     facts = Facts(by=("model",), tables=pairs((name, "fern", 0.2, "better")))
     said = sentence(summary(est(0.9, name), est(0.7, "fern"), light="unlit"), facts)
-    assert "is better than fern by 0.20 in F1, which is shown" in said
+    assert "is better than fern by 0.20 in F1, more than chance explains" in said
 
 
 def test_a_difference_of_all_items_is_a_hundred_points() -> None:

@@ -80,8 +80,8 @@ def test_a_difference_that_is_not_shown_says_what_would_show_it() -> None:
 @pytest.mark.parametrize(
     ("note", "n", "n_open", "why", "after"),
     [
-        ("The open questions could change this", 40, 4, "fern wins 20 questions and oak 5, and the 4 still open could change that",
-         "Missing for a light: let people decide the 4 open questions."),
+        ("The open questions could change this", 40, 4, "fern wins 20 questions and oak 5, but the 4 still open could decide it otherwise",
+         "Let people decide the 4 open questions."),
         ("The outcome of 9 questions rests on baseline/lexical, which compares words (no label checks them)", 40, 0,
          "fern wins 20 questions and oak 5, but words alone were compared, which no labels confirm",
          "Missing for a light: a judge that reads, or labels of people for such questions."),
@@ -148,13 +148,13 @@ def test_of_one_model_it_is_said_whether_its_confidence_tells_right_from_wrong()
 
 def test_of_two_models_each_has_its_sentence_and_those_of_one_light_are_compared() -> None:
     assert sentence("confidence", ranks(oak=(0.9, "green"), fern=(0.45, "red"))).endswith(
-        "in 90% of pairs. Fern's does not: 45%, about as by chance."
+        "in 90% of pairs. Fern's does not: 45%, about what chance gives."
     )
     rows = ranks(oak=(0.95, "green"), fern=(0.85, "green"))
     shown = sentence("confidence", rows, by=("model",), tables=compared(("auroc_uncertainty", "oak", "fern", "better")))
     assert shown == (
         "The confidence of oak and fern tells right answers from wrong ones: "
-        "a right answer is more confident than a wrong one in 95% to 85% of pairs. Oak is better at it than fern, which is shown."
+        "a right answer is more confident than a wrong one in 95% to 85% of pairs. Oak's is better than fern's, more than chance explains."
     )
     alike = compared(("auroc_uncertainty", "oak", "fern", "no difference shown"))
     assert sentence("confidence", rows, by=("model",), tables=alike).endswith("Between the two no difference is shown.")

@@ -56,7 +56,7 @@ def taken(model: str, value: float, light: str) -> Estimate:
         ),
         (
             found("model not named", 1.0, 1.0, 1.0, "grey", n=2), "grey",
-            "How well the model finds the entities is not known: it rests on 2 texts, and 20 are needed.",
+            "How well the model finds the entities is not known: it rests on only 2 texts, and 20 are needed.",
             "Add 18 more texts.",
         ),
     ],
@@ -66,6 +66,16 @@ def test_one_model(own: list[Estimate], light: str, said: str, then: str) -> Non
     assert (result.answer, result.next.text) == (said, then)
 
 
+def test_what_is_found_is_said_where_classes_cannot_be_judged() -> None:
+    own = found("ash", 0.33, 0.2, 1.0, "grey")
+    few = "PERSON is found in only 10 texts and a light needs 20"
+    result = answer("ner_quality", summary("grey", *own, decided=own[0], missing=few), tables=confusions())
+    assert result.answer == (
+        "Ash finds 20% of the entities with place and class right, and all of what it marks is right. "
+        f"Which classes are confused is not known: {few}."
+    )
+
+
 def test_two_models_and_the_class_that_the_worse_takes_for_another() -> None:
     bad = taken("fern", 0.57, "red")
     own = [*found("oak", 0.9, 0.89, 0.9), *found("fern", 0.4, 0.45, 0.4, "yellow"), taken("oak", 0.1, "green"), bad]
@@ -73,7 +83,7 @@ def test_two_models_and_the_class_that_the_worse_takes_for_another() -> None:
     tables |= confusions(("fern", "PRODUCT", "PLACE", 20, 0.57), ("fern", "PRODUCT", "(missed)", 30, 0.9))
     result = answer("ner_quality", summary("red", *own, decided=bad), by=("model",), tables=tables)
     assert result.answer == (
-        "Oak finds 89% of the entities with place and class right, fern 45%; oak is better, which is shown. "
+        "Oak finds 89% of the entities with place and class right, fern 45%; oak is better, more than chance explains. "
         "Fern takes PRODUCT for PLACE too often, in 57% of cases."
     )
     assert result.next.text == "Look at the PRODUCT entities that fern takes for PLACE."
@@ -92,7 +102,10 @@ def test_what_is_right_is_told_where_the_better_model_finds_no_more() -> None:
     own = [*found("oak", 0.9, 0.82, 1.0), *found("fern", 0.67, 1.0, 0.5, "yellow")]
     tables = {"comparisons": pairs("strict_f1", ("oak", "fern", "better")), **confusions()}
     result = answer("ner_quality", summary("yellow", *own, decided=own[3]), by=("model",), tables=tables)
-    assert result.answer == "Of what oak marks 100% is right, of what fern marks 50%; oak is better, which is shown."
+    assert (
+        result.answer
+        == "Of what oak marks 100% is right, of what fern marks 50%; oak is better, more than chance explains."
+    )
 
 
 def test_of_many_models_the_best_the_worst_and_those_not_told_apart() -> None:
@@ -102,7 +115,7 @@ def test_of_many_models_the_best_the_worst_and_those_not_told_apart() -> None:
     result = answer("ner_quality", summary("green", *own, decided=own[0]), by=("model",), tables=tables)
     assert result.answer == (
         "m0 is best: it finds 90% of the entities with place and class right; m6, the worst, finds 30%. "
-        "Not told apart from the best: m1."
+        "No difference from the best is shown for m1."
     )
 
 
@@ -128,16 +141,16 @@ def open_in(model: str, value: float | None, light: str = "green", **more: Any) 
     [
         (
             open_in("oak", 0.3, "red"), "red",
-            "Where strings are repeated, oak leaves open which place it means in 30% of texts. Class PLACE is concerned most often. "
+            "Where strings are repeated, oak leaves open which place it means in 30% of texts. Entities of class PLACE are affected most. "
             "That is not good enough.",
         ),
         (
             open_in("oak", 0.0), "green",
-            "Where strings are repeated, oak never leaves open which place it means. Class PLACE is concerned most often. That is good enough.",
+            "Where strings are repeated, oak never leaves open which place it means. Entities of class PLACE are affected most. That is good enough.",
         ),
         (
             open_in("oak", 1.0, "grey", n=3), "grey",
-            "Which places oak leaves open is not known: it rests on 3 texts, and 20 are needed.",
+            "Which places oak leaves open is not known: it rests on only 3 texts, and 20 are needed.",
         ),
         (
             open_in("oak", None, "grey", n=0, note="no text has a repeated string"), "grey",
@@ -164,7 +177,7 @@ def test_two_models_that_leave_places_open() -> None:
     result = answer("ner_conflicts", summary("unlit", *own), by=("model",), tables=tables, parameters={"lights": {}})
     assert result.answer == (
         "Where strings are repeated, oak leaves open which place it means in 12% of texts, fern in 47%; "
-        "oak is better, which is shown. No thresholds say what is good enough."
+        "oak is better, more than chance explains. No thresholds say what is good enough."
     )
 
 
@@ -182,7 +195,7 @@ DEFINED, SHOWN_BY_EXAMPLES, ONE = "name only → definition", "definition → ex
     [
         (
             [gain("oak", 15.1, DEFINED, "red"), gain("oak", -0.4, SHOWN_BY_EXAMPLES, "green"), gain("oak", 4.2, ONE)], "red",
-            "Oak finds entities better with definitions (by 15 points of F1) and with one class per request (by 4.2 points of F1); "
+            "The wording matters: oak finds entities better with definitions (by 15 points of F1) and with one class per request (by 4.2 points of F1); "
             "it is not shown to be better with examples.", "Ask oak with definitions.",
         ),
         (
@@ -196,7 +209,7 @@ DEFINED, SHOWN_BY_EXAMPLES, ONE = "name only → definition", "definition → ex
         ),
         (
             [gain("oak", 0, DEFINED, "grey", n=4)], "grey",
-            "Whether oak finds entities better with definitions is not known: it rests on 4 texts, and 20 are needed.", "Add 16 more texts.",
+            "Whether oak finds entities better with definitions is not known: it rests on only 4 texts, and 20 are needed.", "Add 16 more texts.",
         ),
         (
             [gain("oak", 0, DEFINED, "grey", note="neither wording finds a true entity")], "grey",

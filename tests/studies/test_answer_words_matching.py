@@ -29,7 +29,7 @@ def found(
         (found(FERN, 0.9, 0.9, 0.9), "green", "Fern finds 90% of the true violations, and 90% of what it reports is right. That is good enough."),
         (found(FERN, 0.3, 0.8, 0.2, "red"), "red", "Fern finds 80% of the true violations, but 80% of what it reports is wrong. That is not good enough."),
         (found(FERN, 0.5, 0.5, 0.9, "unlit"), "unlit", "Fern finds 50% of the true violations, and 90% of what it reports is right. No thresholds say what is good enough."),
-        (found(FERN, 1.0, 1.0, 1.0, "grey", n=2), "grey", "How well fern finds the true violations is not known: it rests on 2 texts, and 20 are needed."),
+        (found(FERN, 1.0, 1.0, 1.0, "grey", n=2), "grey", "How well fern finds the true violations is not known: it rests on only 2 texts, and 20 are needed."),
     ],
 )  # fmt: skip
 def test_one_checker(own: list[Estimate], light: str, said: str) -> None:
@@ -53,7 +53,7 @@ def test_three_checkers_by_their_names_without_version_and_model() -> None:
     tables = {"checkers": CHECKERS, "comparisons": pairs("f1", *rows, by="checker")}
     result = answer("matching", summary("red", *own, decided=own[6]), by=("checker",), tables=tables)
     assert result.answer == (
-        "Moss is best: it finds 70% of the true violations; fern, the worst, finds 6%. Not told apart from the best: reed. "
+        "Moss is best: it finds 70% of the true violations; fern, the worst, finds 6%. No difference from the best is shown for reed. "
         "Fern is not good enough."
     )
     assert result.next.text == "Look at what fern misses."
@@ -100,7 +100,7 @@ def settings(
         (
             settings(0.85, 0.73, "green"), "green", {},
             "Yes: on unseen texts calibrated settings agree better with people than the defaults, F1 0.85 against 0.73. "
-            "That is due to the threshold, 0.15 in place of 0.5; that other weights help is not shown.",
+            "The threshold does it, 0.15 instead of 0.5; other weights are not shown to help.",
             "Use weights.json in the study matching.",
         ),
         (
@@ -119,11 +119,11 @@ def settings(
         ),
         (
             settings(1.0, 1.0, "yellow"), "yellow", {"fits": fits(0.5).assign(text_overlap=0.3)},
-            "The defaults already agree best with people: calibration changes nothing, F1 1.00 on unseen texts.", "Keep the defaults.",
+            "No: calibration changes nothing; no other settings agree better with people than the defaults, F1 1.00 on unseen texts.", "Keep the defaults.",
         ),
         (
             settings(1.0, 1.0, "grey", n=2), "grey", {},
-            "Whether calibrated weights agree better with people than the defaults is not known: it rests on 2 texts, and 20 are needed.",
+            "Whether calibrated weights agree better with people than the defaults is not known: it rests on only 2 texts, and 20 are needed.",
             "Add 18 more texts with verdicts.",
         ),
     ],

@@ -28,10 +28,10 @@ FAITH, RIGHT, POINT = "faithfulness", "answer_correctness", "answer_relevance"
         ),
         (
             [est(FAITH, 0.93, "oak"), est(RIGHT, 0.64, "oak"), est("context_recall", 0.76, "oak")], "unlit",
-            "Oak's answers are 93% faithful to their contexts and 64% right; their contexts hold 76% of what the right answers need.",
+            "Oak's answers are 93% faithful to their contexts and 64% right; their contexts hold 76% of what right answers need.",
         ),
-        ([est("context_recall", 0.76, "oak")], "unlit", "Oak's contexts hold 76% of what the right answers need."),
-        ([est(FAITH, 1.0, "oak", light="grey", n=2)], "grey", "How good oak's answers are is not known: it rests on 2 answers, and 20 are needed."),
+        ([est("context_recall", 0.76, "oak")], "unlit", "Oak's contexts hold 76% of what right answers need."),
+        ([est(FAITH, 1.0, "oak", light="grey", n=2)], "grey", "How good oak's answers are is not known: it rests on only 2 answers, and 20 are needed."),
         (
             [est(FAITH, 1.0, "oak", light="grey", n=20, n_unscored=20)], "grey",
             "How good oak's answers are is not known: 20 of 40 answers have no score.",
@@ -55,7 +55,7 @@ def test_two_models_whose_answers_are_better_and_what_else_is_wrong() -> None:
     tables = {"comparison": pairs(RIGHT, ("fern", "oak", "better"))}
     result = answer("rag_generation", summary("yellow", *own, decided=low), by=("model",), tables=tables)
     assert result.answer == (
-        "Fern's answers are 87% right, oak's 64%; fern is better, which is shown. "
+        "Fern's answers are 87% right, oak's 64%; fern is better, more than chance explains. "
         "Oak's are not always faithful to their contexts (85%). Oak is between the thresholds."
     )
 
@@ -66,7 +66,7 @@ def test_of_many_models_the_best_the_worst_and_those_not_told_apart() -> None:
     tables = {"comparison": pairs(FAITH, *rows)}
     said = answer("rag_generation", summary("red", *own, decided=own[6]), by=("model",), tables=tables).answer
     assert said == (
-        "m0's answers are 90% faithful to their contexts, m6's, the worst, 30%; not told apart from the best: m1. m6 is not good enough."
+        "m0's answers are 90% faithful to their contexts, m6's, the worst, 30%; no difference from the best is shown for m1. m6 is not good enough."
     )
 
 
@@ -102,10 +102,10 @@ def ranks(run: str, value: float | None, light: str = "unlit", metric: str = "nd
 @pytest.mark.parametrize(
     ("own", "light", "said"),
     [
-        ([ranks("run", 0.72, "green")], "green", "The search ranks the first 5 passages 72% as well as possible. That is good enough."),
+        ([ranks("run", 0.72, "green")], "green", "The search reaches 72% of the best possible ranking of the first 5 passages. That is good enough."),
         (
             [ranks("run", 0.3, "red"), ranks("run", 0.5, metric="hit_rate_at_5")], "red",
-            "The search ranks the first 5 passages 30% as well as possible. For 50% of queries one that answers is among them. "
+            "The search reaches 30% of the best possible ranking of the first 5 passages. For 50% of queries one that answers is among them. "
             "That is not good enough.",
         ),
         ([ranks("run", 0.0, "red")], "red", "The search finds no passage that answers among the first 5. That is not good enough."),
@@ -114,7 +114,7 @@ def ranks(run: str, value: float | None, light: str = "unlit", metric: str = "nd
             "Words finds a passage that answers among the first 5 for 60% of queries. No thresholds say what is good enough.",
         ),
         ([ranks("words", 0.41, metric="mrr_at_5", ci_low=0.3, ci_high=0.5)], "unlit", "Words reaches 0.41 in nDCG@5. No thresholds say what is good enough."),
-        ([ranks("run", 1.0, "grey", n=2)], "grey", "How well the search finds passages is not known: it rests on 2 queries, and 20 are needed."),
+        ([ranks("run", 1.0, "grey", n=2)], "grey", "How well the search finds passages is not known: it rests on only 2 queries, and 20 are needed."),
         ([ranks("run", None, note="no query has a relevant passage")], "unlit", "How well passages are found is not known: no query has a relevant passage."),
     ],
 )  # fmt: skip
@@ -122,6 +122,19 @@ def test_one_search(own: list[Estimate], light: str, said: str) -> None:
     decides = own[0] if light != "unlit" else None
     facts = {"parameters": {"lights": {}}}
     assert answer("rag_retrieval", summary(light, *own, decided=decides), **facts).answer == said
+
+
+def test_a_search_that_lacks_one_query_of_many_is_compared() -> None:
+    own = [ranks("moss", 0.724, n=25), ranks("reed", 0.72, n=25)]
+    result = answer("rag_retrieval", summary("unlit", *own), notes=(absent("1 of 25 queries absent (reed)"),))
+    assert result.answer.startswith(
+        "Moss reaches 72% of the best possible ranking of the first 5 passages, reed 72%; whether that is chance was not tested."
+    )
+
+
+def test_of_few_queries_the_next_step_is_more_of_them_also_without_thresholds() -> None:
+    result = answer("rag_retrieval", summary("unlit", ranks("run", 1.0, n=7)))
+    assert result.next.text == "Add 13 more queries."
 
 
 def test_two_searches_of_which_one_lacks_most_queries() -> None:
@@ -134,13 +147,18 @@ def test_two_searches_of_which_one_lacks_most_queries() -> None:
 
 @pytest.mark.parametrize(
     ("outcome", "after"),
-    [("better", "dense is better, which is shown"), ("no difference shown", "no difference between them is shown")],
+    [
+        ("better", "dense is better, more than chance explains"),
+        ("no difference shown", "no difference between them is shown"),
+    ],
 )
 def test_two_searches(outcome: str, after: str) -> None:
     own = [ranks("dense", 0.93), ranks("words", 0.38)]
     tables = {"comparison": pairs("ndcg_at_5", ("dense", "words", outcome), by="run")}
     result = answer("rag_retrieval", summary("unlit", *own), by=("run",), tables=tables, parameters={"lights": {}})
-    assert result.answer.startswith(f"Dense ranks the first 5 passages 93% as well as possible, words 38%; {after}.")
+    assert result.answer.startswith(
+        f"Dense reaches 93% of the best possible ranking of the first 5 passages, words 38%; {after}."
+    )
 
 
 def test_scores_that_are_distances_are_to_be_turned_round() -> None:
@@ -181,7 +199,7 @@ def queries(outcome: str) -> dict[str, pd.DataFrame]:
             {"tables": chunks("better") | queries("no difference shown")},
             "Questions find their source most often with 4 chunks, 90%; 240 characters each are shown to be best. "
             "The embedding finds the right chunk first for 86% of questions. Several queries are not shown to help.",
-            "Try k = 4 and chunks of 240 characters.",
+            "Try 4 chunks (k = 4) and chunks of 240 characters.",
         ),
         (
             [hits("hit_rate_at_1", 0.1, "red"), at(5, 0.3)], "red", {"tables": chunks("no difference shown") | queries("worse")},
@@ -198,12 +216,12 @@ def queries(outcome: str) -> dict[str, pd.DataFrame]:
         ),
         (
             [hits("hit_rate_at_1", 1.0, "grey", n=2), at(1, 1.0, n=2)], "grey", {},
-            "How well the embedding finds chunks is not known: it rests on 2 generated questions, and 20 are needed.",
+            "How well the embedding finds chunks is not known: it rests on only 2 generated questions, and 20 are needed.",
             "Add 18 more generated questions.",
         ),
         (
             [hits("hit_rate_at_1", 0.9), at(2, 1.0, light="grey", n=3)], "grey", {},
-            "How often questions find their source is not known: it rests on 3 questions, and 20 are needed. "
+            "How often questions find their source is not known: it rests on only 3 questions, and 20 are needed. "
             "The embedding finds the right chunk first for 90% of questions.", "Name the sources of 17 more questions.",
         ),
         ([], "unlit", {}, "How the RAG should be tuned is not known: nothing was compared.", "Set question_model and n_chunks to look at the embedding."),

@@ -77,7 +77,7 @@ def test_in_a_discussion_more_answers_are_better_and_ends_do_not_matter() -> Non
 @pytest.mark.parametrize(
     ("outcome", "said"),
     [
-        ("lower", "Sessions are shorter with fern than with oak, 2.0 answers against 4.0, which is shown; oak's are neither short nor long."),
+        ("lower", "Sessions are shorter with fern than with oak, 2.0 answers against 4.0, more than chance explains; oak's are neither short nor long."),
         (
             "no difference shown",
             "Between fern and oak no difference in length is shown: 2.0 and 4.0 answers a session; oak's are neither short nor long.",
@@ -101,7 +101,7 @@ def test_of_many_models_the_ends_and_those_that_are_not_told_apart() -> None:
     rows = [("m0", f"m{i}", -float(i), "better" if i > 1 else "no difference shown") for i in range(1, 7)]
     facts = Facts(by=("model",), tables=compared("answers", *rows, unit="answers"))
     assert of_dialogue(summary("red", *own, decided=own[-1]), facts).answer.startswith(
-        "Sessions are shortest with m0 (2.0 answers) and longest with m6 (8.0); not told apart from the shortest: m1; m6's are too long."
+        "Sessions are shortest with m0 (2.0 answers) and longest with m6 (8.0); no difference from the shortest is shown for m1; m6's are too long."
     )
 
 
@@ -158,7 +158,7 @@ def test_nearly_all_contexts_are_not_all() -> None:
 @pytest.mark.parametrize(
     ("outcome", "said"),
     [
-        ("better", "Oak finds the fact more often than fern, in 95% of contexts against 80%, which is shown; fern is between the thresholds."),
+        ("better", "Oak finds the fact more often than fern, in 95% of contexts against 80%, more than chance explains; fern is between the thresholds."),
         ("no difference shown", "Neither oak nor fern is shown to find the fact more often: in 95% and 80% of contexts; fern is between the thresholds."),
     ],
 )  # fmt: skip
@@ -172,7 +172,7 @@ def test_of_many_models_the_best_the_worst_and_those_not_told_apart() -> None:
     rows = [("m0", f"m{i}", i / 10, "better" if i > 1 else "no difference shown") for i in range(1, 7)]
     facts = Facts(by=("model",), tables=compared("recall", *rows))
     assert of_needle(summary("red", *own, decided=own[-1]), facts).answer == (
-        "m0 finds the fact most often, in 95% of contexts, not told apart from m1; m6 least often, in 35%, too rarely."
+        "m0 finds the fact most often, in 95% of contexts (no difference from it is shown for m1); m6 least often, in 35%, too rarely."
     )
 
 

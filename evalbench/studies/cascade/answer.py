@@ -106,8 +106,8 @@ def _grey(
             else None
         )
     elif summary.OPEN in advantage.note:
-        why = f"{_counts(a, b, won, lost)}, and the {count(n_open)} still open could change that"
-        after = f"Missing for a light: let people decide the {counted(n_open, 'open question')}."
+        why = f"{_counts(a, b, won, lost)}, but the {count(n_open)} still open could decide it otherwise"
+        after = f"Let people decide the {counted(n_open, 'open question')}."
     elif summary.BY_WORDS in advantage.note:
         why = f"{_counts(a, b, won, lost)}, but words alone were compared, which no labels confirm"
         after = "Missing for a light: a judge that reads, or labels of people for such questions."

@@ -59,7 +59,7 @@ def _chance(e: core.Estimate) -> str:
     """Against a coin, which finds the right one in half of all pairs."""
     if (e.ci_high or 0.0) < COIN:
         return "less than by chance"
-    return "about as by chance" if (e.ci_low or 0.0) <= COIN else "more than by chance, yet too little"
+    return "about what chance gives" if (e.ci_low or 0.0) <= COIN else "more than by chance, yet too little"
 
 
 def _unknown(rows: Sequence[core.Estimate], summary: core.Summary, *, first: bool) -> str:
@@ -133,4 +133,4 @@ def _compared(facts: Facts) -> str:
         return ""
     if not row.better:
         return " Between the two no difference is shown."
-    return f" {kit.saying.opened(row.better)} is better at it than {row.worse}, which is shown."
+    return f" {kit.saying.opened(row.better)}'s is better than {row.worse}'s, {kit.saying.BEYOND_CHANCE}."

@@ -77,10 +77,10 @@ def _several(summary: core.Summary, facts: Facts, ordered: Sequence[core.Estimat
     if len(ordered) > 2:
         compared = {frozenset((d.a, d.b)) for d in facts.differences("answers")}
         alike = [name_of(e) for e in by_length[1:] if frozenset((name_of(a), name_of(e))) in compared - shown]
-        beside_it = f"; not told apart from the shortest: {kit.saying.names(alike, 3)}" if alike else ""
+        beside_it = f"; {kit.saying.as_good_as_best(alike, 'the shortest')}" if alike else ""
         said = f"{words.sessions} are shortest with {name_of(a)} ({short} answers) and longest with {name_of(b)} ({long}){beside_it}"
     elif {name_of(a), name_of(b)} in shown:
-        said = f"{words.sessions} are shorter with {name_of(a)} than with {name_of(b)}, {short} answers against {long}, which is shown"
+        said = f"{words.sessions} are shorter with {name_of(a)} than with {name_of(b)}, {short} answers against {long}, {kit.saying.BEYOND_CHANCE}"
     else:
         said = f"between {name_of(a)} and {name_of(b)} no difference in length is shown: {short} and {long} answers a session"
     return f"{kit.saying.opened(said)}; {_worst(summary, ordered, words)}."
@@ -122,7 +122,7 @@ def _resolved(summary: core.Summary, facts: Facts, ordered: Sequence[core.Estima
         if not d.better:
             return "Neither model is shown to resolve more."
         best, worst = (next(e for e in ends if name_of(e) == name) for name in (d.better, d.worse))
-        return f"{kit.saying.opened(d.better)} resolves more, {share(best.value or 0.0)} against {share(worst.value or 0.0)}, which is shown."
+        return f"{kit.saying.opened(d.better)} resolves more, {share(best.value or 0.0)} against {share(worst.value or 0.0)}, {kit.saying.BEYOND_CHANCE}."
     low, high = min(e.value or 0.0 for e in ends), max(e.value or 0.0 for e in ends)
     return (
         f"Of them {share(low)} to {share(high)} were resolved."

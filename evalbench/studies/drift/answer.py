@@ -18,6 +18,7 @@ BECAUSE = {
 }
 """What a test says that decided and is neither the drop nor a statistic of the texts."""
 UNKNOWN = "whether quality has fallen since the validation is not known"
+THE_JUDGES = "a drop may be the judge's"
 MANY_YELLOW = 3
 _STATISTICS = ("stop_words_", "frequencies_", "counts_", "new_tokens_", "predictions_")
 
@@ -78,6 +79,8 @@ def _by_level(drop: core.Estimate) -> bool:
 def _why_unknown(drop: core.Estimate, then: core.Estimate, now: core.Estimate, facts: Facts) -> str:
     """For want of labels or of scores; else what the drop's note says."""
     most = float(facts.parameters.get("max_unscored", kit.MAX_UNSCORED))
+    if judge := _judge(drop):
+        return f"{judge}, so {THE_JUDGES if (drop.ci_low or 0.0) > 0 else 'it may hide a drop'}"
     lost = [e for e in (then, now) if e.n_unscored > most * (e.n + e.n_unscored + e.n_undefined)]
     if lost:
         e = max(lost, key=lambda e: e.n_unscored)
@@ -90,6 +93,15 @@ def _why_unknown(drop: core.Estimate, then: core.Estimate, now: core.Estimate, f
         return "there are no labels"
     e = min(few, key=lambda e: e.n)
     return f"{_side(e)} has {core.counted(e.n, 'label') if e.n else 'no labels'}"
+
+
+def _judge(drop: core.Estimate | None) -> str:
+    """What has become of the judge where that holds the light of the drop back, a clause; else empty."""
+    note = "" if drop is None else drop.note
+    if note.startswith("the judge changed"):
+        return "another judge marked the later sample"
+    moved = re.match(r"the judge itself moved by ([−-]?)", note)
+    return f"the judge itself has become {'stricter' if moved[1] else 'more lenient'}" if moved else ""
 
 
 def _side(e: core.Estimate) -> str:
@@ -152,6 +164,8 @@ def _next(summary: core.Summary, facts: Facts) -> core.Line:
             return core.Line(
                 f"Label {core.counted(more, 'more response')} of {SIDES[side]} ({LEAST_ROWS} are needed).", "figures"
             )
+    if light == "grey" and _judge(_figure(summary, "drop")):
+        return core.Line("Have one judge mark both samples anew, or people label them.", "figures")
     if light == "grey" and e is not None and e.light != "grey":
         return core.Line("Look at the responses that are empty or errors.", "items")
     if e is not None and light in ("yellow", "red") and (default.text.startswith("Look at") or _by_level(e)):

@@ -233,5 +233,10 @@ def held_by_judge(test: Test, judge_drift: Mapping[str, Any] | None, *, again: b
     shown = f"a drop may be the judge's; by itself it would be {test.light}"
     may = "a drop may be hidden by the judge" if test.light == "green" else shown
     why = f"{'the judge moved or changed' if again else reason}, so {may}"
-    estimates = [replace(e, light="grey") if e.light not in ("grey", "unlit") else e for e in test.estimates]
+    estimates = [
+        replace(e, light="grey", note="; ".join(filter(None, (reason, e.note))))
+        if e.light not in ("grey", "unlit")
+        else e
+        for e in test.estimates
+    ]
     return replace(test, light="grey", why=why, estimates=estimates, drawn=test.drawn[:0])

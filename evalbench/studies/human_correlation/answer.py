@@ -38,7 +38,10 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
         said = f"Whether {_one_of(scorers)} {MAY} is not known yet: {_agrees(known[0], scorers, facts)}, {why}."
     else:
         said = _said([e for e in known if e.light == known[0].light], scorers, facts)
-        after = "Let people mark, or try other metrics." if known[0].light == "red" else None
+        after = {
+            "red": "Let people mark, or try other metrics.",
+            "yellow": f"Look at the outputs on which {known[0].group['scorer']} and people differ most.",
+        }.get(known[0].light)
     return kit.answering.answered(summary, facts, said, next=after)
 
 

@@ -22,9 +22,14 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
             summary, facts, "What the scores show cannot be said: no model has a value on any metric."
         )
     rows = facts.differences(lead.metric)
-    said = f"{_standing(ordered, rows)}{_light(summary, ordered)}."
+    said, light = _standing(ordered, rows), _light(summary, ordered)
+    others = ""
     if len(ordered) == 2:
-        said += _others(facts, lead.metric, next((r.better for r in rows if r.better), ""))
+        others = _others(facts, lead.metric, next((r.better for r in rows if r.better), ""))
+    if others and summary.verdict.light == "unlit":
+        said = f"{said}.{others} {kit.saying.opened(light.removeprefix('; '))}."
+    else:
+        said = f"{said}{light}.{others}"
     return kit.answering.answered(summary, facts, said)
 
 
@@ -42,7 +47,7 @@ def _standing(ordered: Sequence[core.Estimate], rows: Sequence[Difference]) -> s
             return (
                 f"On {where} none of {count(len(ordered))} models is shown to be better: {first} ({a}) to {last} ({b})"
             )
-        others = f"; not told apart from the best: {kit.saying.names(alike, NAMED)}" if alike else ""
+        others = f"; {kit.saying.as_good_as_best(alike)}" if alike else ""
         tested = "" if rows else "; whether that is chance was not tested"
         return f"On {where} {a} is best with {first} and {b} worst with {last}{others}{tested}"
     one, other = (kit.saying.named(e.group.get("model", "")) for e in (best, worst))
@@ -81,4 +86,4 @@ def _others(facts: Facts, metric: str, better: str) -> str:
         return f" On {count(len(shown))} of {of} one is shown."
     same = sum(d.better == better for d in shown)
     worse = f", and worse on {count(len(shown) - same)}" if len(shown) > same else ""
-    return f" So it is on {count(same) if same else 'none'} of {of}{worse}."
+    return f" {kit.saying.opened(better)} is better on {count(same) if same else 'none'} of {of}{' too' if same else ''}{worse}."

@@ -58,7 +58,7 @@ def _next(summary: core.Summary, facts: Facts, sought: Sought) -> str | None:
     if any(note.kind == "shifted" for note in facts.notes):
         return "Check from where places are counted, and run again."
     open_ones = kit.finders.told(summary, facts, sought)[1]
-    if summary.verdict.light == "grey" and open_ones:
+    if summary.verdict.light in ("grey", "unlit") and open_ones:
         return kit.doubts.adding(open_ones[-1], facts, "text")
     if summary.verdict.light not in ("yellow", "red") or decides is None:
         return None

@@ -43,7 +43,7 @@ def _whether(summary: core.Summary, facts: Facts, objective: str) -> str:
     own, first = (_fit(facts, fold) for fold in ("all", "defaults"))
     name = WORDS[objective]
     if not _changed(own, first) and abs(held - default) < 0.005:
-        return f"The defaults already agree best with people: calibration changes nothing, {name} {held:.2f} on unseen texts."
+        return f"No: calibration changes nothing; no other settings agree better with people than the defaults, {name} {held:.2f} on unseen texts."
     start = {
         "green": "Yes: on unseen texts calibrated settings agree better with people than the defaults",
         "yellow": "No: on unseen texts calibrated settings are not shown to agree better with people than the defaults",
@@ -62,8 +62,8 @@ def _by_what(summary: core.Summary, facts: Facts, objective: str) -> str:
         heavy = sorted((c for c in COMPONENTS if c in own.index), key=lambda c: -float(own[c]))[:2]
         return f"Most weight goes to {kit.saying.names([c.replace('_', ' ') for c in heavy])}."
     first, last = float(default["score_threshold"]), float(own["score_threshold"])
-    moved = f"the threshold, {last:.2g} in place of {first:.2g}" if first != last else "thresholds"
-    return f"That is due to {moved}; that other weights help is not shown."
+    moved = f"The threshold does it, {last:.2g} instead of {first:.2g}" if first != last else "The thresholds do it"
+    return f"{moved}; other weights are not shown to help."
 
 
 def _fit(facts: Facts, fold: str) -> pd.Series:

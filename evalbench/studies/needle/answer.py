@@ -58,10 +58,10 @@ def _several(ordered: Sequence[core.Estimate], facts: Facts) -> str:
     a, b, most, least = name_of(best), name_of(worst), _share(best.value or 0.0), _share(worst.value or 0.0)
     if len(ordered) > 2:
         alike = kit.saying.not_told_apart(ordered, rows)[1:]
-        beside = f", not told apart from {kit.saying.names(alike, 3)}" if alike else ""
+        beside = f" ({kit.saying.as_good_as_best(alike, 'it')})" if alike else ""
         return f"{kit.saying.opened(a)} finds the fact most often, in {most} of contexts{beside}; {b} least often, in {least}"
     if any(d.better == a for d in rows):
-        return f"{kit.saying.opened(a)} finds the fact more often than {b}, in {most} of contexts against {least}, which is shown"
+        return f"{kit.saying.opened(a)} finds the fact more often than {b}, in {most} of contexts against {least}, {kit.saying.BEYOND_CHANCE}"
     if not rows:
         return f"{kit.saying.opened(a)} finds the fact in {most} of contexts, {b} in {least}"
     return f"Neither {a} nor {b} is shown to find the fact more often: in {most} and {least} of contexts"

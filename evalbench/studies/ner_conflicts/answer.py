@@ -50,7 +50,8 @@ def _how_often(known: list[core.Estimate], facts: Facts) -> str:
     said = f"Where strings are repeated, {a} leaves open which place it means in {low} of texts"
     if len(known) == 1:
         return f"{said}."
-    return f"{said}, {b} in {high}; {kit.doubts.shown(known, facts.differences(SHARE))}."
+    last = f"{b}, the worst," if len(known) > 2 else b
+    return f"{said}, {last} in {high}; {kit.doubts.shown(known, facts.differences(SHARE))}."
 
 
 def _which_class(known: list[core.Estimate], facts: Facts) -> str:
@@ -59,7 +60,7 @@ def _which_class(known: list[core.Estimate], facts: Facts) -> str:
     own = table[(table["kind"] == CLASS) & table["model"].isin([e.group.get("model", "") for e in known])]
     counts = own["entity_class"].value_counts()
     most = len(counts) > 1 and counts.iloc[0] > counts.iloc[1]
-    return f"Class {counts.index[0]} is concerned most often." if most else ""
+    return f"Entities of class {counts.index[0]} are affected most." if most else ""
 
 
 def _next(summary: core.Summary, facts: Facts) -> str | None:

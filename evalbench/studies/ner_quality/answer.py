@@ -24,7 +24,7 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     if summary.verdict.light == "grey" and not open_ones:
         said.append(f"Which classes are confused is not known: {_why(summary)}.")
     return kit.answering.answered(
-        summary, facts, kit.doubts.within(kit.doubts.with_doubt(summary, said)), next=_next(summary, facts)
+        summary, facts, kit.doubts.within(kit.doubts.with_doubt(summary, said), 38), next=_next(summary, facts)
     )
 
 

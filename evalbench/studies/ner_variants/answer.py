@@ -33,6 +33,8 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
         if len(models) > 2
         else [_of_one([s for s in steps if s.model == m], facts, short=len(models) > 1) for m in models]
     )
+    if len(models) == 1 and summary.verdict.light in ("yellow", "red"):
+        said = [f"The wording matters: {_of_one(steps, facts, short=False, opens=False)}"]
     if not steps:
         said = ["Whether the wording of a request matters is not known: only one was tried."]
     return kit.answering.answered(summary, facts, kit.doubts.within(said), next=_next(summary, facts, steps))
@@ -59,14 +61,15 @@ def texts(e: core.Estimate, facts: Facts) -> int:
     return e.n if own is None or own.empty else int(own["n"].iloc[0])
 
 
-def _of_one(steps: Sequence[Step], facts: Facts, *, short: bool) -> str:
+def _of_one(steps: Sequence[Step], facts: Facts, *, short: bool, opens: bool = True) -> str:
     name = kit.saying.name_of(steps[0].gain)
+    first_word = kit.saying.opened if opens else str
     clauses = []
     for effect in ("better", "worse"):
         if own := [s for s in steps if s.effect == effect]:
             parts = [f"with {s.what} (by {_points(s.gain)})" for s in own[:2]]
             clauses.append(f"{effect} {' and '.join(parts)}")
-    said = f"{kit.saying.opened(name)} finds entities {', '.join(clauses)}" if clauses else ""
+    said = f"{first_word(name)} finds entities {', '.join(clauses)}" if clauses else ""
     for effect, first, later in (
         ("not shown", f"it is not shown that {name} finds entities better", "it is not shown to be better"),
         ("not known", f"whether {name} finds entities better", "whether it is better"),
@@ -75,7 +78,7 @@ def _of_one(steps: Sequence[Step], facts: Facts, *, short: bool) -> str:
             break
         if whats := _either([s.what for s in steps if s.effect == effect]):
             clause = f"{later if said else first} with {whats}{' is not known' if effect == 'not known' else ''}"
-            said = f"{said}; {clause}" if said else kit.saying.opened(clause)
+            said = f"{said}; {clause}" if said else first_word(clause)
     return f"{said}{_reason(steps, facts)}."
 
 

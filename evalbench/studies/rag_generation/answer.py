@@ -15,7 +15,7 @@ ANSWERS = {
 }
 """What answers are, by a metric."""
 CONTEXTS = {
-    "context_recall": "contexts hold {} of what the right answers need",
+    "context_recall": "contexts hold {} of what right answers need",
     "context_precision": "contexts are in the right order by {}",
 }
 """What was retrieved, by a metric."""
@@ -110,6 +110,9 @@ def _of_several(summary: core.Summary, known: Sequence[core.Estimate], facts: Fa
     other = [o for o in _own(summary, worst, list(ANSWERS)) if _key(o) != _key(best) and o.light in ("yellow", "red")]
     faults = [_graded(o) for o in other[:1]]
     more = [f"{kit.saying.opened(b)} are {fault}." for fault in faults]
+    if _key(best) in ANSWERS:
+        found = _own(summary, worst, ["context_recall"])
+        more += [f"{kit.saying.opened(b)} {CONTEXTS[_key(o)].format(_share(o))}." for o in found]
     return [f"{said}; {sure}.", *more, kit.doubts.graded(summary, best.metric)]
 
 

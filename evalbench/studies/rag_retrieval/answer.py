@@ -10,7 +10,7 @@ from evalbench.kit.answering import Facts
 SAYS = {
     "hit_rate": "finds a passage that answers among the first {k} for {x} of queries",
     "recall": "finds {x} of the passages that answer among the first {k}",
-    "ndcg": "ranks the first {k} passages {x} as well as possible",
+    "ndcg": "reaches {x} of the best possible ranking of the first {k} passages",
     "precision": "gives {x} passages that answer among the first {k}",
 }
 """What a search does by a metric; any other is named."""
@@ -85,6 +85,6 @@ def _next(summary: core.Summary, facts: Facts, every: Sequence[core.Estimate]) -
         return "If the scores are distances, turn them round."
     if "have the same score" in notes:
         return "Give scores that differ, or ranks."
-    if summary.verdict.light != "grey":
+    if summary.verdict.light not in ("grey", "unlit"):
         return None
     return next(filter(None, (kit.doubts.adding(e, facts, "query") for e in reversed(every))), None)

@@ -15,10 +15,19 @@ from evalbench.studies.rag_tuning.summary import AT_1, HITS, TITLES, best_cells
 UNITS = {AT_1: "generated question", HITS.metric: "question"}
 
 
+NO_SIZE, NO_QUERIES = "; no size of chunks is shown to be best.", "Several queries are not shown to help."
+
+
 def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     """The number of chunks, their size, the embedding, the queries; what is not known."""
     by_k, size = numbers(summary, facts), best_size(facts)
-    said = [_chunks(by_k, size, facts), _embedding(summary, facts), _queries(facts)]
+    chunks, queries = _chunks(by_k, size, facts), _queries(facts)
+    if chunks.endswith(NO_SIZE) and queries == NO_QUERIES:
+        chunks, queries = (
+            chunks.replace(NO_SIZE, "; no size of chunks and no number of queries is shown to be best."),
+            "",
+        )
+    said = [chunks, _embedding(summary, facts), queries]
     for e in _open(summary, facts):
         what = "How well the embedding finds chunks" if e.metric == AT_1 else "How often questions find their source"
         said.insert(0, f"{what} is not known: {kit.doubts.lacking(e, facts, UNITS[e.metric])}.")
@@ -71,7 +80,7 @@ def _chunks(by_k: Sequence[core.Estimate], size: tuple[int, int] | None, facts: 
     if size:
         return f"{said}; {size[0]} characters each are shown to be best."
     none = compared is not None and not compared.empty
-    return f"{said}{'; no size of chunks is shown to be best' if none else ''}."
+    return f"{said}{NO_SIZE if none else '.'}"
 
 
 def _value(e: core.Estimate) -> str:
@@ -93,8 +102,8 @@ def _queries(facts: Facts) -> str:
     if not own:
         return ""
     if not own[0].better:
-        return "Several queries are not shown to help."
-    return f"Several queries {'harm' if own[0].better == sections.SINGLE else 'help'}, which is shown."
+        return NO_QUERIES
+    return f"Several queries {'harm' if own[0].better == sections.SINGLE else 'help'}, {kit.saying.BEYOND_CHANCE}."
 
 
 def _differences(table: pd.DataFrame) -> list[kit.saying.Difference]:
@@ -122,7 +131,7 @@ def _next(
         return "Check the sources that the questions name."
     tried = []
     if by_k and by_k[0].value and _k(by_k[0]) != facts.parameters.get("k"):
-        tried.append(f"k = {_k(by_k[0])}")
+        tried.append(f"{core.counted(_k(by_k[0]) or 0, 'chunk')} (k = {_k(by_k[0])})")
     if size and size[0] != facts.parameters.get("chunk_size"):
         tried.append(f"chunks of {size[0]} characters")
     return f"Try {' and '.join(tried)}." if tried else None

@@ -93,7 +93,7 @@ def _compared(facts: Facts) -> str:
     if shown is None:
         return "Between the two no difference is shown."
     way = kit.rephrasing.in_words(shown.metric.removeprefix(f"{DROP} "))
-    return f"With {way} {shown.better} falls less than {shown.worse}, which is shown."
+    return f"With {way} {shown.better} falls less than {shown.worse}, {kit.saying.BEYOND_CHANCE}."
 
 
 def _next(summary: core.Summary, drops: Drops) -> str | None:
