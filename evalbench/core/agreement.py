@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.core.arrays import Floats, Indices
+from evalbench.core.ends import perfect_agreement
 from evalbench.core.seeds import rng
 from evalbench.core.stats import Measured, bootstrap_sums, cluster_counts, resample_counts, with_interval
 
@@ -47,7 +48,8 @@ def krippendorff_alpha(
     Notes
     -----
     O(r log r) time, O(r) memory: with δ² a squared difference of values or of midranks, the sum over pairs of a
-    unit is 2 (m Σv² − (Σv)²).  The interval resamples units with all their ratings.
+    unit is 2 (m Σv² − (Σv)²).  The interval resamples units with all their ratings; where all agree it is that of
+    :func:`evalbench.core.ends.perfect_agreement`.
 
     References
     ----------
@@ -74,13 +76,15 @@ def krippendorff_alpha(
             return Measured(value, n=n_units)
         generator = rng(seed, "agreement/ordinal")
         replicates = np.concatenate([alpha(w) for w in _resampled_units(which, n_units, generator, n_resamples)])
-        return with_interval(value, replicates, n=n_units, n_units=n_units)
+        found = with_interval(value, replicates, n=n_units, n_units=n_units)
+        return perfect_agreement(found, n_units, _differ_by_chance(code))
     columns, kernel = _columns(level, which, code, number)
     value = float(kernel(columns.sum(axis=0, keepdims=True))[0, 0])
     if not n_resamples:
         return Measured(value, n=n_units)
     replicates = bootstrap_sums(columns, kernel, rng(seed, f"agreement/{level}"), n_resamples)[:, 0]
-    return with_interval(value, replicates, n=n_units, n_units=n_units)
+    found = with_interval(value, replicates, n=n_units, n_units=n_units)
+    return perfect_agreement(found, n_units, _differ_by_chance(code))
 
 
 def clustered_alpha(
@@ -112,7 +116,8 @@ def clustered_alpha(
     drawn = cluster_counts(names[pairable], rng(seed, f"agreement/{level}"), n_resamples)
     replicates = np.concatenate([weighted_alpha(table[pairable], level, weights) for weights in drawn])
     n_clusters = len(np.unique(names[pairable]))
-    return with_interval(found.value, replicates, n=found.n, n_units=n_clusters, clusters=True)
+    drawn_alpha = with_interval(found.value, replicates, n=found.n, n_units=n_clusters, clusters=True)
+    return perfect_agreement(drawn_alpha, n_clusters, _differ_by_chance(_codes(table[pairable])))
 
 
 def weighted_alpha(ratings: npt.ArrayLike, level: Level, weights: Floats) -> Floats:
@@ -260,6 +265,16 @@ def _ordinal_by_ranks(which: Indices, code: Indices, n_units: int) -> Callable[[
     return alpha
 
 
+def _codes(ratings: Floats) -> Indices:
+    return np.unique(ratings[np.isfinite(ratings)], return_inverse=True)[1]
+
+
+def _differ_by_chance(code: Indices) -> float:
+    """The share of pairs of ratings of which the two differ, of all ratings put together."""
+    n, counts = len(code), np.bincount(code).astype(float)
+    return float((n**2 - (counts**2).sum()) / (n * (n - 1.0)))
+
+
 def _alpha(within: Floats, between: Floats, n: Floats) -> Floats:
     with np.errstate(all="ignore"):
         value = 1 - within * (n - 1) / between
@@ -338,7 +353,10 @@ def cohen_kappa(
     replicates = bootstrap_sums(
         np.eye(k * k)[used], kappa, rng(seed, "agreement/kappa"), n_resamples, multiplicity=cells[used]
     )[:, 0]
-    return with_interval(value, replicates, n=n, n_units=n)
+    expected = np.einsum(
+        "i,j,ij->", *(np.bincount(side, minlength=k) / n for side in (code[:n], code[n:])), distance > 0
+    )
+    return perfect_agreement(with_interval(value, replicates, n=n, n_units=n), n, float(expected))
 
 
 def _kappa(cells: Floats, cost: Floats) -> Floats:

@@ -85,3 +85,32 @@ def with_width(found: Measured, n: int, scale: tuple[float, float], loss: int = 
     low, high = (found.value + (end - found.value) * w for end in scale)
     note = "; ".join(part for part in found.note.split("; ") if "no width" not in part)
     return found._replace(ci_low=low, ci_high=high, method=f"Wilson over units, {ALL_AGREE}", note=note)
+
+
+def perfect_agreement(found: Measured, n: int, by_chance: float) -> Measured:
+    """An agreement of 1 with the bound of units that all agree, where its bootstrap has no width; else as it was.
+
+    Of n units that agree a share w, Wilson's upper end for 0 of n, may disagree; if these differ as far as ratings that differ by
+    chance, agreement is 1 − w / D, D being the share of ratings that differ by chance: exact for labels, for marks on a scale if
+    disagreements are no larger than those by chance.
+
+    Parameters
+    ----------
+    n : int
+        The units that were drawn.
+    by_chance : float
+        D, above 0.
+
+    Examples
+    --------
+    >>> perfect_agreement(Measured(1.0, 1.0, 1.0, 40), 40, 0.5).ci_low.__round__(2)
+    0.82
+    >>> perfect_agreement(Measured(0.9, 0.8, 1.0, 40), 40, 0.5).ci_low
+    0.8
+    """
+    alike = found.ci_low is not None and found.ci_high is not None and no_width(found.ci_low, found.ci_high)
+    if not alike or found.value is None or found.value < 1 - 1e-9 or by_chance <= 0:
+        return found
+    low = max(-1.0, 1 - float(wilson(0, n)[1]) / by_chance)
+    note = "; ".join(part for part in found.note.split("; ") if "no width" not in part)
+    return found._replace(ci_low=low, ci_high=1.0, method=f"Wilson over units, {ALL_AGREE}", note=note)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from evalbench.core.agreement import cohen_kappa, krippendorff_alpha, weighted_alpha, weighted_kappa
+from evalbench.core.agreement import clustered_alpha, cohen_kappa, krippendorff_alpha, weighted_alpha, weighted_kappa
 
 nan = np.nan
 # Krippendorff (2011), section D: four observers, twelve units, missing values.
@@ -235,3 +235,22 @@ def test_weighted_kappa_is_kappa_of_the_repeated_items():
         assert value == pytest.approx(cohen_kappa(*drawn, n_resamples=1).value, abs=1e-12)
     assert np.isnan(weighted_kappa([1.0, 1.0], [1.0, 1.0], np.ones((2, 2)))).all()
     assert np.isnan(weighted_kappa([1.0, 0.0], [np.nan, np.nan], np.ones((2, 2)))).all()
+
+
+@pytest.mark.parametrize(("n", "low"), [(20, 0.68), (40, 0.82), (400, 0.98)])
+def test_annotators_who_agree_on_all_units_have_an_interval_with_a_width(n, low):
+    """Of n units that agree a share w may not, which takes w / D from an agreement of 1."""
+    labels = np.arange(n) % 2
+    alpha = krippendorff_alpha(np.repeat(np.arange(n), 2), np.repeat(labels, 2), "nominal")
+    kappa = cohen_kappa(labels, labels)
+    for found in (alpha, kappa):
+        assert (found.value, found.ci_high, found.method) == (1.0, 1.0, "Wilson over units, all agree")
+        assert found.ci_low == pytest.approx(low, abs=0.01)
+        assert "width" not in found.note
+
+
+def test_clusters_that_agree_bound_alpha_by_their_number():
+    ratings = np.repeat(np.arange(40)[:, None] % 2, 2, axis=1).astype(float)
+    found = krippendorff_alpha(np.repeat(np.arange(40), 2), ratings.ravel(), "nominal", n_resamples=0)
+    few, many = (clustered_alpha(found, ratings, "nominal", np.arange(40) // size, 0, 200) for size in (5, 1))
+    assert few.ci_low < many.ci_low < 1 == few.ci_high
