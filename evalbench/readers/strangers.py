@@ -24,9 +24,12 @@ def written_otherwise(strangers: Iterable[str], known: Iterable[str]) -> str:
     'they differ from known ones by case alone, such as T00 and t00'
     >>> written_otherwise(["0.0"], ["0", "1"]), written_otherwise(["p"], ["q"])
     ('they differ from known ones by how a number is written alone, such as 0.0 and 0', '')
+    >>> written_otherwise(["p"], ["p"])
+    ''
     """
-    own = list(dict.fromkeys(map(str, strangers)))
     there = list(dict.fromkeys(map(str, known)))
+    known_names = {*there}
+    own = [name for name in dict.fromkeys(map(str, strangers)) if name not in known_names]
     for what, writing in _WRITINGS:
         meant = {writing(name): name for name in reversed(there)}
         found = [(name, meant[writing(name)]) for name in own if writing(name) and writing(name) in meant]

@@ -18,6 +18,8 @@ from evalbench.readers.strangers import written_otherwise
         (["a"], ["b"], ""),
         ([], ["b"], ""),
         (["a"], [], ""),
+        (["a"], ["a"], ""),
+        (["a", "B"], ["a", "b"], "case"),
         (["nan"], ["NaN"], "case"),
         (["Ä1"], ["ä1"], "case"),
         (["cafe\u0301"], ["caf\u00e9"], "Unicode form"),

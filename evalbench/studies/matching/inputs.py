@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench import errors, readers
+from evalbench import core, errors, readers
 from evalbench.metrics.matching import Spans, assemble_spans
 from evalbench.studies.matching.names import NOT_NAMED
 from evalbench.text.locate import locate
+from evalbench.text.odd_texts import LEAST
 
 CONTEXT_THRESHOLD = 0.8
 """Least similarity of a context that is located fuzzily."""
@@ -80,7 +81,7 @@ def prepare(data: readers.Dataset, *, context_threshold: float = CONTEXT_THRESHO
     )
     if faults:
         raise errors.BadInput.listing(f"{data.label}: {len(faults)} fault{'s' * (len(faults) != 1)}:", faults)
-    notes = [*([] if placed else [NOWHERE]), *data.notes, *_unversioned(checkers)]
+    notes = [*([] if placed else [NOWHERE]), *data.notes, *_unversioned(checkers), *_of_one_rule(truth, predictions)]
     for name, frame in (("truth", truth), ("predictions", predictions)):
         for how in ("white space", "fuzzy"):
             count = int((frame["located"] == how).sum())
@@ -96,6 +97,26 @@ def prepare(data: readers.Dataset, *, context_threshold: float = CONTEXT_THRESHO
     return Violations(
         truth, predictions, documents, checkers, truth_spans, spans, pd.DataFrame(lost), tuple(notes), placed
     )
+
+
+def _of_one_rule(truth: pd.DataFrame, predictions: pd.DataFrame) -> list[core.notes.Note]:
+    """A note where all violations of both sides name one rule, or those of one side alone do."""
+    true, said = truth["rule"].unique(), []
+    only_true = len(true) == 1 and len(truth) >= LEAST
+    for checker, own in predictions.groupby("checker", sort=True)["rule"]:
+        found = own.unique()
+        only_found = len(found) == 1 and len(own) >= LEAST
+        if only_true and only_found and true[0] == found[0]:
+            what = f"all true violations and all of {checker}'s name one rule, {_clip(true[0])}"
+            said.append(f"{what}: that their rules are alike shows nothing")
+        elif only_found and (len(true) > 1 or only_true):
+            among = f"one of the {len(true)} of the truth" if found[0] in true else "which is none of the truth's"
+            said.append(f"all {len(own)} predictions of {checker} name one rule, {_clip(found[0])}, {among}")
+        elif only_true and true[0] not in found and len(found) > 1:
+            what = f"all {len(truth)} true violations name one rule, {_clip(true[0])}"
+            said.append(f"{what}, which is none of the {len(found)} of {checker}")
+    more = f"; so it is with {len(said) - 2} more checkers" if len(said) > 2 else ""
+    return [core.notes.Note("instrument", "; ".join(said[:2]) + more)] if said else []
 
 
 def _unversioned(checkers: tuple[str, ...]) -> list[str]:

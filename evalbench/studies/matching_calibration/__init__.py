@@ -49,7 +49,7 @@ SCHEMA: Mapping[str, readers.Table] = {
 }  # fmt: skip
 
 
-adapt = matching.adapt
+adapt = inputs.adapted
 
 
 def check(data: readers.Dataset) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 from evalbench import core, kit
 from evalbench.kit.answering import Facts
 from evalbench.metrics.matching import COMPONENTS
-from evalbench.studies.matching_calibration import search
+from evalbench.studies.matching_calibration import doubts, search
 from evalbench.studies.matching_calibration.items import DEFAULTS, HELD_OUT
 
 WORDS = {search.F1: "F1", search.SPEARMAN: "rank correlation"}
@@ -26,16 +26,22 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
             replace(gain, light="grey") if gain is not None else core.Estimate(metric="gain", value=None, light="grey")
         )
         why = (
-            kit.doubts.lacking(rests, facts, "text", texts)
+            summary.verdict.missing.partition(":")[0]
+            or kit.doubts.lacking(rests, facts, "text", texts)
             or kit.saying.lowered(rests.note)
             or "some pairs are lacking"
         )
         said = [f"Whether calibrated weights agree better with people than the defaults is not known: {why}."]
-        after = kit.doubts.adding(rests, facts, "text", texts).replace("texts", "texts with verdicts") or None
+        more = kit.doubts.adding(rests, facts, "text", texts).replace("texts", "texts with verdicts")
+        after = _turned(summary) or (None if summary.verdict.missing else more) or None
         return kit.answering.answered(summary, facts, said[0], next=after)
     said = [_whether(summary, facts, objective), _by_what(summary, facts, objective)]
     after = "Use weights.json in the study matching." if light == "green" else "Keep the defaults."
     return kit.answering.answered(summary, facts, kit.doubts.within(said, 38), next=after)
+
+
+def _turned(summary: core.Summary) -> str:
+    return "Check that a verdict of 1 means a match." if doubts.TURNED in summary.verdict.missing else ""
 
 
 def _whether(summary: core.Summary, facts: Facts, objective: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,27 @@ import pandas as pd
 
 from evalbench import core, errors, kit, readers
 from evalbench.metrics.matching import COMPONENTS
+from evalbench.studies import matching
 from evalbench.studies.matching_calibration import search
 
 PAIR = ("sample_id", "checker", "truth_id", "prediction_id")
 CONSENSUS = MAJORITY, MEAN = ("majority", "mean")
 NO_VERDICTS = "[]"
 UNIT = "sample_id"
+
+
+def adapted(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Violations as ``matching`` reads them, and verdicts in words (yes, no, да, 👍) as 1 and 0."""
+    out = dict(matching.adapt(frames))
+    verdicts = out.get("pair_verdicts")
+    if verdicts is None or "is_match" not in verdicts:
+        return out
+    words = verdicts["is_match"].map(readers.verdicts.truth_of)
+    if words.notna().any() and readers.verdicts.are_verdicts(verdicts["is_match"]):
+        note = "pair_verdicts: words in is_match are read as 1 (right) and 0 (wrong)"
+        out["pair_verdicts"] = own = verdicts.assign(is_match=words.fillna(verdicts["is_match"]))
+        own.attrs["notes"] = [*verdicts.attrs.get("notes", ()), note]
+    return out
 
 
 def judged_pairs(pairs: pd.DataFrame, verdicts: pd.DataFrame, consensus: str = MAJORITY) -> pd.DataFrame:
@@ -35,7 +50,8 @@ def judged_pairs(pairs: pd.DataFrame, verdicts: pd.DataFrame, consensus: str = M
     """
     found = verdicts.groupby(list(PAIR), sort=True)["is_match"].agg(["mean", list]).reset_index()
     judged = found.merge(pairs, on=list(PAIR), how="left", indicator=True)
-    _refuse_strangers(judged[judged["_merge"] == "left_only"], pairs)
+    known = {name: set(pairs[name].unique()) for name in PAIR}
+    _refuse_strangers(judged[judged["_merge"] == "left_only"], known)
     judged["human"] = _together(judged["mean"].to_numpy(dtype=float), consensus)
     judged["verdicts"] = [json.dumps(sorted(v for v in values if v == v)) for values in judged["list"]]
     judged["pair_id"] = judged[list(PAIR)].agg("|".join, axis=1)
@@ -53,10 +69,12 @@ def needs(data: readers.Dataset, *, consensus: str, n_folds: int) -> None:
         ("truth", ("sample_id", "truth_id")),
         ("predictions", ("sample_id", "checker", "prediction_id")),
     ):
-        ids = data[table].rename(columns={"violation_id": columns[-1]})[list(columns)].drop_duplicates()
-        there = found[list(columns)].merge(ids, on=list(columns), how="left", indicator=True)["_merge"] == "both"
+        own = data[table].rename(columns={"violation_id": columns[-1]})[list(columns)].drop_duplicates()
+        there = found[list(columns)].merge(own, on=list(columns), how="left", indicator=True)["_merge"] == "both"
         known &= there.to_numpy()
-    _refuse_strangers(found[~known], data["truth"])
+    ids = {"truth_id": set(data["truth"]["violation_id"]), "prediction_id": set(data["predictions"]["violation_id"])}
+    samples, checkers = set(data["truth"]["sample_id"]), set(data["predictions"]["checker"])
+    _refuse_strangers(found[~known], {"sample_id": samples, "checker": checkers, **ids})
     _together(found["is_match"].to_numpy(dtype=float), consensus)
     checks = kit.Checks()
     checks.that(*enough_texts(n_folds, found[UNIT].nunique()))
@@ -68,13 +86,31 @@ def enough_texts(n_folds: int, n_texts: int) -> tuple[bool, str]:
     return n_folds <= n_texts, f"n_folds must be at most {n_texts}, the number of texts with verdicts; got {n_folds}"
 
 
-def _refuse_strangers(strangers: pd.DataFrame, known: pd.DataFrame) -> None:
+def _refuse_strangers(strangers: pd.DataFrame, known: Mapping[str, set[str]]) -> None:
     if len(strangers):
-        why = readers.strangers.written_otherwise(strangers["sample_id"].unique(), known["sample_id"].unique())
+        pairs = (", ".join(f"{c} {row[c]}" for c in PAIR) for row in strangers.to_dict("records"))
         raise errors.BadInput.listing(
             f"pair_verdicts: {len(strangers)} verdicts on pairs that do not exist (a true and a predicted violation of one sample):",
-            [*filter(None, [why]), *(", ".join(f"{c} {row[c]}" for c in PAIR) for row in strangers.to_dict("records"))],
+            [*_why_strange(strangers, known), *pairs],
         )
+
+
+def _why_strange(strangers: pd.DataFrame, known: Mapping[str, set[str]]) -> list[str]:
+    """Which columns of pairs that do not exist have unknown ids, and whether they are written otherwise or swapped."""
+    true, found = PAIR[2:]
+    if (
+        {*strangers[true]} <= known[found]
+        and {*strangers[found]} <= known[true]
+        and not {*strangers[true]} <= known[true]
+    ):
+        return [f"{true} and {found} are swapped: each has the ids of the other"]
+    said = []
+    for name in PAIR:
+        unknown = sorted({*strangers[name]} - known[name])
+        if unknown:
+            near = readers.strangers.written_otherwise(unknown, known[name])
+            said.append(f"{name}: {near or f'{len(unknown)} unknown, such as {unknown[0]}'}")
+    return said
 
 
 def _together(mean: core.arrays.Floats, consensus: str) -> core.arrays.Floats:

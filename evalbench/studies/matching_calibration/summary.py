@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.matching_calibration import inputs, search
+from evalbench.studies.matching_calibration import doubts, inputs, search
 from evalbench.studies.matching_calibration.items import BOUNDS, DEFAULTS, HELD_OUT, SETTINGS, TRAINED
 
 Correlations = dict[str, tuple[core.stats.Measured, core.arrays.Floats]]
@@ -75,7 +75,8 @@ def summarise(
     rows = [*kit.verdicts.by_group(known, measures(), "settings", units=inputs.UNIT, **drawn), *by_rank, *gains]
     split = int(items["pair_id"].nunique() - known["pair_id"].nunique())
     rows = [*(replace(e, n_undefined=split) for e in rows), _alpha(items, **drawn)]
-    verdict = _verdict(rows, known, objective, seed, replicates)
+    doubt = doubts.why_grey(rows[-1], known) if objective == search.F1 else doubts.of_annotators(rows[-1])
+    verdict = _verdict(rows, known, objective, seed, replicates, doubt)
     first = [objective, *(f"{name}_{objective}" for name in _DIFFERENCES)]
     order = {name: i for i, name in enumerate(dict.fromkeys([*first, *(e.metric for e in rows)]))}
     rows.sort(key=lambda e: (order[e.metric], SETTINGS.index(e.group.get("settings", DEFAULTS))))
@@ -104,14 +105,21 @@ def _correlations(known: pd.DataFrame, seed: int, n_resamples: int) -> Correlati
     point = coefficients(np.ones((1, len(wide))))[0]
     drawn = core.stats.bootstrap_weights(units, coefficients, core.seeds.rng(seed, "calibration/spearman"), n_resamples)
     pairs = {n: (float(point[j]), drawn[:, j]) for j, n in enumerate(names)}
+    widths = dict.fromkeys(pairs, 1.0)
     for label, (a, b) in _DIFFERENCES.items():
         if a in pairs and b in pairs:
             pairs[label] = (pairs[a][0] - pairs[b][0], pairs[a][1] - pairs[b][1])
+            widths[label] = 2.0
     size: dict[str, Any] = {"n": len(wide), "n_units": len(np.unique(units))}
     constant = core.stats.Measured(None, n=len(wide), note="the scores or the verdicts are constant")
     return {
         name: (
-            core.stats.with_interval(value, r, **size, clustered=True, clusters=core.clusters.is_clustered(first))
+            core.ends.with_width(
+                core.stats.with_interval(value, r, **size, clustered=True, clusters=core.clusters.is_clustered(first)),
+                size["n_units"],
+                (-widths[name], widths[name]),
+                loss=3,
+            )
             if np.isfinite(value)
             else constant,
             r,
@@ -158,7 +166,14 @@ def _gains(
     if core.clusters.is_clustered(first):
         sums[core.clusters.CLUSTER] = first[core.clusters.CLUSTER].to_numpy()
     done = core.measures.estimate(sums, listed, units=first[inputs.UNIT], seed=seed, n_resamples=n_resamples)
-    return list(done.estimates), done.replicates[f"gain_{search.F1}"]
+    n_texts = len(np.unique(np.asarray(sums.get(core.clusters.CLUSTER, first[inputs.UNIT]), dtype=str)))
+    return [_with_width(e, n_texts) for e in done.estimates], done.replicates[f"gain_{search.F1}"]
+
+
+def _with_width(e: core.Estimate, n_texts: int) -> core.Estimate:
+    """A difference of two F1 that is the same in all resamples, with the bound that so many texts give."""
+    found = core.stats.Measured(e.value, e.ci_low, e.ci_high, e.n, e.method, e.note)
+    return replace(e, **core.ends.with_width(found, n_texts, (-1.0, 1.0))._asdict())
 
 
 def _alpha(items: pd.DataFrame, seed: int, n_resamples: int) -> core.Estimate:
@@ -186,7 +201,12 @@ def _alpha(items: pd.DataFrame, seed: int, n_resamples: int) -> core.Estimate:
 
 
 def _verdict(
-    rows: list[core.Estimate], known: pd.DataFrame, objective: str, seed: int, replicates: core.arrays.Floats
+    rows: list[core.Estimate],
+    known: pd.DataFrame,
+    objective: str,
+    seed: int,
+    replicates: core.arrays.Floats,
+    doubt: str,
 ) -> core.verdict.Verdict:
     name = NAMES[objective]
     at = {(e.metric, e.group.get("settings", "")): e for e in rows}
@@ -210,6 +230,9 @@ def _verdict(
         "gain", gain.value, None, None, known[inputs.UNIT].nunique(), threshold=-np.inf, unit="judged text"
     )
     stability = core.stability.light_stability(RULE, shifted, light)
+    if doubt:
+        sentence += kit.verdicts.stays_grey(f"{doubt[:1].upper()}{doubt[1:]}", light)
+        return core.verdict.Verdict("grey", sentence, str(RULE), stability, light, gain.place, missing=doubt)
     if few.allowed:
         return core.verdict.Verdict(light, sentence, str(RULE), stability, decided_by=gain.place)
     sentence += kit.verdicts.stays_grey(f"{few.why_not[:1].upper()}{few.why_not[1:]}", light)
