@@ -46,6 +46,17 @@ def is_error_text(text: object) -> bool:
     return isinstance(text, str) and len(text) <= _LONGEST_ERROR and _ERROR.match(text) is not None
 
 
+def holds_reasoning(text: object) -> bool:
+    """Whether a text holds a block of a model's reasoning.
+
+    Examples
+    --------
+    >>> holds_reasoning("<think>hm</think>Rome"), holds_reasoning("I think so")
+    (True, False)
+    """
+    return isinstance(text, str) and _THINKING.search(text) is not None
+
+
 def says_yes_and_no(text: str) -> bool:
     """Whether a text says yes and no in one breath.
 
@@ -80,7 +91,7 @@ def odd_text_notes(
             "scored as if a model had said it",
         ),
         (
-            sum(_THINKING.search(text) is not None for text in listed),
+            sum(map(holds_reasoning, listed)),
             ("holds", "hold"),
             "a block of reasoning (<think>)",
             "scored with the answer; strip it first",

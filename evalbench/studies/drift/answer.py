@@ -6,8 +6,10 @@ import re
 
 from evalbench import core, kit
 from evalbench.kit.answering import Facts
+from evalbench.studies.drift.drops import TOO_LOW
 from evalbench.studies.drift.lights import LEAST_ROWS
 from evalbench.studies.drift.summary import EARLY, OTHER_MODEL, SAME_ROWS, SWAPPED
+from evalbench.studies.drift.unread_texts import EMPTY
 
 SIDES = {"oos": "the validation", "oot": "the later sample"}
 BECAUSE = {
@@ -130,7 +132,7 @@ def _because(summary: core.Summary, quality: str) -> str:
     if light == "grey" and not quality.startswith(UNKNOWN):
         if e is not None and e.light == "grey" and e.note:
             return f"The {kit.saying.title_of(e)} is not known: {kit.saying.lowered(e.note.split(';')[0])}"
-        return "That is not enough evidence for a verdict: many responses are empty or errors"
+        return f"That is not enough evidence for a verdict: {summary.verdict.missing or EMPTY}"
     if e is None or light not in ("yellow", "red"):
         return ""
     if e.metric == "drop":
@@ -166,8 +168,11 @@ def _next(summary: core.Summary, facts: Facts) -> core.Line:
             )
     if light == "grey" and _judge(_figure(summary, "drop")):
         return core.Line("Have one judge mark both samples anew, or people label them.", "figures")
+    if light == "grey" and any(e.metric == "drop" and TOO_LOW in e.note for e in summary.estimates):
+        return core.Line("Say which level of the key metric is good enough (key bands).", "figures")
     if light == "grey" and e is not None and e.light != "grey":
-        return core.Line("Look at the responses that are empty or errors.", "items")
+        which = "requests" if summary.verdict.missing.startswith("many requests") else "responses"
+        return core.Line(f"Look at the {which}.", "items")
     if e is not None and light in ("yellow", "red") and (default.text.startswith("Look at") or _by_level(e)):
         wrong = e.metric.endswith("drop")
         return core.Line(

@@ -12,6 +12,8 @@ from evalbench import core
 from evalbench.studies.drift import figures, inputs, key_of_all_rows, lights
 from evalbench.studies.drift.items import DISTANCES
 
+TOO_LOW = "too low"
+
 
 def _drawn(items: pd.DataFrame, column: str, weights: core.Floats) -> Sequence[core.Floats]:
     """The mean of a column on both sides in each resample; nothing without resamples."""
@@ -46,7 +48,17 @@ def key_metric(
             return figures.Test("key_metric", "unlit", [drop], why=why)
         return _of_drop("key_metric", drop, quality[1], settings, why, ())
     why = f"fewer than {lights.LEAST_ROWS} labels on a side ({min(n)})" if min(n) < lights.LEAST_ROWS else ""
+    why = why or _cannot_fall(quality, settings)
     return _of_drop("key_metric", drop, quality[1], settings, why, drawn)
+
+
+def _cannot_fall(quality: Sequence[core.Estimate], settings: figures.Settings) -> str:
+    """That the key metric of OOS is so low that no drop from it could be more than what is green; nothing where its level is judged."""
+    then, least = quality[0].value, min(settings.drop_bands.cuts, default=0.0)
+    if settings.key is not None or then is None or 100 * then >= least - 1e-6:
+        return ""
+    shown = core.wording.value_text(quality[0], quality)
+    return f"the key metric of OOS, {shown}, is {TOO_LOW} to fall by {least:g} pp"
 
 
 def _with_width(drop: core.Estimate, quality: Sequence[core.Estimate]) -> core.Estimate:

@@ -264,7 +264,11 @@ def copies_noted(rows: pd.DataFrame) -> list[str]:
     shared = rows.groupby("id")["request"].nunique().max() > 1
     for side in SIDES:
         requests = rows.loc[rows["side"] == side, "request"]
-        copies = len(requests) - requests.nunique()
+        copies, n = len(requests) - requests.nunique(), core.stats.FEW_UNITS
+        if 1 < requests.nunique() < n <= len(requests):
+            different = core.counted(requests.nunique(), "different request")
+            short = f"{side.upper()} has {different} in {len(requests)} rows: intervals are too narrow"
+            notes.append(core.notes.Note("sample", short))
         if 2 * copies >= len(requests):
             notes.append(
                 f"{side.upper()}: {copies} of {len(requests)} requests are copies of others, and intervals take each for a case of its own; "

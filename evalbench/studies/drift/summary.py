@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, kit
-from evalbench.studies.drift import drops, figures, inputs, key_of_all_rows, texts
+from evalbench.studies.drift import drops, figures, inputs, key_of_all_rows, texts, unread_texts
 from evalbench.studies.drift.lights import (
     LIGHTS_ON,
     NEW_TOKENS,
@@ -22,7 +22,6 @@ from evalbench.studies.drift.lights import (
     bands_for,
 )
 from evalbench.studies.drift.statistics import Statistic
-from evalbench.text.odd_texts import is_error_text
 
 OTHER_MODELS = 0.1
 """By how much the share of a model must differ between the sides to be said."""
@@ -123,9 +122,12 @@ def summarise(
     too_many = "; ".join(
         f"{core.percent(share, [max_unscored])} of {side.upper()} unscored" for side, share in crowd.items()
     )
-    unread = _empty(items, max_unscored)
+    odd = unread_texts.odd_texts(items, max_unscored)
+    missing = next(
+        (o.why for o in odd if (o.holds == "any" and alone != "red") or (o.holds == "green" and alone == "green")), ""
+    )
     unjudged = figures.RESTING[0] in tests and not any(test.name in figures.RESTING for test in lit)
-    light = "grey" if (crowd and lit) or (unread and alone != "red") or (unjudged and alone == "green") else alone
+    light = "grey" if (crowd and lit) or missing or (unjudged and alone == "green") else alone
     own = {test.name: test.estimates for test in found.tests}
     first = own.pop("key_metric", [])
     every = [*first, *found.quality, *(e for estimates in own.values() for e in estimates)]
@@ -143,7 +145,7 @@ def summarise(
             _crowd(alone, crowd, max_unscored) if crowded_out else "",
             "; ".join(_said(test, found, lights=not crowded_out) for test in found.tests),
             f". {sizes['oos']} of OOS, {sizes['oot']} of OOT{halved}." if lost < total else ".",
-            unread,
+            "".join(o.sentence for o in odd),
             _apart(items),
             kit.sentences.left_out(items),
             _labelled(found),
@@ -155,7 +157,13 @@ def summarise(
     sentence = sentence[:1].upper() + sentence[1:]
     place = {"metric": decided.decided or decided.estimates[0].metric} if decided else None
     verdict = core.verdict.Verdict(
-        light, sentence, _rule(found, settings), _stability(lit, alone), None if alone == light else alone, place
+        light,
+        sentence,
+        _rule(found, settings),
+        _stability(lit, alone),
+        None if alone == light else alone,
+        place,
+        missing=missing if light == "grey" else "",
     )
     return core.Summary(tuple(shown), verdict)
 
@@ -190,18 +198,6 @@ def _said(test: figures.Test, found: Found, *, lights: bool = True) -> str:
     forecast = next(e for e in test.estimates if e.metric in ("expected_quality", "predicted_quality"))
     how = "expected from neighbours" if test.name == "local_drift" else "predicted from distances"
     return f"{lit} {core.wording.value_text(forecast)} {how}, {_drop(e, figure)}{by_bands}"
-
-
-def _empty(items: pd.DataFrame, most: float) -> str:
-    """That many responses of a side are empty, or errors of an endpoint; nothing where few are."""
-    said = ""
-    for side, rows in items[items["unscored"] == ""].groupby("side", sort=True)["response"]:
-        of = f"of {core.counted(len(rows), 'response')} of {str(side).upper()}"
-        counts = ((rows.str.strip() == "", "are empty"), (rows.map(is_error_text), "read like an error of an endpoint"))
-        for n, what in ((int(found.sum()), what) for found, what in counts):
-            if n > most * len(rows):
-                said += f" {core.wording.count(n)} {of} {what}."
-    return said
 
 
 def _apart(items: pd.DataFrame) -> str:

@@ -126,6 +126,7 @@ def evaluate(
         notes=(
             *kit.comparing.in_words(compared, "model", summary.SHARE, len(models)),
             *data.notes,
+            *kit.evidence.same_but_for_writing(known.classes, "class"),
             *summary.notes(items, conflicts),
         ),
         method=summary.method(options),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from evalbench import core, kit
 from evalbench.kit.answering import Facts
 from evalbench.metrics.mentions import CLASS
-from evalbench.studies.ner_conflicts.summary import SHARE
+from evalbench.studies.ner_conflicts.summary import SHARE, UNDIVIDED
 
 
 def answer(summary: core.Summary, facts: Facts) -> core.Answer:
@@ -72,4 +72,6 @@ def _next(summary: core.Summary, facts: Facts) -> str | None:
         return max(said, key=len).replace("more texts", "more texts with repeated strings")
     if any("case_sensitive=false" in str(note) for note in facts.notes):
         return "Run again with case_sensitive=false."
+    if any(UNDIVIDED in str(note) for note in facts.notes):
+        return "Check that the predictions have their classes."
     return "Check that the predictions are of these texts."

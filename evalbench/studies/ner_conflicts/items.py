@@ -61,6 +61,7 @@ def items_of(
         "text_id": np.repeat(known.texts["text_id"].to_numpy(), n_models),
         "model": np.tile(np.array(known.models, dtype=object), n_texts),
         "n_predicted": summed(item),
+        "only_class": _only_class(item, known, size),
         "strings": summed(of_item),
         "absent": summed(of_item[occurs == 0]),
         "absent_by_case": summed(of_item[lost]),
@@ -93,6 +94,14 @@ def items_of(
         undefined=np.select([nothing, once], [NOTHING, ONCE], default=""),
     )
     return frame, _table(known, rows, n[fewer], has, explained, first[over], total[over], occurs[over])
+
+
+def _only_class(item: core.Indices, known: inputs.Predictions, size: int) -> np.ndarray[Any, Any]:
+    """The class of all predictions of each item; empty where they are of several, or none."""
+    first, last = np.full(size, len(known.classes)), np.full(size, -1)
+    np.minimum.at(first, item, known.kind)
+    np.maximum.at(last, item, known.kind)
+    return np.array(["", *known.classes], dtype=object)[np.where(first == last, first + 1, 0)]
 
 
 def _by_case(text: str, string: str, whole_words: bool) -> bool:

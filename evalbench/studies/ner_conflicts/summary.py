@@ -13,6 +13,7 @@ from evalbench.studies.ner_conflicts.items import NOTHING, ONCE
 
 SHARE = "conflict_share"
 OCCURRENCES = "occurrences"
+UNDIVIDED = "classes cannot be in conflict"
 
 
 def measures() -> tuple[core.Measure, ...]:
@@ -105,6 +106,17 @@ def summarise(
     sums = items.groupby("model", sort=True)[["absent", "absent_by_case", "strings"]].sum()
     lost = {str(model): row for model, row in sums.iterrows() if row["absent"] > max_unscored * row["strings"]}
     due = items.groupby("text_id")["n_predicted"].transform("max") > 0
+    absent = {
+        model: f"{core.percent(row['absent'] / row['strings'], [max_unscored])} of its strings are not in the texts"
+        for model, row in lost.items()
+    }
+    single = _of_one_class(items)
+
+    def held_back(e: core.Estimate) -> str:
+        model = e.group.get("model", "")
+        one_class = f"all predictions are of class {single[model]}" if model in single and e.light == "green" else ""
+        return absent.get(model) or one_class
+
     return kit.worst_group(
         items,
         measures(),
@@ -114,12 +126,9 @@ def summarise(
         over=core.counted(items["text_id"].nunique(), "text"),
         units="text_id",
         max_unscored=max_unscored,
-        held_back={
-            model: f"{core.percent(row['absent'] / row['strings'], [max_unscored])} of its strings are not in the texts"
-            for model, row in lost.items()
-        },
+        held_back=held_back,
         absent=kit.evidence.absent_of(items[due], "model", "text_id", unit="text", counted="left out"),
-        notes=_strangers(lost),
+        notes=[*_strangers(lost), *_undivided(items, single), *_repeated(items)],
         seed=seed,
         n_resamples=n_resamples,
     )
@@ -135,6 +144,37 @@ def _strangers(lost: Mapping[str, Any]) -> list[core.notes.Note]:
         )
     more = f", and many of {core.counted(len(said) - 3, 'more model')}" if len(said) > 3 else ""
     return [core.notes.Note("unmatched", "; ".join(said[:3]) + more)] if said else []
+
+
+def _of_one_class(items: pd.DataFrame) -> dict[str, str]:
+    """The models that predict one class alone, in enough texts to notice, and the class."""
+    own = items[items["n_predicted"] > 0] if "only_class" in items else items[:0]
+    each = {str(model): rows["only_class"] for model, rows in own.groupby("model", sort=True)}
+    return {
+        m: str(c.iloc[0]) for m, c in each.items() if len(c) >= core.stats.FEW_UNITS and c.iloc[0] and c.nunique() == 1
+    }
+
+
+def _undivided(items: pd.DataFrame, single: Mapping[str, str]) -> list[core.notes.Note]:
+    """That classes cannot be in conflict where there is one alone."""
+    several = items["model"].nunique() > 1
+    named = [f"all predictions{f' of {m}' if several else ''} are of one class, {name}" for m, name in single.items()]
+    more = f", and those of {core.counted(len(named) - 3, 'more model')}" if len(named) > 3 else ""
+    short = "; ".join(named[:3]) + more
+    return [core.notes.Note("instrument", f"{short}: {UNDIVIDED}")] if named else []
+
+
+def _repeated(items: pd.DataFrame) -> list[core.notes.Note]:
+    """That most strings are predicted more often than they occur, though they do occur."""
+    sums = items.groupby("model", sort=True)[["text_string", "absent", "strings"]].sum()
+    there, over = sums["strings"] - sums["absent"], sums["text_string"] - sums["absent"]
+    most = sums.index[(2 * over > there) & (there > 0)]
+    if not len(most):
+        return []
+    model = over[most].idxmax()
+    whose = f" of {model}" if len(sums) > 1 else ""
+    short = f"{over[model]:.0f} of {there[model]:.0f} strings{whose} are predicted more often than they occur"
+    return [core.notes.Note("unmatched", f"{short}: are rows repeated, or of two classes?")]
 
 
 def notes(items: pd.DataFrame, conflicts: pd.DataFrame) -> list[str]:
