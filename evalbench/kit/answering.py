@@ -290,7 +290,7 @@ def missing(summary: Summary, facts: Facts) -> str:
         return f"Missing for a light: scores of {counted(lost, 'item')}; at most {percent(most, [most])} may lack one."
     if "absent" in summary.verdict.missing:
         return f"Missing for a light: rows that are absent; at most {percent(most, [most])} may be."
-    few = [e.n for e in grey if e.n < FEW_UNITS]
+    few = [e.n for e in grey if e.n < FEW_UNITS and (e.n or not e.note)]
     if few:
         return f"Missing for a light: {counted(FEW_UNITS - min(few), 'more item')} ({FEW_UNITS} are needed)."
     if summary.verdict.missing:

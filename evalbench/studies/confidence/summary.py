@@ -88,7 +88,7 @@ def summarise(
         over=core.counted(items["id"].nunique(), "question"),
         held_back=few,
         max_unscored=max_unscored,
-        notes=_turned_round(lit),
+        notes=[*_turned_round(lit), *(_one_score(items) if bands is None else ())],
         remark=" ".join(filter(None, [_errors(found, unlit=bands is None), by_topic.remark_of(items, confident_from)])),
         estimates=found,
         stable=None
@@ -107,6 +107,19 @@ def _turned_round(areas: Sequence[core.Estimate]) -> list[core.Note]:
     of = f" of {core.wording.listed(names, 3)}" if len(names) < len(areas) else ""
     short = f"right answers{of} have lower scores than wrong ones: is what is right, or the score, turned round?"
     return [core.Note("instrument", short)]
+
+
+def _one_score(items: pd.DataFrame) -> list[core.Note]:
+    """A note where a model's answers all have one score; beside a light it is the reason for grey."""
+    known = items[items[figures.FIRST].notna()]
+    alike = known.groupby("model")[figures.FIRST].agg(["nunique", "size"])
+    names = [str(m) for m, row in alike.iterrows() if row["nunique"] == 1 and row["size"] > 1]
+    of = f" of {core.wording.listed(names, 3)}" if len(names) < len(alike) else ""
+    return (
+        [core.Note("instrument", f"all answers{of} have the same score, which tells none from another")]
+        if names
+        else []
+    )
 
 
 def _too_few(items: pd.DataFrame) -> dict[str, str]:

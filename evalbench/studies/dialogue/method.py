@@ -35,7 +35,11 @@ def notes(found: inputs.Turns, items: pd.DataFrame, by_week: pd.DataFrame) -> li
         "gaps": "Sessions that lack numbers between their turns, so that answers may be missing: {n}.",
         "in a row": "Sessions in which answers follow each other without a user's turn; each counts: {n}.",
     }
-    out += [words.format(n=counts[what]) for what, words in said.items() if counts.get(what)]
+    out += [
+        _first_if_many(what, words.format(n=counts[what]), counts[what], items)
+        for what, words in said.items()
+        if counts.get(what)
+    ]
     if n := counts.get("outcomes", 0):
         text = f"Sessions whose rows differ in resolved; the last one's counts: {n}."
         short = f"in {n} of {core.counted(len(items), 'session')} rows differ in resolved: the last one's counts"
@@ -87,3 +91,14 @@ def described(
             "The thresholds hold for resolved sessions too, where they are known (ours): sessions that were given up shorten the mean of all.",
         )
     return tuple(lines)
+
+
+def _first_if_many(what: str, text: str, n: int, items: pd.DataFrame) -> str:
+    """A note on sessions, of the first rank where they are more than a few and change what is counted."""
+    short = {
+        "gaps": "lack numbers between their turns, so that answers may be missing",
+        "in a row": "have answers that follow each other without a user's turn, each of which counts",
+    }.get(what)
+    if short is None or n <= kit.MAX_UNSCORED * len(items):
+        return text
+    return core.Note("instrument", f"{n} of {core.counted(len(items), 'session')} {short}", text)

@@ -19,7 +19,7 @@ import pandas as pd
 from evalbench import core, kit, readers
 from evalbench.metrics.ranking import TIES
 from evalbench.studies.contract import offered
-from evalbench.studies.rag_retrieval import figures, inputs, summary
+from evalbench.studies.rag_retrieval import figures, inputs, odd_runs, summary
 from evalbench.studies.rag_retrieval.items import MEAN, Rules, items_of, ranked
 from evalbench.studies.rag_retrieval.tables import (
     answers_of,
@@ -169,6 +169,7 @@ def evaluate(
             *summary.notes(items, **kit.taken(summary.notes, options)),
             *said,
             inverted(tables["grades"]),
+            *odd_runs.cautions(found, k, relevant_from),
             *reversed_order(found, rankings, figures.Figure(names[0], k), rules),
             core.compared.left_out_note(len(runs), "runs", first),
         ],

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import core
+from evalbench import core, kit
 from evalbench.metrics.top_k import TopAgreement, top_agreement
 from evalbench.models.similarity.embed import card_of, embed, language_warning
 from evalbench.models.similarity.search import exact_nearest, graph_of
@@ -102,7 +102,9 @@ def recorded(tops: pd.DataFrame, questions: pd.DataFrame | None, variants: pd.Da
     notes += _spelt(tops, questions)
     n = whose["id"].nunique()
     if lone := n - changed["id"].nunique():
-        notes.append(f"Questions without any top after an augmentation, in no figure: {lone} of {n}.")
+        text = f"Questions without any top after an augmentation, in no figure: {lone} of {n}."
+        short = f"{lone} of {core.counted(n, 'question')} have no top after any augmentation and are in no figure"
+        notes.append(core.Note("absent", short, text) if lone > kit.MAX_UNSCORED * n else text)
     tied = int(ordered[ordered.duplicated(["id", "augmentation", "rank"])].groupby(["id", "augmentation"]).ngroups)
     if tied:
         notes.append(f"Tops with passages of the same rank, which are in the order of their names: {tied}.")
