@@ -70,6 +70,35 @@ def without_blanks(cells: pd.Series, name: str) -> tuple[pd.Series, list[str]]:
     ]
 
 
+def lists_without_nulls(cells: pd.Series, name: str) -> tuple[pd.Series, list[str]]:
+    """Lists without their nulls, numbers in them as texts, and a note with the rows of nulls.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> cells, notes = lists_without_nulls(pd.Series([["a", None], ["b", 7]], index=[1, 2]), "samples")
+    >>> cells.tolist(), notes
+    ([['a'], ['b', '7']], ['column samples: 1 null was left out of the lists (row 1)'])
+    """
+    import pandas as pd
+
+    if cells.dtype != object or not any(type(c) is list and any(type(v) is not str for v in c) for c in cells):
+        return cells, []
+    rows = [row for row, cell in cells.items() if isinstance(cell, list) and any(v is None or v != v for v in cell)]
+    n = sum(sum(v is None or v != v for v in cell) for cell in cells if isinstance(cell, list))
+    plain = [_listed(cell) if isinstance(cell, list) else cell for cell in cells]
+    out = pd.Series(plain, index=cells.index, dtype=object)
+    if not n:
+        return out, []
+    words = "1 null was" if n == 1 else f"{n} nulls were"
+    return out, [str(Fault(name, f"{words} left out of the lists", tuple(rows)))]
+
+
+def _listed(cell: list[Any]) -> list[Any]:
+    kept = [v for v in cell if v is not None and v == v]
+    return [as_text(v) if isinstance(v, (int, float)) and not isinstance(v, bool) else v for v in kept]
+
+
 def typed(cells: pd.Series, column: Column) -> tuple[pd.Series, list[Fault]]:
     """Cells as the column's type, and the cells that are not of it (left empty)."""
     import pandas as pd

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench.core.notes import Note
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
-from evalbench.readers.cells import Fault, as_text, as_texts, clipped, typed, without_blanks
+from evalbench.readers.cells import Fault, as_text, as_texts, clipped, lists_without_nulls, typed, without_blanks
 from evalbench.readers.renames import meant, renamed_columns, usual
 from evalbench.readers.schema import MOST_GROUPS, TRIAL, Column, Table
 from evalbench.readers.written import NUMBERED, QUESTIONS
@@ -73,6 +73,9 @@ def check(
         if column.type == "id":
             cells, note = without_blanks(cells, column.name)
             notes += note
+        elif column.type == "texts":
+            cells, note = lists_without_nulls(cells, column.name)
+            notes += _many_nulls(note, renamed[column.name])
         if column.type == "id" or column.name in _COMPARED:
             notes += _null_words(cells, column.name)
         out[column.name], found = typed(cells, column)
@@ -85,6 +88,14 @@ def check(
     frame = frame.reset_index(drop=True)
     frame.attrs["notes"] = notes
     return frame, faults
+
+
+def _many_nulls(notes: list[str], cells: pd.Series) -> list[str]:
+    """The note on nulls in lists: of the first rank where they are more than a few of all that is listed."""
+    listed = [one for cell in cells if isinstance(cell, list) for one in cell]
+    n = sum(one is None or one != one for one in listed)
+    short = f"{n:,} of {counted(len(listed), 'text')} in the lists of column {cells.name} are null and were left out"
+    return [Note("unscored", short, text) if n > _A_FEW * len(listed) else text for text in notes]
 
 
 def _null_words(cells: pd.Series, name: str) -> list[str]:

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from evalbench.commands.data import data as data_command
+from evalbench.core.notes import first_rank
 from evalbench.errors import BadInput
 from evalbench.readers import gsm8k, nq
 from evalbench.readers.dataset import load
@@ -153,3 +154,27 @@ def test_a_json_cell_with_a_doubled_key_is_refused():
     frame = pd.DataFrame({"id": ["1"], "entry": ['{"a": 1, "a": 2}']})
     with pytest.raises(BadInput, match="column entry: expected valid JSON"):
         load({"items": frame}, schema)
+
+
+def test_nulls_in_lists_are_left_out_with_their_rows(tmp_path):
+    path = tmp_path / "items.jsonl"
+    references = [["yes", None], ["no", 7], [None]] + [["yes"]] * 40
+    rows = [{"id": f"q{i}", "output": "yes", "reference": own} for i, own in enumerate(references)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    data = load(path, SCHEMA)
+    assert data["items"]["reference"].tolist()[:3] == [["yes"], ["no", "7"], []]
+    assert any("column reference: 2 nulls were left out of the lists (rows 1, 3)" in note for note in data.notes)
+
+
+def test_many_nulls_in_lists_are_a_note_of_the_first_rank(tmp_path):
+    path = tmp_path / "items.json"
+    path.write_text(json.dumps([{"id": f"q{i}", "output": "yes", "reference": ["yes", None]} for i in range(20)]))
+    (note,) = first_rank(load(path, SCHEMA).notes)
+    assert note.short == "20 of 40 texts in the lists of column reference are null and were left out"
+
+
+def test_what_is_no_text_in_a_list_is_refused_with_its_row(tmp_path):
+    path = tmp_path / "items.json"
+    path.write_text(json.dumps([{"id": "a", "output": "yes", "reference": ["yes", {"text": "no"}]}]))
+    with pytest.raises(BadInput, match=r"column reference: expected a text, or a JSON list of texts.*row 1"):
+        load(path, SCHEMA)

@@ -45,7 +45,7 @@ def answers_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     ids = frame[named] if named else _numbered(frame)
     languages = frame["lang"] if "lang" in frame else [""] * len(frame)
     cited, supplied, faults = [], [], []
-    unmarked = 0
+    unmarked = lacking = 0
     for row, key, text, listed, language in zip(
         frame.index, ids, frame[answers], frame[column], languages, strict=True
     ):
@@ -56,20 +56,23 @@ def answers_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
             if isinstance(listed, str)
             else listed
         )
-        sources = [_source(one, place) for place, one in enumerate(cells, 1)] if isinstance(cells, list) else [None]
-        if any(one is None for one in sources):
-            faults.append(
-                f"row {row}: {column} must list sources: texts, addresses, or objects with a text or an address"
-            )
+        there = {n: one for n, one in enumerate(cells, 1) if one is not None} if isinstance(cells, list) else {1: 0}
+        sources = {place: _source(one, place) for place, one in there.items()}
+        if odd := [place for place, one in sources.items() if one is None]:
+            which = f"number {odd[0]} of {column} is none" if isinstance(cells, list) else f"{column} must list sources"
+            faults.append(f"row {row}: {which}: a source is a text, an address, or an object with a text or an address")
             continue
-        known = [one for one in sources if one is not None]
+        known = [one for one in sources.values() if one is not None]
+        lacking += len(cells) > len(there)
         statements = citation_marks.statements(text if isinstance(text, str) else "", str(language or "en"))
-        cited.append(_cited(statements, known))
+        cited.append(_cited(statements, known, list(there)))
         unmarked += bool(cited[-1]) and not any(statement.numbers for statement in statements)
         supplied += [{"id": key, **{c: one[c] for c in ("url", "title", "text")}} for one in known if one["text"]]
     if faults:
         raise errors.BadInput.listing(f"answers: column {column}:", faults)
     said = [f"{column} was read as the sources of each answer; a mark such as [1] names the source of this number"]
+    if lacking:
+        said.append(f"{core.counted(lacking, 'answer')} with a source that is null: marks of its number name nothing")
     if unmarked:
         said.append(
             f"{core.counted(unmarked, 'answer')} without a mark {'cites' if unmarked == 1 else 'cite'} the sources beside {'it' if unmarked == 1 else 'them'}"
@@ -150,13 +153,13 @@ def _source(one: Any, place: int) -> dict[str, Any] | None:
 
 
 def _cited(
-    statements: Sequence[citation_marks.Statement], sources: Sequence[Mapping[str, Any]]
+    statements: Sequence[citation_marks.Statement], sources: Sequence[Mapping[str, Any]], places: Sequence[int]
 ) -> list[dict[str, Any]]:
     """What the marks of an answer cite; without a mark the whole answer cites each source."""
     marked = {n for statement in statements for n in statement.numbers}
     numbered = {one["n"]: one for one in sources}
-    if not marked & numbered.keys() and marked <= set(range(1, len(sources) + 1)):
-        numbered = dict(enumerate(sources, 1))
+    if not marked & numbered.keys() and marked <= {*places}:
+        numbered = dict(zip(places, sources, strict=True))
     entries = []
     for n, one in numbered.items():
         claim = " ".join(statement.text for statement in statements if not marked or n in statement.numbers)
