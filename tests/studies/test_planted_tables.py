@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import planted_asked
 import planted_believed
+import planted_calibrated
 import planted_drift
+import planted_found
 import planted_fresh
 import planted_more
+import planted_moved
 import planted_ner
 import planted_people
 import planted_rag
@@ -24,7 +27,15 @@ ROOMS = (planted_ner, planted_texts, planted_asked, planted_rag, planted_people,
 PLANTED: Tables = {study: kinds for room in ROOMS for study, kinds in room.TABLES.items()}
 GIVEN = [
     (study, kind, table)
-    for tables in (PLANTED, planted_more.MORE, planted_fresh.FRESH, planted_believed.BELIEVED)
+    for tables in (
+        PLANTED,
+        planted_more.MORE,
+        planted_fresh.FRESH,
+        planted_believed.BELIEVED,
+        planted_calibrated.CALIBRATION_TOO,
+        planted_moved.MOVED,
+        planted_found.FOUND_TOO,
+    )
     for study, kinds in tables.items()
     for kind, table in kinds.items()
     if isinstance(table, Planted)
