@@ -173,7 +173,7 @@ def test_a_figure_reads_the_same_in_sentence_table_lines_and_index(finished: tup
     assert " ".join(filter(None, [indexed.shown, indexed.interval])) in texts
 
 
-REDRAWN = {"drift": 40}  # how often, if not a hundred times: `make soak` redraws all so often
+REDRAWN = {"drift": 15, "judge_audit": 20}  # how often, if not forty times: `make soak` redraws each a hundred times
 
 
 @pytest.mark.slow
@@ -193,7 +193,7 @@ def test_stability_is_that_of_redrawn_items_by_hand(finished: tuple[str, Run]) -
     # Only a light that looks at intervals needs resamples of what is redrawn.
     options["n_resamples"] = 60 if name == "matching_calibration" else 2
     same = []
-    times = 100 if os.environ.get(VARIABLE) == "soak" else REDRAWN.get(name, 100)
+    times = 100 if os.environ.get(VARIABLE) == "soak" else REDRAWN.get(name, 40)
     for _ in range(times):
         again = pd.concat([redraw(rows, unit, results["id"], draw) for rows in strata])
         redrawn = summarise(again, **options).verdict

@@ -84,14 +84,14 @@ def lists_without_nulls(cells: pd.Series, name: str) -> tuple[pd.Series, list[st
 
     if cells.dtype != object or not any(type(c) is list and any(type(v) is not str for v in c) for c in cells):
         return cells, []
-    rows = [row for row, cell in cells.items() if isinstance(cell, list) and any(v is None or v != v for v in cell)]
+    with_nulls = cells.map(lambda cell: isinstance(cell, list) and any(v is None or v != v for v in cell))
     n = sum(sum(v is None or v != v for v in cell) for cell in cells if isinstance(cell, list))
     plain = [_listed(cell) if isinstance(cell, list) else cell for cell in cells]
     out = pd.Series(plain, index=cells.index, dtype=object)
     if not n:
         return out, []
     words = "1 null was" if n == 1 else f"{n} nulls were"
-    return out, [str(Fault(name, f"{words} left out of the lists", tuple(rows)))]
+    return out, [str(Fault(name, f"{words} left out of the lists", tuple(cells.index[with_nulls])))]
 
 
 def _listed(cell: list[Any]) -> list[Any]:

@@ -83,7 +83,7 @@ def lists_of(cells: pd.Series) -> tuple[pd.Series, list[str]]:
     import pandas as pd
 
     if isinstance(cells.dtype, pd.StringDtype):
-        begins_so = cells.str.lstrip().str.startswith("[").any()
+        begins_so = bool(cells.str.lstrip().str.startswith("[").any())
     else:
         begins_so = any(isinstance(cell, str) and cell.lstrip().startswith("[") for cell in cells)
     if not begins_so:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from generated import one_in_twenty
 from jsonschema import Draft202012Validator
 from some_studies import some_studies
 
@@ -180,8 +181,9 @@ FIGURES = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.generated
+@pytest.mark.soak
+@pytest.mark.parametrize("name", one_in_twenty(FIGURES, in_check=12))
 def test_a_table_as_people_have_it_is_offered_to_the_study_that_reads_it(name: str) -> None:
     assert FIGURES[name]["study"] in ready(load(str(NATURAL / "tables" / FIGURES[name]["file"])))
 

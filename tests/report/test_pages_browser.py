@@ -13,6 +13,7 @@ from typing import Any
 import nbformat
 import pytest
 import yaml
+from generated import one_in_twenty
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from evalbench import studies
@@ -117,9 +118,15 @@ def each(*names: str) -> Any:
 
 
 @each()
-@pytest.mark.parametrize("javascript", [True, False])
-def test_axe_finds_no_violation(opened: Any, name: str, javascript: bool) -> None:
-    assert violations(opened(name, javascript=javascript)) == []
+def test_axe_finds_no_violation(opened: Any, name: str) -> None:
+    assert violations(opened(name)) == []
+
+
+@pytest.mark.generated
+@pytest.mark.soak
+@each(*one_in_twenty((*studies.names(), *OTHER), in_check=8))
+def test_axe_finds_no_violation_without_scripts(opened: Any, name: str) -> None:
+    assert violations(opened(name, javascript=False)) == []
 
 
 @each()

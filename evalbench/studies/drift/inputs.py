@@ -260,7 +260,7 @@ def copies_noted(rows: pd.DataFrame) -> list[str]:
     """The sides half of whose requests are copies, and how to draw copies together."""
     if core.clusters.CLUSTER in rows:
         return []
-    notes = []
+    notes: list[str] = []
     shared = rows.groupby("id")["request"].nunique().max() > 1
     for side in SIDES:
         requests = rows.loc[rows["side"] == side, "request"]

@@ -171,7 +171,7 @@ def _repeated(items: pd.DataFrame) -> list[core.notes.Note]:
     most = sums.index[(2 * over > there) & (there > 0)]
     if not len(most):
         return []
-    model = over[most].idxmax()
+    model = str(over[most].idxmax())
     whose = f" of {model}" if len(sums) > 1 else ""
     short = f"{over[model]:.0f} of {there[model]:.0f} strings{whose} are predicted more often than they occur"
     return [core.notes.Note("unmatched", f"{short}: are rows repeated, or of two classes?")]
