@@ -140,8 +140,10 @@ def graded(summary: Summary, metric: str) -> str:
         return ""
     if len(every) == 1:
         return f"That is {words[light]}."
+    if len(own) == len(every):
+        return f"{'Both' if len(every) == 2 else 'All'} are {words[light]}."
     if light == "green":
-        return f"{'Both' if len(every) == 2 else 'All'} are good enough." if len(own) == len(every) else ""
+        return ""
     return f"{opened(names([name_of(e) for e in own], 3))} {'are' if len(own) > 1 else 'is'} {words[light]}."
 
 

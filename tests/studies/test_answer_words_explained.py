@@ -32,7 +32,7 @@ def solved(
 def test_one_model_whose_chains_hold() -> None:
     said = of_cot(summary("green", *solved(0.9, "green")), Facts())
     assert said.answer == "Oak's chains of thought hold: 90% of its answers are right, and the steps lead to them."
-    assert said.decided_by.text == "Mean score 0.90 [0.85, 0.95] (oak), n\N{NO-BREAK SPACE}40."
+    assert said.decided_by.text == "Final score 0.90 [0.85, 0.95] (oak), n\N{NO-BREAK SPACE}40."
 
 
 def test_steps_without_equations_are_not_said_to_lead_anywhere() -> None:

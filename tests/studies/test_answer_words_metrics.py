@@ -22,7 +22,7 @@ def drop(value: float | None, light: Light, way: str = "butter_finger", model: s
 
 def test_of_one_model_the_largest_drop_is_said_with_what_makes_it() -> None:
     assert sentence("stability", summary(drop(0.0, "green"), drop(2.0, "green", "word_swap"))) == (
-        "The model answers as well however the query is written: its score falls by 2.0 points at most."
+        "The model answers equally well however the query is written: its score falls by 2.0 points at most."
     )
     assert sentence("stability", summary(drop(-3.0, "green"))).endswith("is written: its score does not fall.")
     assert sentence("stability", summary(drop(8.0, "yellow", "paraphrase", "oak"))) == (
@@ -43,7 +43,7 @@ def test_of_one_model_the_largest_drop_is_said_with_what_makes_it() -> None:
 def test_of_several_models_each_light_has_its_sentence() -> None:
     rows = [drop(i, "green", model=f"m{i}") for i in range(5)]
     assert sentence("stability", summary(*rows, drop(20.0, "red", "transliterate", "oak"))) == (
-        "m0, m1, m2 and 2 more answer as well however the query is written: their scores fall by 4.0 points at most. "
+        "m0, m1, m2 and 2 more answer equally well however the query is written: their scores fall by 4.0 points at most. "
         "Oak does not: with words in another script its score falls by 20.0 points."
     )
 
@@ -73,7 +73,7 @@ def test_a_drop_on_few_items_or_from_a_score_of_nothing_is_not_known() -> None:
     note = "before is 0 pp above the worst, so that no drop of more than 10 pp can show"
     low = answered("stability", summary(drop(0.0, "grey", model="oak", note=note), drop(0.0, "green", model="fern")))
     assert low.answer == (
-        "Fern answers as well however the query is written: its score does not fall. "
+        "Fern answers equally well however the query is written: its score does not fall. "
         "Whether oak does cannot be said: the score as written is too low to fall."
     )
     lost = answered(

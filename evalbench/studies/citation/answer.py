@@ -33,7 +33,7 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     )
     if len(green) == len(whole) == 2:
         said += " Which are better was not tested."
-    decided = kit.answering.decided_line(summary, "Mean score")
+    decided = kit.answering.decided_line(summary, "Final score")
     after = _next(summary, facts)
     said_already = 1 if nowhere and nowhere in said else 0
     rest = replace(facts, notes=facts.notes[said_already:])

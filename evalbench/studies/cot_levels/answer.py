@@ -38,7 +38,7 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     )
     if len(found.get("green", [])) == len(whole) == 2:
         said += " Which are better was not tested."
-    decided = kit.answering.decided_line(summary, "Mean score")
+    decided = kit.answering.decided_line(summary, "Final score")
     return kit.answering.answered(summary, facts, said, decided_by=decided, next=_next(summary, facts))
 
 

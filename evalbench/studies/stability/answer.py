@@ -57,7 +57,7 @@ def _verb(light: str, one: bool, first: bool) -> str:
     """What the models of one light do; how the query is written is said once."""
     answer, do = ("answers", "does") if one else ("answer", "do")
     if light == "green":
-        return f"{answer} as well however the query is written"
+        return f"{answer} equally well however the query is written"
     if light == "yellow":
         return f"{answer} somewhat worse when the query is written otherwise" if first else f"{do} not quite"
     return f"{answer} worse when the query is written otherwise" if first else f"{do} not"
