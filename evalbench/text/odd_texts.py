@@ -102,6 +102,9 @@ def odd_text_notes(
             short = f"{n} of {of} {one if n == 1 else several} {what}"
             text = f"{short}: {why}."
             notes.append(Note("instrument", short, text) if n > max_unscored * len(listed) else text)
+    empty = sum(not one.strip() for one in listed)
+    if max_unscored * len(listed) < empty < ONE_TEXT_FROM * len(listed):
+        notes.append(Note("instrument", f"{empty} of {of} {'is' if empty == 1 else 'are'} empty"))
     if alike and len(listed) >= LEAST:
         text, n = Counter(" ".join(one.split()) for one in listed).most_common(1)[0]
         if n >= ONE_TEXT_FROM * len(listed):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 from planted import ANY, Frames, N, Planted, Tables, ids, lights
-from planted_asked import TOP, sure, tops, unmoved
+from planted_asked import TOP, answered, right, sure, tops, unmoved
+from planted_people import PASS, scored
 from planted_rag import RANKED, searched
 from planted_texts import turns
 
@@ -41,6 +42,29 @@ FOUND_TOO: Tables = {
         ),
         "nothing_is_relevant": Planted(
             lambda: (own := searched()) | {"qrels": own["qrels"].assign(relevance=0)}, r"no query has a relevant passage", RANKED, lights("grey")
+        ),
+    },
+    "stability": {
+        "answers_afterwards_are_empty": Planted(
+            lambda: answered(right, lambda i: ""), r"80 of 120 outputs are empty", lights=lights("red")
+        ),
+        "changed_queries_are_empty": Planted(
+            lambda: (own := answered(right, right)) | {"variants": own["variants"].assign(query="")},
+            r"80 of 80 changed queries are empty", lights=ANY,
+        ),
+    },
+    "imported": {
+        "a_metric_in_two_cases": Planted(
+            lambda: (own := scored(lambda i: 1.0)) | {"scores": own["scores"].assign(metric=["Pass", "pass"] * HALF)},
+            r"Pass and pass differ by case alone: are they one metric", PASS, ANY,
+        ),
+        "outputs_are_errors": Planted(
+            lambda: (own := scored(lambda i: 1.0)) | {"items": own["items"].assign(output="HTTP error 503: service unavailable")},
+            r"40 of 40 outputs read like an error", PASS, ANY,
+        ),
+        "some_outputs_are_empty": Planted(
+            lambda: (own := scored(lambda i: 1.0)) | {"items": own["items"].assign(output=["", "At 9."] * HALF)},
+            r"20 of 40 outputs are empty", PASS, ANY,
         ),
     },
     "stability_top": {

@@ -19,6 +19,7 @@ from evalbench.studies.contract import offered
 from evalbench.studies.imported import inputs, method, summary
 from evalbench.studies.imported.items import items_of, reasons_of, texts_of
 from evalbench.studies.imported.theirs import theirs_of
+from evalbench.text.odd_texts import odd_text_notes
 
 QUESTION = "What do the scores of another tool show, with intervals and honest counts?"
 MEASURED_BY = dict.fromkeys(("directions", "scales"), ("*",))
@@ -121,6 +122,8 @@ def evaluate(
         },
         notes=[
             *method.remarks(found, facts, beside),
+            *kit.evidence.same_but_for_writing(names, "metric"),
+            *(odd_text_notes(found.rows["output"], kit.MAX_UNSCORED, "output") if "output" in found.rows else ()),
             *(n for n in data.notes_beside(used) if _DIRECTION not in n),
             core.compared.left_out_note(len(models), "models", "each metric"),
         ],

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench import kit
+from evalbench import core, kit
 from evalbench.studies.stability import inputs, lighting, summary
 from evalbench.studies.stability.items import SAME_QUERY, Key
 
@@ -20,6 +20,12 @@ def notes(items: pd.DataFrame, pair: inputs.Paired, scored: kit.scoring.Scored) 
     rows, out = pair.rows, [*kit.answers.remarks(items), *scored.notes]
     if same := int((items["undefined"] == SAME_QUERY).sum()):
         out.append(f"Variants that are the query itself, letter by letter, in no figure: {same} of {len(items)}.")
+    if {"query", "variant"} <= set(rows):
+        blank = (rows["variant"].fillna("").str.strip() == "") & (rows["query"].fillna("").str.strip() != "")
+        if blank.sum() > kit.MAX_UNSCORED * len(rows):
+            out.append(
+                core.Note("instrument", f"{blank.sum()} of {core.counted(len(rows), 'changed query')} are empty")
+            )
     controls = _controls(rows)
     if controls:
         out.append(
