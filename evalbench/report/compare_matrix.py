@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from evalbench.compare.matrix import Pairs
 from evalbench.compare.runs import Row
-from evalbench.core.compared import Comparison
+from evalbench.core.compared import Comparison, void_because
 from evalbench.core.wording import counted, difference_parts, p_text
 from evalbench.draw.html import Html, attribute, breakable, escape
 from evalbench.draw.tables import NO_VALUE
@@ -135,7 +135,10 @@ def overview(pairs: Pairs) -> tuple[str, list[str]]:
     every = counted(
         len(rows), what, what.replace("pair", "pairs", 1) if what == "pair" else "comparisons of pairs and groups"
     )
-    line = f"{first.title}: {len(shown)} of {every} {'shows' if len(rows) == 1 else 'show'} a difference."
+    line = f"{first.title}: {len(shown)} of {every} {'shows' if len(shown) == 1 else 'show'} a difference."
+    void = [why for row in rows if (why := void_because(row.comparison.outcome))]
+    for why in dict.fromkeys(void):
+        line += f" {void.count(why)} {'has' if void.count(why) == 1 else 'have'} no verdict: {why}."
     if pairs.refused:
         line += f" {counted(len(pairs.refused), 'pair')} could not be compared."
     return line, said

@@ -9,14 +9,23 @@ from jsonschema import Draft202012Validator
 from toy_runs import MEASURES, items, run
 
 from evalbench.compare.gate import gate
-from evalbench.compare.matrix import Pairs
+from evalbench.compare.matrix import Pairs, compare_pairs
 from evalbench.compare.runs import compare
 from evalbench.compare.sides import with_names
 from evalbench.report.compare_files import to_json, write
+from evalbench.report.compare_overall import overall
 from evalbench.report.compare_words import outcome, sentences
 
 SCHEMA = json.loads((Path(__file__).resolve().parents[2] / "docs" / "comparison.schema.json").read_text("utf-8"))
 HOOKS = MEASURES._replace(measured_by={"cut": ("score", "right"), "seed": (), "n_resamples": ()})
+
+
+def test_of_several_runs_pairs_without_a_verdict_are_counted_apart() -> None:
+    sides = with_names([run(items({"elm": s}), f"r{s}", cut=cut) for s, cut in ((0.0, 0.5), (0.1, 0.5), (0.2, 0.7))])
+    pairs = compare_pairs(sides, HOOKS, n_resamples=200, n_summaries=4)
+    assert (
+        overall(pairs) == "score: 1 of 3 pairs shows a difference. 2 have no verdict: the runs measured it differently."
+    )
 
 
 def test_figures_measured_otherwise_have_no_verdict_and_the_page_says_why(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_the_sample_of_a_judge_that_got_stricter_shows_no_drift_of_the_desk() ->
     assert said.answer.startswith(
         "Whether quality has fallen since the validation is not known: the judge itself has become stricter, so a drop may be the judge's."
     )
-    assert said.next.text == "Have one judge mark both samples anew, or people label them."
+    assert said.next.text == "Have one judge mark both samples again, or have people label them."
 
 
 def test_the_anchors_that_got_another_mark_are_shown(tmp_path: Path) -> None:

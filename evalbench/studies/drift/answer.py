@@ -167,7 +167,7 @@ def _next(summary: core.Summary, facts: Facts) -> core.Line:
                 f"Label {core.counted(more, 'more response')} of {SIDES[side]} ({LEAST_ROWS} are needed).", "figures"
             )
     if light == "grey" and _judge(_figure(summary, "drop")):
-        return core.Line("Have one judge mark both samples anew, or people label them.", "figures")
+        return core.Line("Have one judge mark both samples again, or have people label them.", "figures")
     if light == "grey" and any(e.metric == "drop" and TOO_LOW in e.note for e in summary.estimates):
         return core.Line("Say which level of the key metric is good enough (key bands).", "figures")
     if light == "grey" and e is not None and e.light != "grey":
