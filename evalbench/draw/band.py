@@ -15,6 +15,8 @@ from evalbench.draw.rule import by_figure, of_title, rule_html
 from evalbench.draw.verdict import MEANING, domain_of, synthetic_label
 
 LINES: Mapping[str, str] = {"decided_by": "Decided by", "could_change": "Could change", "next": "Next"}
+WHOLE = "verdict-in-full"
+"""The place of the folded sentence on a page, which a link to it opens."""
 _LIT = ("green", "yellow", "red")
 _AT_CUT = 1e-6
 
@@ -48,9 +50,8 @@ def verdict_html(results: Mapping[str, Any], linked: bool = False) -> Html:
     light = str(results["light"])
     meaning = f' <span class="eb-meaning">{escape(MEANING[light])}</span>' if MEANING.get(light) else ""
     facts = "".join(f"<li>{escape(fact)}</li>" for fact in _evidence(results))
-    whole = (
-        f'<p class="eb-sentence">{escape(results["sentence"])}</p><ul class="eb-facts">{facts}</ul>{rule_html(results)}'
-    )
+    place = f' id="{WHOLE}"' if linked else ""
+    whole = f'<p class="eb-sentence"{place}>{escape(results["sentence"])}</p><ul class="eb-facts">{facts}</ul>{rule_html(results)}'
     if answer := results.get("answer"):
         said = f'<p class="eb-answer">{escape(answer["answer"])}</p>{_lines(results, linked)}{scale_html(results)}'
         whole = f'{said}<details class="eb-long"><summary>The verdict in full</summary>{whole}</details>'
@@ -68,7 +69,8 @@ def _lines(results: Mapping[str, Any], linked: bool) -> str:
     for name, label in {**LINES, **first}.items():
         text = escape(answer[name]["text"])
         if text:
-            shown = f'<a class="eb-to" href="#{attribute(answer[name]["at"])}">{text}</a>' if linked else text
+            at = {"verdict": WHOLE}.get(answer[name]["at"], answer[name]["at"])
+            shown = f'<a class="eb-to" href="#{attribute(at)}">{text}</a>' if linked else text
             rows.append(f"<dt>{label}</dt><dd>{shown}</dd>")
     return f'<dl class="eb-lines">{"".join(rows)}</dl>' if rows else ""
 

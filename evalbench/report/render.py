@@ -16,7 +16,7 @@ from urllib.parse import quote
 from evalbench.core.budget import in_words
 from evalbench.core.judging_time import in_words as again_in_words
 from evalbench.core.result import deciding_row
-from evalbench.draw.band import verdict_html
+from evalbench.draw.band import WHOLE, verdict_html
 from evalbench.draw.html import Html, attribute, escape
 from evalbench.draw.matrix import figures_html
 from evalbench.draw.slices import slices_html
@@ -43,6 +43,7 @@ _STATUS = {
 }
 _OWN_IDS = (
     "verdict",
+    WHOLE,
     "figures",
     "decides",
     "notes",

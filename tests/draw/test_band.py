@@ -43,6 +43,13 @@ def test_the_box_begins_with_the_answer_and_folds_the_long_sentence() -> None:
     assert "<a " not in verdict_html(results()), "in a notebook there are no places to link to"
 
 
+def test_a_line_on_the_verdict_leads_into_the_folded_sentence() -> None:
+    said = {**results()["answer"], "could_change": {"text": "See the verdict in full.", "at": "verdict"}}
+    out = str(verdict_html(results(answer=said), linked=True))
+    assert '<a class="eb-to" href="#verdict-in-full">See the verdict in full.</a>' in out
+    assert 'id="verdict-in-full"' in out.partition("<details")[2]
+
+
 def test_before_the_fold_the_box_has_at_most_sixty_words() -> None:
     words = " ".join(["word"] * 54)
     answer = {
