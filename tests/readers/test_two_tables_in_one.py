@@ -150,14 +150,29 @@ def test_an_answer_without_a_mark_cites_the_sources_beside_it_and_the_note_says_
     assert "1 answer without a mark cites the sources beside it" in " ".join(data.notes)
 
 
-@pytest.mark.parametrize("cell", ["nothing", 5, [None], [{"n": 1}], [["text"]]])
-def test_cells_that_list_no_sources_are_one_message_with_rows(cell: Any) -> None:
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("nothing", "row 2: sources must list sources"),
+        (5, "row 2: sources must list sources"),
+        ([{"n": 1}], "row 2: number 1 of sources is not a source: a source is a text, an address"),
+        (["text", ["text"]], "row 2: number 2 of sources is not a source: a source is a text, an address"),
+    ],
+)
+def test_cells_that_list_no_sources_are_one_message_with_rows(cell: Any, said: str) -> None:
     rows = [
         {"question": "q", "answer": TEXT, "sources": ["a", "b"]},
         {"question": "r", "answer": TEXT, "sources": cell},
     ]
-    with pytest.raises(BadInput, match="row 2: sources must list sources"):
+    with pytest.raises(BadInput, match=said):
         load(pd.DataFrame(rows), study="citation")
+
+
+def test_a_source_that_is_null_keeps_its_number_and_is_counted() -> None:
+    row = {"question": "q", "answer": "It froze [2].", "sources": [None, "ice"]}
+    data = load(pd.DataFrame([row]), study="citation")
+    assert [entry["n"] for entry in data["answers"]["citations"][0]] == [2]
+    assert "null" in " ".join(data.notes)
 
 
 # -- logs in Russian -------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ def votes(n: int, marks: tuple[int, int] = (1, 0), annotators: tuple[str, ...] =
     return pd.DataFrame(rows)
 
 
-@pytest.mark.parametrize(("n", "serve"), [(6, False), (30, True)])
+@pytest.mark.parametrize(("n", "serve"), [(6, False), (40, True)])
 def test_labels_of_few_questions_do_not_serve_as_ground_truth_and_the_sentence_says_so(n: int, serve: bool) -> None:
     result = run(many(40, 40), [5], {"labels": votes(n)})
     assert (result.items["label"] == "labels-as-truth").sum() == (n if serve else 0)

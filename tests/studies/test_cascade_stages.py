@@ -148,8 +148,8 @@ def labelled(n: int, annotators: tuple[str, ...], a: Callable[[int, str], float]
 
 
 def test_labels_of_high_agreement_are_the_truth():
-    agreed = labelled(20, ("ada", "boris"), lambda i, who: 2.0 * (i % 2))
-    result = run(many(20, 20), 5, agreed)
+    agreed = labelled(40, ("ada", "boris"), lambda i, who: 2.0 * (i % 2))
+    result = run(many(40, 40), 5, agreed)
     assert [outcome(result, f"q{i:03}") for i in (0, 1)] == ["b", "a"]
     split = labelled(20, ("ada", "boris"), lambda i, who: 2.0 * ((i + (who == "ada") * (i % 3 == 0)) % 2))
     assert run(many(20, 20), 5, split).items["outcome"].eq("").all()

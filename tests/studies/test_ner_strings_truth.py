@@ -12,7 +12,7 @@ TEXTS = pd.DataFrame({"text_id": IDS, "text": [f"Mira{i} came to Oslo{i}. Mira{i
 
 
 def conflicts(change=str, late=(), **options):
-    rows = [(t, "PER", change(f"Mira{i}")) for i, t in enumerate(IDS)] * 2
+    rows = [(t, "PER" if i % 2 else "ORG", change(f"Mira{i}")) for i, t in enumerate(IDS)] * 2
     found = pd.DataFrame(rows, columns=["text_id", "entity_class", "entity"])
     if late:
         found = pd.concat([found.assign(model="whole"), found[found["text_id"].isin(late)].assign(model="late")])

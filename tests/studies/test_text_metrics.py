@@ -75,7 +75,7 @@ class TestRefusals:
             evaluate(frame(), ["rougeL"], prompt="{{ question }}", model="http://127.0.0.1:9/v1#none")
 
     def test_a_reference_list_that_is_not_of_texts(self, tmp_path):
-        (tmp_path / "t.jsonl").write_text('{"id": "1", "output": "x", "reference": ["a", 1]}\n')
+        (tmp_path / "t.jsonl").write_text('{"id": "1", "output": "x", "reference": ["a", ["b"]]}\n')
         with pytest.raises(BadInput, match=r"column reference: expected a text, or a JSON list of texts.*row 1"):
             evalbench.evaluate(str(tmp_path / "t.jsonl"), metrics=["rougeL"])
 

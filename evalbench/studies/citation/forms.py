@@ -59,7 +59,11 @@ def answers_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         there = {n: one for n, one in enumerate(cells, 1) if one is not None} if isinstance(cells, list) else {1: 0}
         sources = {place: _source(one, place) for place, one in there.items()}
         if odd := [place for place, one in sources.items() if one is None]:
-            which = f"number {odd[0]} of {column} is none" if isinstance(cells, list) else f"{column} must list sources"
+            which = (
+                f"number {odd[0]} of {column} is not a source"
+                if isinstance(cells, list)
+                else f"{column} must list sources"
+            )
             faults.append(f"row {row}: {which}: a source is a text, an address, or an object with a text or an address")
             continue
         known = [one for one in sources.values() if one is not None]
