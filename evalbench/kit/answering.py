@@ -102,11 +102,16 @@ def with_answer(result: Result, hook: Hook | None) -> Result:
     """The result with its study's answer, or with the one that every study has."""
     facts = Facts.of(result)
     if hook:
-        return replace(result, answer=fitted(_unsure(hook(result.summary, facts), result.summary)))
+        return replace(result, answer=held(hook(result.summary, facts), result.summary))
     found = answered(result.summary, facts, sentence(result.summary, facts))
     if found.size > MOST_WORDS:  # groups with long names
         found = answered(result.summary, facts, shorter(result.summary))
     return replace(result, answer=found)
+
+
+def held(found: Answer, summary: Summary) -> Answer:
+    """A study's answer within sixty words; of a grey light it says that something is not known."""
+    return fitted(_unsure(fitted(found), summary))
 
 
 def _unsure(found: Answer, summary: Summary) -> Answer:

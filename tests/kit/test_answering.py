@@ -11,7 +11,7 @@ from evalbench.core.answer import MOST_WORDS, Answer, Line, clipped, size
 from evalbench.core.notes import Note
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.verdict import Verdict
-from evalbench.kit.answering import Facts, answered, fitted, missing, more_items, next_line, sentence
+from evalbench.kit.answering import Facts, answered, fitted, held, missing, more_items, next_line, sentence
 from evalbench.kit.saying import Difference, figure, names, points
 
 
@@ -69,6 +69,14 @@ def test_a_short_line_is_whole_or_not_there() -> None:
     assert full.could_change.text == "Only 87% of resamples give green."
     room = answered(own, Facts(), " ".join(["Oak"] * 42) + ".", next="Use it.")
     assert room.could_change.text in ("See the verdict in full.", "")
+
+
+def test_a_grey_answer_that_loses_its_doubt_for_want_of_room_says_it_first() -> None:
+    own = summary(est(0.3, light="grey"), light="grey", missing="PERSON is found in only 10 texts")
+    long = Answer(
+        answer=f"Oak finds {'very ' * 50}little. The rest is not known.", next=Line("Look at all of the texts again.")
+    )
+    assert held(long, own).answer == "There is not enough evidence for a verdict: PERSON is found in only 10 texts."
 
 
 def test_a_close_call_is_called_so() -> None:

@@ -160,6 +160,28 @@ def test_of_two_models_each_has_its_sentence_and_those_of_one_light_are_compared
     assert sentence("confidence", rows, by=("model",), tables=alike).endswith("Between the two no difference is shown.")
 
 
+def test_without_thresholds_chance_and_few_answers_are_named() -> None:
+    by_chance = summary(
+        figure(
+            "auroc_uncertainty", 0.6, "unlit", group={"model": "oak"}, higher_is_better=True, ci_low=0.49, ci_high=0.7
+        ),
+        figure("error_rate", 0.5, group={"model": "oak"}, n=80),
+        light="unlit",
+    )
+    assert sentence("confidence", by_chance) == (
+        "A right answer is more confident than a wrong one in 60% of pairs, where chance gives 50%; "
+        "that is not shown to be more than chance; no thresholds say what is good enough."
+    )
+    few = summary(
+        figure("auroc_uncertainty", 1.0, "unlit", group={"model": "oak"}, higher_is_better=True, n=8),
+        figure("error_rate", 0.25, group={"model": "oak"}, n=8),
+        light="unlit",
+    )
+    assert sentence("confidence", few) == (
+        "Whether oak's confidence tells right answers from wrong ones is not known yet: only 2 wrong answers."
+    )
+
+
 def test_of_many_models_a_few_are_named() -> None:
     models: dict[str, tuple[float | None, Light]] = {f"m{i}": (0.9 - i / 100, "green") for i in range(7)}
     assert sentence("confidence", ranks(**models, late=(0.9, "grey"))) == (
@@ -188,7 +210,7 @@ def test_confidence_that_cannot_be_ranked_says_what_is_missing() -> None:
 def test_confidence_without_thresholds_is_against_chance() -> None:
     assert sentence("confidence", ranks(oak=(0.9, "unlit"), fern=(0.6, "unlit"))) == (
         "A right answer is more confident than a wrong one in 90% (oak) and 60% (fern) of pairs, where chance gives 50%; "
-        "no thresholds say what is good enough."
+        "that is not shown to be more than chance for fern; no thresholds say what is good enough."
     )
 
 

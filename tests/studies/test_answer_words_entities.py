@@ -74,6 +74,7 @@ def test_what_is_found_is_said_where_classes_cannot_be_judged() -> None:
         "Ash finds 20% of the entities with place and class right, and all of what it marks is right. "
         f"Which classes are confused is not known: {few}."
     )
+    assert result.next.text == "Add texts with entities of this class."
 
 
 def test_two_models_and_the_class_that_the_worse_takes_for_another() -> None:

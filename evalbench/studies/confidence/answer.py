@@ -19,7 +19,7 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     own = [e for e in summary.estimates if e.metric == joint.METRIC]
     known = kit.saying.ranked(summary, joint.METRIC)
     if summary.verdict.light == "unlit" and known:
-        said = _unlit(known)
+        said = _unlit(known, summary)
     else:
         of = {light: [e for e in known if e.light == light] for light in ("green", "yellow", "red")}
         parts = [_said(light, rows, first=not any(list(of.values())[:i])) for i, (light, rows) in enumerate(of.items())]
@@ -118,12 +118,24 @@ def _on_a_topic(facts: Facts) -> core.Line | None:
     )
 
 
-def _unlit(known: Sequence[core.Estimate]) -> str:
-    ends = known[:1] if len(known) == 1 else (known[0], known[-1])
+def _unlit(known: Sequence[core.Estimate], summary: core.Summary) -> str:
+    """In how many pairs, whose are not shown to beat chance, and of whom there is too little to say."""
+    few = [e for e in known if (least := _least(e, summary)) and least[0] < core.stats.FEW_UNITS]
+    own = [e for e in known if e not in few]
+    return " ".join(filter(None, [_pairs(own, alone=len(known) == 1), _unknown(few, summary, first=not own)]))
+
+
+def _pairs(own: Sequence[core.Estimate], *, alone: bool) -> str:
+    if not own:
+        return ""
+    ends = own[:1] if len(own) == 1 else (own[0], own[-1])
     said = " and ".join(
-        f"{kit.saying.share(e.value or 0.0)}{f' ({kit.saying.name_of(e)})' if len(known) > 1 else ''}" for e in ends
+        f"{kit.saying.share(e.value or 0.0)}{'' if alone else f' ({kit.saying.name_of(e)})'}" for e in ends
     )
-    return f"{kit.saying.opened(PICKED)} in {said} of pairs, where chance gives 50%; no thresholds say what is good enough."
+    by_chance = [e for e in own if e.ci_low is not None and e.ci_low <= COIN]
+    whose = "" if alone else f" for {kit.saying.names(by_chance, NAMED)}"
+    chance = f"; that is not shown to be more than chance{whose}" if by_chance else ""
+    return f"{kit.saying.opened(PICKED)} in {said} of pairs, where chance gives 50%{chance}; no thresholds say what is good enough."
 
 
 def _compared(facts: Facts) -> str:

@@ -8,6 +8,8 @@ from evalbench.studies.ner_quality.scores import OWN
 
 SOUGHT = kit.finders.Sought("strict_f1", "strict_recall", "strict_precision", "entities", " with place and class right")
 
+MORE = "Add texts with entities of this class."
+
 
 def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     """What each model finds and which is better; which class the worst takes for which; what is not known."""
@@ -59,6 +61,11 @@ def _why(summary: core.Summary) -> str:
     return kit.saying.lowered(note if note and "no confusion" in why else why) or "there are too few entities"
 
 
+def scarce(summary: core.Summary) -> bool:
+    """Whether a class is found in too few texts to see what it is taken for."""
+    return "is found in only" in summary.verdict.missing
+
+
 def _next(summary: core.Summary, facts: Facts) -> str | None:
     light, decides = summary.verdict.light, kit.answering.deciding(summary)
     if any(note.kind == "shifted" for note in facts.notes):
@@ -68,7 +75,7 @@ def _next(summary: core.Summary, facts: Facts) -> str | None:
         if open_ones:
             return kit.doubts.adding(open_ones[-1], facts, "text")
         nothing = [e for e in known if not e.value]
-        return "Look at the texts: no prediction fits a true entity." if nothing else None
+        return "Look at the texts: no prediction fits a true entity." if nothing else MORE if scarce(summary) else None
     if light == "green" or decides is None:
         return None
     if not decides.metric.startswith(OWN):
