@@ -151,6 +151,7 @@ class TestFigures:
         assert result.notes == (
             "Unscored: 1 of 3 items (1 no output).",
             "No context: 1 of 3 texts; undefined there: knowledge_f1_score.",
+            "1 of 2 outputs is empty.",
         )
         assert "1 of 3 could not be scored (1 no output)." in result.sentence
 
