@@ -92,6 +92,8 @@ def check(
 
 def _many_nulls(notes: list[str], cells: pd.Series) -> list[str]:
     """The note on nulls in lists: of the first rank where they are more than a few of all that is listed."""
+    if not notes:
+        return []
     listed = [one for cell in cells if isinstance(cell, list) for one in cell]
     n = sum(one is None or one != one for one in listed)
     short = f"{n:,} of {counted(len(listed), 'text')} in the lists of column {cells.name} are null and were left out"
