@@ -17,8 +17,7 @@ BYTECODE := $(BIN)/python -m evalbench.runs.bytecode
 TESTED := pytest xdist hypothesis scipy.stats sklearn.metrics statsmodels.api nltk sacrebleu rouge_score.rouge_scorer
 # Processes that the tests run in, a gigabyte each; more than cores, since many tests wait for a kernel, a server or a browser.
 WORKERS ?= 3
-CHECK_WORKERS ?= 4
-PYTEST := $(BIN)/python -m pytest -q --dist worksteal
+PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 .PHONY: demo setup lab test check soak bench gallery notebooks lint wheel clean
 
@@ -60,14 +59,15 @@ gallery: $(VENV)/.base
 	$(BIN)/evalbench batch notebooks/gallery.yaml
 
 test: $(VENV)/.dev
-	$(PYTEST) -n $(WORKERS) -m "not slow and not browser and not benchmark"
+	$(PYTEST) -m "not slow and not browser and not benchmark"
 
+check: WORKERS = 4
 check: $(VENV)/.dev lint
-	EVALBENCH_TEST_GENERATED=all EVALBENCH_TEST_MACHINE=complete $(PYTEST) -n $(CHECK_WORKERS) -m "(slow or browser or generated or external or wordnet) and not benchmark"
+	EVALBENCH_TEST_GENERATED=all EVALBENCH_TEST_MACHINE=complete $(PYTEST) -m "(slow or browser or generated or external or wordnet) and not benchmark"
 
 # What takes minutes each with every case: by hand, before a release or after a change of what reads tables.
 soak: $(VENV)/.dev
-	EVALBENCH_TEST_GENERATED=soak $(PYTEST) -n $(WORKERS) -m soak
+	EVALBENCH_TEST_GENERATED=soak $(PYTEST) -m soak
 
 # One after another and alone; with ALL=1 the large ones too, into the table that is committed.
 bench: $(VENV)/.dev
