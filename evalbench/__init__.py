@@ -1,6 +1,6 @@
 """evalbench: judge language-model systems so that people can trust the judgement.
 
-The names a notebook uses: ``load``, ``record``, ``show``, ``evaluate`` and every study by its name.
+The names a notebook uses: ``load``, ``record``, ``show``, ``open_run``, ``evaluate`` and every study by its name.
 All are loaded when first used.
 """
 
@@ -17,6 +17,7 @@ _NAMES = {
     "load": "evalbench.asking",
     "record": "evalbench.runs.record",
     "show": "evalbench.draw.show",
+    "open_run": "evalbench.explorer.opened",
     "evaluate": "evalbench.studies.text_metrics",
     "BadInput": "evalbench.errors",
     "budget": "evalbench.core.budget",

@@ -16,6 +16,7 @@ _COMMANDS = {
     "init": "evalbench.commands.init:init",
     "run": "evalbench.commands.run:run_study",
     "show": "evalbench.commands.show:show",
+    "view": "evalbench.commands.view:view",
     "export": "evalbench.commands.export:export",
     "batch": "evalbench.commands.batch:batch",
     "index": "evalbench.commands.index:index",

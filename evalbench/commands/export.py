@@ -26,7 +26,7 @@ def export(run: str, form: str, out: Path | None, organisation: str, root: Path 
     evalbench export reports/imported/A --to every_eval_ever
     """
     from evalbench import workbench
-    from evalbench.commands.compare import run_folder
+    from evalbench.readers.runs import run_folder
     from evalbench.runs.export import finished, to_csv
 
     found = finished(run_folder(run, workbench.reports(root)))

@@ -61,7 +61,7 @@ def rejudge(
 
     def planned() -> Plan:
         from evalbench import workbench
-        from evalbench.commands.compare import run_folder
+        from evalbench.readers.runs import run_folder
         from evalbench.runs.again import judged_again
         from evalbench.runs.limits import limited
 

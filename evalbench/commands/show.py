@@ -38,7 +38,7 @@ def show(run: str, form: str, fail_on: tuple[str, ...], root: Path | None) -> No
     evalbench show reports/matching/A --as junit > matching.xml
     """
     from evalbench import workbench
-    from evalbench.commands.compare import run_folder
+    from evalbench.readers.runs import run_folder
     from evalbench.report import outputs
 
     folder = run_folder(run, workbench.reports(root))

@@ -43,16 +43,20 @@ def stated(evaluate: Callable[..., Any], values: Mapping[str, Any]) -> dict[str,
     {'k': 10, 'weights': [1, 2], 'judge': 'function:len'}
     """
     data, *own = inspect.signature(evaluate).parameters.values()
-    faults = [
-        f"{p.name} must be {what}{_as_list(values[p.name], what)}, got {values[p.name]!r:.80}"
-        for p in own
-        if (what := _expected(kind := _written(p.annotation))) and not _is_of(values[p.name], kind)
-    ]
+    faults = [fault for p in own if (fault := of_another_type(p, values[p.name]))]
     if faults:
         raise BadInput.listing(f"{evaluate.__module__.rpartition('.')[2]}: invalid options:", faults)
     grouping = getattr(values.get(data.name), "grouping", None)
     of_data = {} if grouping is None else {name: list(of) for name, of in grouping._asdict().items() if of}
     return {**{p.name: _plain(values[p.name]) for p in own}, **of_data}
+
+
+def of_another_type(option: inspect.Parameter, value: Any) -> str:
+    """What is wrong with the type of an option's value; empty where it fits the signature's."""
+    what = _expected(kind := _written(option.annotation))
+    if not what or _is_of(value, kind):
+        return ""
+    return f"{option.name} must be {what}{_as_list(value, what)}, got {value!r:.80}"
 
 
 _WORDS = {

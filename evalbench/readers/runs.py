@@ -173,6 +173,27 @@ def run_folders(reports: Path, study: str = "", hash8: str = "") -> list[Path]:
     return sorted(path.parent for path in reports.glob(f"{glob.escape(study) or '*'}/{pattern}/{RUN_JSON}"))
 
 
+def run_folder(name: str, reports: Path) -> Path:
+    """The folder of a run: a path to it or to a file in it, or a run's id below ``reports``.
+
+    Raises ``BadInput`` if there is no such run, or several.
+    """
+    path = Path(name).expanduser()
+    if path.is_file():
+        path = path.parent
+    if path.is_dir():
+        return path.resolve()
+    found = (
+        sorted(p for p in reports.glob(f"*/{glob.escape(Path(name).name)}") if p.is_dir())
+        if Path(name).name == name
+        else []
+    )
+    if len(found) != 1:
+        where = f"{len(found)} runs of this id below" if found else "neither a folder nor the id of a run below"
+        raise BadInput(f"{name}: {where} {reports}")
+    return found[0].resolve()
+
+
 # -- writing ------------------------------------------------------------------------------------
 
 

@@ -93,6 +93,8 @@ class Study:
     MEASURED_BY : mapping of str to sequence of str
         Options that measure → the figures that they move, such as ``{"threshold": ("passed",)}``; ``*`` stands for any letters, and an
         option that moves none, such as one of lights, has ``()``.  Two runs that differ in one have no verdict on its figures.
+    MAKES_ITEMS : tuple of str
+        Options of ``summarise`` that the items hang on too: another value needs a new run.
     JUDGED_OPTIONS : tuple of str
         Options that are part of what is judged, such as a prompt.  Every option is in one of both, or in those of
         :mod:`evalbench.kit.measuring`, which several studies have.
@@ -118,6 +120,7 @@ class Study:
     UNIT: str = ""
     CONTENT_UNIT: str = ""
     MEASURED_BY: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    MAKES_ITEMS: tuple[str, ...] = ()
     JUDGED_OPTIONS: tuple[str, ...] = ()
 
     def options(self) -> Mapping[str, inspect.Parameter]:
@@ -135,6 +138,7 @@ VALUES = {
     "UNIT": str,
     "CONTENT_UNIT": str,
     "MEASURED_BY": dict,
+    "MAKES_ITEMS": tuple,
     "JUDGED_OPTIONS": tuple,
 }
 FUNCTIONS = (

@@ -26,6 +26,7 @@ from evalbench.text.normalise import tokenizer
 from evalbench.text.odd_texts import odd_text_notes
 
 QUESTION = "Can right answers be told from wrong ones by the model's own confidence?"
+MAKES_ITEMS = ("p_by",)
 MEASURED_BY = {
     **dict.fromkeys(("samples_per_item", "sample_temperature", "correct_from", "p_by"), ("*",)),
     "clusters": ("*cluster_entropy",),

@@ -23,6 +23,7 @@ from evalbench.studies.cot_levels.items import check_references, items_of
 from evalbench.text.final_answers import MARKERS
 
 QUESTION = "Does the model's chain of thought hold: is the answer right, and do the steps lead to it?"
+MAKES_ITEMS = ("answer_extractor",)
 MEASURED_BY = {
     **dict.fromkeys(("answer_extractor",), ("final", "passed", "answer")),
     **dict.fromkeys(("answer_markers", "article_as_one", "relative_tolerance"), ("*",)),

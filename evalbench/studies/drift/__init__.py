@@ -27,6 +27,7 @@ from evalbench.studies.drift.summary import LIGHT_ON, NEW_TOKENS_AS, PRESET, PSI
 QUESTION = "Have requests and responses changed since the validation, and the quality with them?"
 _BINNED = ("stop_words_*", "frequencies_*", "counts_*", "predictions_*")
 _EXPECTED, _PREDICTED = ("expected_*", "reliability"), ("predicted_*",)
+MAKES_ITEMS = ("metric", "tests", "size", "languages")
 MEASURED_BY = {
     **dict.fromkeys(("tests", "key_bands", "preset", "reliable_from", "period"), ()),
     **dict.fromkeys(("anchors_then", "anchors_now", "anchors_margin"), ()),

@@ -22,6 +22,7 @@ from evalbench.studies.imported.theirs import theirs_of
 from evalbench.text.odd_texts import odd_text_notes
 
 QUESTION = "What do the scores of another tool show, with intervals and honest counts?"
+MAKES_ITEMS = ("scales",)
 MEASURED_BY = dict.fromkeys(("directions", "scales"), ("*",))
 CONTENT_UNIT = inputs.UNIT
 _DIRECTION = ": assumed: direction of "  # said with the direction itself in a note of the study

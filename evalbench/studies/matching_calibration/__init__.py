@@ -31,6 +31,7 @@ from evalbench.studies.matching_calibration.items import described, fits_table, 
 from evalbench.studies.matching_calibration.summary import summarise
 
 QUESTION = "Which weights and thresholds agree best with human verdicts on pairs, and do they beat the defaults on unseen texts?"
+MAKES_ITEMS = ("objective",)
 MEASURED_BY = dict.fromkeys(("consensus", "n_folds"), ("*",))
 JUDGED_OPTIONS = ("score", "objective", "weights", "thresholds", "embed", "dtype", "missing", "context_threshold")
 SCHEMA: Mapping[str, readers.Table] = {

@@ -32,6 +32,7 @@ from evalbench.studies.rag_retrieval.tables import (
 )
 
 QUESTION = "How well does a search find the passages that answer?"
+MAKES_ITEMS = ("k", "ties")
 MEASURED_BY = {
     **dict.fromkeys(("relevant_from", "ties", "tie_orders", "no_relevant", "absent"), ("*",)),
     **dict.fromkeys(("k", "ks"), ()),

@@ -26,6 +26,7 @@ from evalbench.studies.rag_tuning import checking, inputs, method, rag, sections
 from evalbench.studies.rag_tuning.asking import RECORDED, Asker, asked_hash, at_hand
 
 QUESTION = "How should the RAG be tuned: how many chunks, of what size, by which embedding, with one query or several?"
+MAKES_ITEMS = ("target_metric", "k", "n_search")
 MEASURED_BY = {
     **dict.fromkeys(("target_metric", "question_model", "n_chunks", "n_search", "min_mark"), ("*",)),
     **dict.fromkeys(("answer_judge", "patience", "most_k", "hit_floor"), ()),

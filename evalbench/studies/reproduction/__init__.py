@@ -25,6 +25,7 @@ from evalbench.studies.reproduction.items import graded, items_of, trials_of
 from evalbench.text.odd_texts import odd_text_notes
 
 QUESTION = "Does a model give the same answer to the same question again?"
+MAKES_ITEMS = ("task",)
 MEASURED_BY = {**dict.fromkeys(("n_generations", "task"), ("*",)), "embed": ("semantic_diversity",)}
 SCHEMA: Mapping[str, Table] = {
     "items": Table(

@@ -25,6 +25,7 @@ from evalbench.studies.stability.items import SCORES, items_of, key_of, numbered
 from evalbench.studies.stability.summary import compared, drops_table, rules_of, summarise
 
 QUESTION = "Does the model still answer well when the query is written otherwise?"
+MAKES_ITEMS = ("metric", "score_range")
 MEASURED_BY = dict.fromkeys(("score_range", "levels"), ("*",))
 NO_TRIALS = "an answer is paired with the answer to the variant; of repeated ones give the mean score of each, in a column that metric names"
 SCHEMA: Mapping[str, Table] = {

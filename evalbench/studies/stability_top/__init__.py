@@ -21,6 +21,7 @@ from evalbench.studies.stability_top.items import compared, items_of, recorded, 
 from evalbench.text.augment import AUGMENTATIONS, SCHEMES, check_protect
 
 QUESTION = "Does a search find the same passages when the question is written otherwise?"
+MAKES_ITEMS = ("k",)
 MEASURED_BY = {"k": ("*",), "deepest": (), "persistence": ("rbo",)}
 JUDGED_OPTIONS = ("embed",)
 

@@ -1,0 +1,118 @@
+"""What the explorer's page asks of a run, answered as JSON: the calls of :class:`evalbench.explorer.opened.Run`, once more."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from evalbench import studies
+from evalbench.errors import BadInput
+from evalbench.explorer.standing import NEEDS_A_RUN, free_options, standing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evalbench.core.result import Estimate
+    from evalbench.explorer.rows import Rows
+
+MOST_ROWS = 1000
+
+
+def about(run: str, rows: Rows) -> dict[str, Any]:
+    """What a run is: its answer, figures and notes, the columns of its items, the options that may change."""
+    from evalbench.commands.choices import choices_of
+    from evalbench.runs.notebooks import known_parameters
+
+    results = rows.results
+    hooks = studies.study(str(results["study"]))
+    free, known, words = free_options(hooks), known_parameters(hooks.name), choices_of(hooks.name)
+    kept = ("study", "question", "judged", "light", "sentence", "id", "by", "notes", "decided_by", "light_rule")
+    options = [
+        {
+            "name": name,
+            "value": results["parameters"].get(name, option.default),
+            "default": option.default,
+            "kind": _kind(str(option.annotation)),
+            "help": known[name].help if name in known else "",
+            "choices": words.get(name, []),
+        }
+        for name, option in free.items()
+    ]
+    fixed = [
+        {"name": name, "value": value, "why": NEEDS_A_RUN}
+        for name, value in results["parameters"].items()
+        if name in hooks.options() and name not in free
+    ]
+    return {
+        "run": run,
+        **{name: results.get(name) for name in kept},
+        "answer": results.get("answer"),
+        "n": rows.n,
+        "columns": [column._asdict() for column in rows.columns.values()],
+        "figures": results["summary"],
+        "options": options,
+        "fixed_options": fixed,
+        "tables": sorted(rows.linked),
+    }
+
+
+def items(rows: Rows, where: str, sort: str, offset: int, limit: int) -> dict[str, Any]:
+    """A page of the items that a filter leaves, and how many these are."""
+    if not 0 < limit <= MOST_ROWS or offset < 0:
+        raise BadInput(f"limit must be from 1 to {MOST_ROWS} and offset from 0; got {limit} and {offset}")
+    return {"total": rows.n, "n": rows.count(where), "rows": rows.page(where, sort, offset, limit)}
+
+
+def stands(rows: Rows, where: str, options: str) -> dict[str, Any]:
+    """Figures and light of the items that a filter leaves, under other options (JSON)."""
+    found = standing(rows, where, _object(options))
+    verdict = found.summary.verdict if found.summary else None
+    return {
+        "n": found.n,
+        "of": found.of,
+        "sample": found.sample,
+        "light": verdict.light if verdict else "",
+        "sentence": verdict.sentence if verdict else "No item is left.",
+        "figures": [_row(estimate) for estimate in found.summary.estimates] if found.summary else [],
+        "line": found.line,
+        "note": found.note,
+    }
+
+
+def code(run: Path, where: str, sort: str, options: str) -> dict[str, str]:
+    """The cell of a notebook that gives what is on the screen."""
+    named = ", ".join(f"{part}={value!r}" for part, value in (("where", where), ("sort", sort)) if value)
+    changed = "".join(f", {name}={value!r}" for name, value in _object(options).items())
+    lines = ["import evalbench", "", f"run = evalbench.open_run({str(run)!r})", f"run.items({named})"]
+    if changed or where:
+        lines.append(f"run.with_options({', '.join([repr(where)] if where else [])}{changed if where else changed[2:]})")
+    return {"code": "\n".join(lines)}
+
+
+def _object(options: str) -> dict[str, Any]:
+    try:
+        found = json.loads(options) if options.strip() else {}
+    except ValueError as error:
+        raise BadInput(f"options: not JSON ({error})") from None
+    if not isinstance(found, dict):
+        raise BadInput("options: expected an object of names and values")
+    return found
+
+
+def _row(estimate: Estimate) -> Mapping[str, Any]:
+    return {name: None if isinstance(v, float) and not math.isfinite(v) else v for name, v in estimate.row().items()}
+
+
+def _kind(annotation: str) -> str:
+    """How the page lets an option change, by its annotation.
+
+    Examples
+    --------
+    >>> _kind("float | None"), _kind("str"), _kind("Mapping[str, Mapping[str, float]]")
+    ('number', 'text', 'json')
+    """
+    if annotation.startswith(("float", "int")):
+        return "number"
+    return {"str": "text", "bool": "yes/no"}.get(annotation, "json")

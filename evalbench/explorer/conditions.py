@@ -1,0 +1,126 @@
+"""A filter as SQL over the items ``i`` of a run: names are looked up among its columns, values are parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evalbench.errors import BadInput
+from evalbench.explorer.database import Column, quoted
+from evalbench.explorer.where import Term, parse
+
+if TYPE_CHECKING:
+    from evalbench.explorer.rows import Rows
+
+CALL_ID = "item_id"
+"""The column of the table of calls that begins with the item's id."""
+_YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
+
+
+def condition(rows: Rows, where: str) -> tuple[str, list[Any]]:
+    """The condition of a filter, and its values.
+
+    Raises ``BadInput`` for a filter that cannot be read, or names no column.
+    """
+    found, values = ["true"], []
+    for term in parse(where):
+        sql, own = _term(rows, term)
+        found.append(f"NOT coalesce({sql}, false)" if term.negated else f"coalesce({sql}, false)")
+        values += own
+    return " AND ".join(found), values
+
+
+def as_text(column: str, alias: str) -> str:
+    """A column as a text, by which ids of any type are equal."""
+    return f"CAST({alias}.{quoted(column)} AS VARCHAR)"
+
+
+def _term(rows: Rows, term: Term) -> tuple[str, list[Any]]:
+    if not term.column:
+        return _anywhere(rows, term.values[0])
+    if term.column == "light" and "light" not in rows.columns:
+        return _of_light(rows, term)
+    column = rows.columns.get(term.column)
+    if column is None:
+        raise BadInput(f"filter: there is no column {term.column!r}; there are {', '.join(map(str, rows.columns))}")
+    if column.table == "items":
+        return _compared("i", column, term)
+    sql, values = _compared("t", column, term)
+    return _linked(rows, column.table, sql), values
+
+
+def _compared(alias: str, column: Column, term: Term) -> tuple[str, list[Any]]:
+    text = as_text(column.name, alias)
+    if term.values == ("",):
+        empty = f"({text} IS NULL OR {text} = ''" + (f" OR isnan({alias}.{quoted(column.name)}))" if column.kind == "number" else ")")
+        return (empty if term.operator == "=" else f"NOT {empty}"), []
+    if term.operator == "~":
+        return _any(f"contains(lower({text}), lower(?))", term.values), list(term.values)
+    if column.kind == "number":
+        numbers = [_number(column.name, value) for value in term.values]
+        own = f"CAST({alias}.{quoted(column.name)} AS DOUBLE)"
+        if term.operator == "!=":
+            return f"NOT isnan({own}) AND {own} NOT IN ({', '.join('?' * len(numbers))})", numbers
+        return f"NOT isnan({own}) AND {_any(f'{own} {term.operator} ?', numbers)}", list(numbers)
+    if column.kind == "yes/no" and term.operator in ("=", "!="):
+        said = [_yes_or_no(column.name, value) for value in term.values]
+        return _any(f"{text} {term.operator} ?", said), said
+    if term.operator == "!=":
+        return f"{text} NOT IN ({', '.join('?' * len(term.values))})", list(term.values)
+    return _any(f"{text} {term.operator} ?", term.values), list(term.values)
+
+
+def _any(sql: str, values: Sequence[Any]) -> str:
+    return "(" + " OR ".join([sql] * len(values)) + ")"
+
+
+def _number(name: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise BadInput(f"filter: {name} is a column of numbers; {value!r} is not a number") from None
+
+
+def _yes_or_no(name: str, value: str) -> str:
+    if value.lower() in (*_YES, *_NO):
+        return "true" if value.lower() in _YES else "false"
+    raise BadInput(f"filter: {name} is true or false; not {value!r}")
+
+
+def _anywhere(rows: Rows, text: str) -> tuple[str, list[Any]]:
+    """Any text of the item, its own or of a linked table."""
+    found, values = [], []
+    for table in ("items", *rows.linked):
+        alias = "i" if table == "items" else "t"
+        names = [column.name for column in rows.columns_of(table) if column.kind in ("text", "list")]
+        if names:
+            sql = " OR ".join(f"contains(lower({as_text(name, alias)}), lower(?))" for name in names)
+            found.append(f"({sql})" if table == "items" else _linked(rows, table, sql))
+            values += [text] * len(names)
+    return f"({' OR '.join(found) or 'false'})", values
+
+
+def _linked(rows: Rows, table: str, sql: str) -> str:
+    """Items to which a row of a linked table belongs that fulfils a condition."""
+    keys = rows.linked[table]
+    if keys == [CALL_ID]:
+        call = f"split_part(t.{quoted(CALL_ID)}, '|', 1)"
+        return f"{as_text(rows.id, 'i')} IN (SELECT {call} FROM {quoted(table)} t WHERE {sql})"
+    ours, theirs = (", ".join(as_text(key, alias) for key in keys) for alias in ("i", "t"))
+    return f"({ours}) IN (SELECT {theirs} FROM {quoted(table)} t WHERE {sql})"
+
+
+def _of_light(rows: Rows, term: Term) -> tuple[str, list[Any]]:
+    """Items of groups that have a figure with one of these lights."""
+    if term.operator not in ("=", "!="):
+        raise BadInput(f"filter: a light is equal or not equal (light=red), not {term.operator}")
+    groups = [_group(rows.by, row) for row in rows.results["summary"] if row.get("light", "unlit") in term.values]
+    sql = " OR ".join(
+        "(" + " AND ".join(f"{as_text(name, 'i')} = ?" for name in group) + ")" if group else "true" for group in groups
+    )
+    values = [value for group in groups for value in group.values()]
+    return (f"NOT ({sql or 'false'})" if term.operator == "!=" else f"({sql or 'false'})"), values
+
+
+def _group(by: Sequence[str], row: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(row[name]) for name in by if row.get(name) is not None}

@@ -1,0 +1,119 @@
+"""The Parquet files of a run as views of a database in memory, which reads nothing else."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalbench.errors import BadInput
+
+if TYPE_CHECKING:
+    import duckdb
+
+PLACE = "file_row_number"
+_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "FLOAT", "DOUBLE", "DECIMAL")  # fmt: skip
+_MEMORY = "400MB"
+
+
+class Column(NamedTuple):
+    """A column of a view.
+
+    - ``kind``: ``number``, ``text``, ``yes/no``, ``list`` or ``other``.
+    - ``table``: The view that has it.
+    """
+
+    name: str
+    kind: str
+    table: str
+
+
+class Database:
+    """Views by name.
+
+    - ``files``: The file of each view; all in the folder of one run.
+
+    Raises ``BadInput`` if a file cannot be read, or DuckDB is missing.
+    """
+
+    def __init__(self, files: dict[str, Path]) -> None:
+        try:
+            import duckdb
+        except ImportError:
+            raise BadInput("the explorer needs DuckDB: pip install 'evalbench[view]'") from None
+        self._root = duckdb.connect(":memory:", config={"memory_limit": _MEMORY, "autoinstall_known_extensions": "false"})
+        for name, file in files.items():
+            source = str(file).replace("'", "''")
+            try:
+                self._root.execute(
+                    f"CREATE VIEW {quoted(name)} AS SELECT * FROM read_parquet('{source}', file_row_number=true)"
+                )
+            except (duckdb.Error, OSError) as error:
+                raise BadInput(f"{file}: cannot be read ({str(error).splitlines()[0]})") from error
+        paths = ", ".join("'" + str(file).replace("'", "''") + "'" for file in files.values())
+        self._root.execute(f"SET allowed_paths=[{paths}]; SET enable_external_access=false; SET lock_configuration=true")
+
+    def columns(self, table: str) -> list[Column]:
+        """The columns of a view in their order."""
+        types = self.fetch(f"DESCRIBE {quoted(table)}")
+        return [Column(str(name), _kind(str(type_)), table) for name, type_, *_ in types if name != PLACE]
+
+    def fetch(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a query; safe to call from several threads."""
+        return self._run(sql, values).fetchall()
+
+    def one(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        """The only value of a query."""
+        return self.fetch(sql, values)[0][0]
+
+    def records(self, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        """The rows of a query by column, as JSON values; the place in the file is ``row``."""
+        found = self._run(sql, values)
+        names = ["row" if d[0] == PLACE else str(d[0]) for d in found.description or ()]
+        return [{n: as_json(v) for n, v in zip(names, row, strict=True)} for row in found.fetchall()]
+
+    def _run(self, sql: str, values: Sequence[Any]) -> duckdb.DuckDBPyConnection:
+        import duckdb
+
+        try:
+            return self._root.cursor().execute(sql, list(values))
+        except duckdb.IOException as error:
+            raise BadInput(f"a file of the run cannot be read any more ({str(error).splitlines()[0]})") from error
+
+
+def quoted(name: str) -> str:
+    """A name for SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _kind(type_: str) -> str:
+    if type_.endswith("[]"):
+        return "list"
+    bare = type_.partition("(")[0]
+    return "number" if bare in _NUMBERS else {"BOOLEAN": "yes/no", "VARCHAR": "text"}.get(bare, "other")
+
+
+def as_json(value: Any) -> Any:
+    """A value of a cell as JSON has it: NaN and infinities are null, what JSON lacks is a text.
+
+    Examples
+    --------
+    >>> as_json([1, float("nan"), b"\\xff"])
+    [1, None, '�']
+    """
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, decimal.Decimal):
+        return as_json(float(value))
+    if isinstance(value, list | tuple):
+        return [as_json(each) for each in value]
+    if isinstance(value, dict):
+        return {str(key): as_json(each) for key, each in value.items()}
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)

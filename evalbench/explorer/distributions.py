@@ -1,0 +1,74 @@
+"""How many items have which value: of all, and of those that a filter leaves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalbench.explorer.conditions import as_text, condition
+from evalbench.explorer.database import quoted
+
+if TYPE_CHECKING:
+    from evalbench.explorer.rows import Rows
+
+BINS = 30
+MOST_VALUES = 20
+
+
+def distribution(rows: Rows, column: str, where: str = "", bins: int = BINS) -> dict[str, Any]:
+    """The values of a column of the items: a histogram of numbers, else the most frequent values.
+
+    Returns: ``kind`` (``number`` or ``values``), ``counts`` of the filter and ``all``, with their ``edges`` or ``values``;
+    ``more`` and ``more_all``: items with rarer values; ``empty`` and ``empty_all``: without one.
+
+    Raises ``BadInput`` where the items have no such column, or for a filter that cannot be read.
+    """
+    known = rows.own_column(column)
+    sql, values = condition(rows, where)
+    if known.kind == "number":
+        return _histogram(rows, quoted(column), sql, values, bins)
+    text = as_text(column, "i")
+    counted = rows.database.fetch(
+        f"SELECT {text} v, count(*) n, count(*) FILTER (WHERE {sql}) k FROM items i WHERE {text} <> '' GROUP BY v ORDER BY n DESC, v",
+        values,
+    )
+    shown, rest = counted[:MOST_VALUES], counted[MOST_VALUES:]
+    return {
+        "kind": "values",
+        "values": [str(row[0])[:300] for row in shown],
+        "counts": [row[2] for row in shown],
+        "all": [row[1] for row in shown],
+        "more": sum(row[2] for row in rest),
+        "more_all": sum(row[1] for row in rest),
+        **_empty(rows, f"{text} IS NULL OR {text} = ''", sql, values),
+    }
+
+
+def _histogram(rows: Rows, name: str, sql: str, values: list[Any], bins: int) -> dict[str, Any]:
+    number = f"CAST(i.{name} AS DOUBLE)"
+    known = f"i.{name} IS NOT NULL AND isfinite({number})"
+    spread = f"SELECT min({number}), max({number}), count(DISTINCT {number}), bool_and({number} = floor({number})) FROM items i WHERE {known}"
+    low, high, _, whole = rows.database.fetch(spread)[0]
+    found = {"kind": "number", **_empty(rows, f"NOT ({known})", sql, values)}
+    if low is None:
+        return {**found, "edges": [], "counts": [], "all": []}
+    if whole and high - low < bins:  # a bar for each whole number
+        low, width, bins = low - 0.5, 1.0, round(high - low) + 1
+    else:
+        width = (high - low) / bins or 1.0
+    place = f"least(greatest(CAST(floor(({number} - ?) / ?) AS INTEGER), 0), ?)"
+    counted = rows.database.fetch(
+        f"SELECT {place} b, count(*) n, count(*) FILTER (WHERE {sql}) k FROM items i WHERE {known} GROUP BY b",
+        [low, width, bins - 1, *values],
+    )
+    by_bin = {int(b): (int(n), int(k)) for b, n, k in counted}
+    return {
+        **found,
+        "edges": [low + width * i for i in range(bins + 1)],
+        "counts": [by_bin.get(i, (0, 0))[1] for i in range(bins)],
+        "all": [by_bin.get(i, (0, 0))[0] for i in range(bins)],
+    }
+
+
+def _empty(rows: Rows, of: str, sql: str, values: list[Any]) -> dict[str, int]:
+    row = rows.database.fetch(f"SELECT count(*) FILTER (WHERE {sql}), count(*) FROM items i WHERE {of}", values)[0]
+    return {"empty": int(row[0]), "empty_all": int(row[1])}

@@ -1,0 +1,188 @@
+"""The rows of a run, asked for by filter: its items, and the tables that are linked to them, of which nothing is loaded whole.
+
+A table that has a column for the item's id is *linked*: its columns can be filtered by, its texts are searched, and its
+rows are shown with the item.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalbench.errors import BadInput
+from evalbench.explorer.conditions import CALL_ID, as_text, condition
+from evalbench.explorer.database import PLACE, Column, Database, quoted
+from evalbench.readers import runs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LONGEST = 300
+"""Letters of a text in a list of items."""
+_ITEM = f"SELECT {PLACE}, * EXCLUDE ({PLACE}) FROM items i"
+_MOST_LINKED = 200
+
+
+class Rows:
+    """The items of a finished run and the tables linked to them.
+
+    - ``folder``: Of the run.
+
+    Raises ``BadInput`` if it is no finished run, a file of it lies elsewhere or cannot be read, or DuckDB is missing.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.results = runs.read_results(folder)
+        self.id, self.by = str(self.results["id"]), [str(name) for name in self.results["by"]]
+        files = {**self.results["tables"], "items": runs.ITEMS}
+        self.database = Database({name: _own_file(folder, file) for name, file in files.items()})
+        self.columns = {column.name: column for column in self.columns_of("items")}
+        if missing := [name for name in (self.id, *self.by) if name not in self.columns]:
+            raise BadInput(f"{folder / runs.ITEMS}: has no column {', '.join(missing)}, which results.json names")
+        self.linked: dict[str, list[str]] = {}
+        for name in self.results["tables"]:
+            self._link(name)
+        self.n = int(self.database.one("SELECT count(*) FROM items"))
+
+    def columns_of(self, table: str) -> list[Column]:
+        return self.database.columns(table)
+
+    def _link(self, table: str) -> None:
+        names = [column.name for column in self.columns_of(table)]
+        keys = [key for key in (self.id, *self.by) if key in names] if self.id in names else [CALL_ID]
+        if keys[0] in names:
+            self.linked[table] = keys
+            for column in self.columns_of(table):
+                self.columns.setdefault(column.name, column)
+
+    def count(self, where: str = "") -> int:
+        """How many items a filter leaves."""
+        sql, values = condition(self, where)
+        return int(self.database.one(f"SELECT count(*) FROM items i WHERE {sql}", values))
+
+    def page(self, where: str = "", sort: str = "", offset: int = 0, limit: int = 100) -> list[dict[str, Any]]:
+        """Some of the items that a filter leaves, with long texts cut.
+
+        - ``sort``: A column of the items, falling with ``-`` before it; nulls are last. By default in the order of the
+          file.
+        """
+        sql, values = condition(self, where)
+        found = self.database.records(f"{_ITEM} WHERE {sql}{self._order(sort)} LIMIT ? OFFSET ?", [*values, limit, offset])
+        return [{name: shortened(value) for name, value in row.items()} for row in found]
+
+    def places(self, where: str = "", sort: str = "", sample: int | None = None) -> list[int]:
+        """The places in the file of the items that a filter leaves.
+
+        - ``sample``: At most so many, drawn evenly by a fixed hash of their places.
+        """
+        sql, values = condition(self, where)
+        asked = f"SELECT {PLACE} FROM items i WHERE {sql}"
+        if sample is None:
+            return [int(row[0]) for row in self.database.fetch(f"{asked}{self._order(sort)}", values)]
+        drawn = self.database.fetch(f"{asked} ORDER BY hash({PLACE}) LIMIT ?", [*values, sample])
+        return sorted(int(row[0]) for row in drawn)
+
+    def frame(self, where: str = "", sort: str = "", sample: int | None = None) -> pd.DataFrame:
+        """The items that a filter leaves, with the types that their file gives them; see :meth:`places`."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        path = self.folder / runs.ITEMS
+        if not where.strip() and not sort and (sample is None or self.n <= sample):
+            return runs.read_frame(path)
+        taken = pq.read_table(path).take(pa.array(self.places(where, sort, sample), type=pa.int64()))
+        frame: pd.DataFrame = taken.to_pandas()
+        return frame.reset_index(drop=True)
+
+    def item(self, row: int) -> dict[str, Any]:
+        """An item with all that is linked to it, and the items of the same id in other groups; texts are whole.
+
+        Raises ``BadInput`` where no item has this place.
+        """
+        found = self.database.records(f"{_ITEM} WHERE {PLACE} = ?", [row])
+        if not found:
+            raise BadInput(f"there is no item {row}; there are {self.n}, the first is 0")
+        own = found[0]
+        others = self.database.records(
+            f"{_ITEM} WHERE {as_text(self.id, 'i')} = ? AND {PLACE} <> ? ORDER BY {PLACE} LIMIT {_MOST_LINKED}",
+            [str(own[self.id]), row],
+        )
+        tables = {table: self._of_item(table, str(own[self.id])) for table in self.linked}
+        return {
+            "row": row,
+            "item": {name: value for name, value in own.items() if name != "row"},
+            "place": {name: own[name] for name in (self.id, *self.by)},
+            "tables": {name: rows for name, rows in tables.items() if rows},
+            "others": others,
+        }
+
+    def _of_item(self, table: str, id_: str) -> list[dict[str, Any]]:
+        """Rows of all groups: what others answered to the same question is read beside it."""
+        key = self.linked[table][0]
+        own = as_text(key, "t")
+        sql, values = (f"{own} = ?", [id_]) if key == self.id else (f"({own} = ? OR starts_with({own}, ?))", [id_, f"{id_}|"])
+        return self.database.records(
+            f"SELECT * EXCLUDE ({PLACE}) FROM {quoted(table)} t WHERE {sql} ORDER BY {PLACE} LIMIT {_MOST_LINKED}", values
+        )
+
+    def place_of(self, id_: Any, **group: Any) -> int:
+        """The place of the item with this id, of this group.
+
+        Raises ``BadInput`` where there is none, or where several have it, which are listed.
+        """
+        if unknown := [name for name in group if name not in self.by]:
+            groups = ", ".join(self.by) or "nothing"
+            raise BadInput(f"{', '.join(unknown)}: items of this run are told apart by {groups}")
+        wanted = {self.id: str(id_), **{name: str(value) for name, value in group.items()}}
+        names = ", ".join(map(quoted, (PLACE, *self.by)))
+        sql = " AND ".join(f"{as_text(name, 'i')} = ?" for name in wanted)
+        found = self.database.fetch(f"SELECT {names} FROM items i WHERE {sql} LIMIT 20", list(wanted.values()))
+        said = ", ".join(f"{name}={value}" for name, value in wanted.items())
+        if not found:
+            raise BadInput(f"no item has {said}")
+        if len(found) > 1:
+            which = "; ".join(", ".join(f"{n}={v}" for n, v in zip(self.by, row[1:], strict=True)) for row in found)
+            raise BadInput(f"{len(found)} items have {said}: {which or 'the id is not unique'}")
+        return int(found[0][0])
+
+    def own_column(self, name: str) -> Column:
+        """A column of the items themselves.
+
+        Raises ``BadInput`` where they have no such column.
+        """
+        column = self.columns.get(name)
+        if column is None or column.table != "items":
+            own = [c.name for c in self.columns.values() if c.table == "items"]
+            raise BadInput(f"the items have no column {name!r}; they have {', '.join(own)}")
+        return column
+
+    def _order(self, sort: str) -> str:
+        if not sort:
+            return f" ORDER BY {PLACE}"
+        falls = sort.startswith("-") and sort not in self.columns
+        name = quoted(self.own_column(sort[1:] if falls else sort).name)
+        return f" ORDER BY i.{name} {'DESC' if falls else 'ASC'} NULLS LAST, {PLACE}"
+
+
+def _own_file(folder: Path, name: str) -> Path:
+    """A file of the run, which is no link that leads out of its folder."""
+    path = (folder / name).resolve()
+    if path.parent != folder.resolve():
+        raise BadInput(f"{folder / name}: leads out of the run's folder; it is not opened")
+    if not path.is_file():
+        raise BadInput(f"{folder}: has no {name}; is it the folder of a finished run?")
+    return path
+
+
+def shortened(value: Any) -> Any:
+    """A text, or the texts of a list, of at most :data:`LONGEST` letters.
+
+    Examples
+    --------
+    >>> len(shortened("a" * 1000)), shortened(3)
+    (300, 3)
+    """
+    if isinstance(value, str) and len(value) > LONGEST:
+        return value[: LONGEST - 1] + "…"
+    return [shortened(each) for each in value[:20]] if isinstance(value, list) else value

@@ -1,0 +1,103 @@
+"""The figures and the light of some of a run's items, or under other thresholds: what the study's own ``summarise`` says of them."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evalbench import studies
+from evalbench.errors import BadInput
+from evalbench.kit.options import of_another_type, taken
+
+if TYPE_CHECKING:
+    from evalbench.core.result import Summary
+    from evalbench.explorer.rows import Rows
+    from evalbench.studies.contract import Study
+
+SAMPLED_FROM = 200_000
+"""Of more items than this the figures are those of so many, drawn evenly, and said to be."""
+AFTER_LOOKING = "These items were chosen after looking: the interval is theirs, and no test."
+NEEDS_A_RUN = "other scores are needed: a new run"
+_OTHERWISE = ("seed", "n_resamples", "judge", "metrics")
+"""Of resampling, who judged, and what was measured: no thresholds."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What ``summarise`` says of items under options.
+
+    - ``n``: Items that the filter leaves; ``of``: all.
+    - ``sample``: So many of them were looked at; None where it was all.
+    - ``summary``: None where no item is left.
+    - ``note``: What holds for such figures; empty for those of the run.
+    - ``line``: The options for ``evalbench run``, as ``-p name=value``.
+    """
+
+    n: int
+    of: int
+    sample: int | None
+    summary: Summary | None
+    note: str
+    line: str
+
+
+def standing(rows: Rows, where: str = "", options: Mapping[str, Any] | None = None) -> Standing:
+    """The figures of the items that a filter leaves, under other values of options that only ``summarise`` reads.
+
+    Raises ``BadInput`` for a filter that cannot be read, and for options that are none of these, all at once.
+    """
+    hooks = studies.study(str(rows.results["study"]))
+    changed = dict(options or {})
+    _refuse(hooks, changed)
+    n = rows.count(where)
+    sample = SAMPLED_FROM if n > SAMPLED_FROM else None
+    stated = {**rows.results["parameters"], **changed}
+    _refuse_order(stated)
+    summary = hooks.summarise(rows.frame(where, sample=sample), **taken(hooks.summarise, stated)) if n else None
+    line = shlex.join(part for name, value in changed.items() for part in ("-p", f"{name}={_typed(value)}"))
+    return Standing(n, rows.n, sample, summary, AFTER_LOOKING if n < rows.n else "", line)
+
+
+def free_options(hooks: Study) -> dict[str, inspect.Parameter]:
+    """The options of a study that only ``summarise`` reads, in the order of ``evaluate``."""
+    read = inspect.signature(hooks.summarise).parameters
+    return {
+        name: option
+        for name, option in hooks.options().items()
+        if name in read and name not in (*_OTHERWISE, *hooks.MAKES_ITEMS)
+    }
+
+
+def _refuse(hooks: Study, options: Mapping[str, Any]) -> None:
+    free, known = free_options(hooks), hooks.options()
+    faults = []
+    for name, value in options.items():
+        if name not in known:
+            faults.append(f"{name}: not an option of {hooks.name}; those that may change here are {', '.join(free)}")
+        elif name not in free:
+            faults.append(f"{name}: {NEEDS_A_RUN} (evalbench run {hooks.name} -p {name}=…)")
+        elif fault := of_another_type(known[name], value):
+            faults.append(fault)
+    if faults:
+        raise BadInput.listing("options that cannot change here:", faults)
+
+
+def _refuse_order(stated: Mapping[str, Any]) -> None:
+    """Thresholds that leave no yellow between them, as ``evaluate`` refuses them."""
+    faults = []
+    for green, yellow, sign in (("green_from", "yellow_from", 1), ("green_to", "yellow_to", -1)):
+        high, low = stated.get(green), stated.get(yellow)
+        if (high is None) != (low is None):
+            faults.append(f"{green} and {yellow} are set together or not at all")
+        elif isinstance(high, int | float) and isinstance(low, int | float) and sign * high <= sign * low:
+            faults.append(f"{green} must be {'above' if sign > 0 else 'below'} {yellow}, got {high} and {low}")
+    if faults:
+        raise BadInput.listing("thresholds that do not fit each other:", faults)
+
+
+def _typed(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,113 @@
+"""Under other thresholds a run stands as a new run with these options does: of every study, every option that is offered."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+from some_studies import some_studies
+from studied import evaluated, options, sample, whole
+
+from evalbench import studies
+from evalbench.errors import BadInput
+from evalbench.explorer.rows import Rows
+from evalbench.explorer.standing import AFTER_LOOKING, free_options, standing
+from evalbench.runs.record import record
+
+pytest.importorskip("duckdb", reason="peer not importable: duckdb")
+
+# Values that a number's own share of .8 is not: words, and thresholds that are set together.
+OTHERS: dict[str, dict[str, Any]] = {
+    "confidence": {"green_from": 0.75},
+    "dialogue": {"orientation": "discussion", "lights": {"answers": {"green_to": 1, "yellow_to": 2}}},
+    "drift": {
+        "key_bands": {"green_from": 0.6, "yellow_from": 0.5}, "light_on": "ci", "lights": {"psi": {"green_to": 0.3, "yellow_to": 0.5}},
+        "preset": "rule_of_thumb", "psi_light_on": "raw", "new_tokens": "ratio",
+    },
+    "human_correlation": {"trusted": ["accuracy"], "level": "system", "coefficient": "pearson", "lower_is_better": ["length"]},
+    "imported": {"directions": {"has_answer": "lower"}, "lights": {"has_answer": {"green_from": 0.9, "yellow_from": 0.2}}},
+    "judge_audit": {"labels_drawn": "elsewhere", "lights": {"kappa": {"green_from": 0.95, "yellow_from": 0.2}}},
+    "matching": {"absent": "nothing", "light_on": "ha_f1", "lights": {"precision": {"green_from": 0.9, "yellow_from": 0.2}}},
+    "needle": {"scorer": "word", "lights": {"recall_vanilla": {"green_from": 0.9, "yellow_from": 0.2}}},
+    "ner_conflicts": {"green_to": 0.2, "yellow_to": 0.4, "lights": {"conflict_share": {"green_to": 0.1, "yellow_to": 0.4}}},
+    "ner_quality": {"green_to": 0.2, "yellow_to": 0.4, "absent": "nothing", "lights": {"strict_f1": {"green_from": 0.9, "yellow_from": 0.4}}},
+    "rag_generation": {"lights": {"faithfulness": {"green_from": 0.95, "yellow_from": 0.2}}},
+    "rag_retrieval": {"absent": "zero", "lights": {"ndcg_at_5": {"green_from": 0.95, "yellow_from": 0.2}}},
+    "rag_tuning": {"lights": {"hit_rate_at_5": {"green_from": 0.95, "yellow_from": 0.2}}},
+    "reproduction": {"lights": {"flickers": {"green_to": 0.1, "yellow_to": 0.5}}},
+    "stability": {"light_on": "estimate", "lights": {"drop": {"green_to": 0.01, "yellow_to": 0.02}}},
+    "stability_top": {"lights": {"jaccard": {"green_from": 0.95, "yellow_from": 0.2}}},
+    "text_metrics": {"lights": {"f1_score": {"green_from": 0.95, "yellow_from": 0.2}}},
+}  # fmt: skip
+TOGETHER = {"green_to": "yellow_to", "yellow_to": "green_to"}
+
+
+@pytest.fixture(scope="module", params=some_studies(studies.names()))
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Rows:
+    """A finished run of a study on its sample."""
+    folder = tmp_path_factory.mktemp(request.param)
+    record(whole(request.param), folder)
+    return Rows(folder)
+
+
+def other(name: str, option: str, parameter: inspect.Parameter) -> Any:
+    now = options(name).get(option, parameter.default)
+    if option in OTHERS.get(name, {}):
+        return OTHERS[name][option]
+    assert isinstance(now, int | float) and not isinstance(now, bool), f"{name}: another value of {option} is wanted"
+    return now + 1 if isinstance(now, int) else round(0.8 * now, 6)
+
+
+@pytest.mark.generated
+def test_a_figure_and_its_light_are_those_of_a_run_with_the_option(run: Rows) -> None:
+    name = run.results["study"]
+    free = free_options(studies.study(name))
+    assert free or name == "matching_calibration"  # whose items are made with all of its options
+    for option, parameter in free.items():
+        changed = {option: other(name, option, parameter)}
+        if option in TOGETHER:
+            changed |= {TOGETHER[option]: other(name, TOGETHER[option], parameter)}
+        again, found = evaluated(name, sample(name), **changed), standing(run, options=changed)
+        assert found.summary is not None
+        assert [e.row() for e in found.summary.estimates] == [e.row() for e in again.summary.estimates], option
+        assert found.summary.verdict.light == again.light, option
+        assert f"{option}=" in found.line
+
+
+@pytest.mark.generated
+def test_without_a_change_it_is_what_the_run_says(run: Rows) -> None:
+    found = standing(run)
+    assert found.summary is not None
+    assert [e.row() for e in found.summary.estimates] == run.results["summary"]
+    assert (found.summary.verdict.light, found.note, found.n) == (run.results["light"], "", run.n)
+
+
+@pytest.mark.generated
+def test_of_some_items_the_figures_are_theirs_and_said_to_be_chosen(run: Rows) -> None:
+    first = run.page(limit=1)[0][run.id]
+    found = standing(run, f'-{run.id}="{first}"')
+    assert 0 < found.n < run.n
+    assert found.note == AFTER_LOOKING
+    assert found.summary is not None and found.summary.estimates
+    assert standing(run, f'{run.id}="{first}" -{run.id}="{first}"').summary is None
+
+
+@pytest.mark.generated
+def test_an_option_that_makes_the_items_needs_a_new_run(run: Rows) -> None:
+    hooks = studies.study(run.results["study"])
+    assert set(hooks.MAKES_ITEMS) <= set(hooks.options())
+    for option in (*hooks.MAKES_ITEMS, "seed"):
+        with pytest.raises(BadInput, match=f"{option}: other scores are needed: a new run"):
+            standing(run, options={option: 1})
+    with pytest.raises(BadInput, match="no_such: not an option of"):
+        standing(run, options={"no_such": 1})
+
+
+def test_thresholds_of_another_type_or_in_the_wrong_order_are_refused(tmp_path) -> None:
+    record(whole("confidence"), tmp_path)
+    run = Rows(tmp_path)
+    with pytest.raises(BadInput, match="coverage must be a number, got 'much'"):
+        standing(run, options={"coverage": "much"})
+    with pytest.raises(BadInput, match="green_from must be above yellow_from, got 0.2 and 0.7"):
+        standing(run, options={"green_from": 0.2})
