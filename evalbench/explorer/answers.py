@@ -87,7 +87,9 @@ def code(run: Path, where: str, sort: str, options: str) -> dict[str, str]:
     changed = "".join(f", {name}={value!r}" for name, value in _object(options).items())
     lines = ["import evalbench", "", f"run = evalbench.open_run({str(run)!r})", f"run.items({named})"]
     if changed or where:
-        lines.append(f"run.with_options({', '.join([repr(where)] if where else [])}{changed if where else changed[2:]})")
+        lines.append(
+            f"run.with_options({', '.join([repr(where)] if where else [])}{changed if where else changed[2:]})"
+        )
     return {"code": "\n".join(lines)}
 
 

@@ -52,7 +52,9 @@ def _term(rows: Rows, term: Term) -> tuple[str, list[Any]]:
 def _compared(alias: str, column: Column, term: Term) -> tuple[str, list[Any]]:
     text = as_text(column.name, alias)
     if term.values == ("",):
-        empty = f"({text} IS NULL OR {text} = ''" + (f" OR isnan({alias}.{quoted(column.name)}))" if column.kind == "number" else ")")
+        empty = f"({text} IS NULL OR {text} = ''" + (
+            f" OR isnan({alias}.{quoted(column.name)}))" if column.kind == "number" else ")"
+        )
         return (empty if term.operator == "=" else f"NOT {empty}"), []
     if term.operator == "~":
         return _any(f"contains(lower({text}), lower(?))", term.values), list(term.values)

@@ -44,7 +44,9 @@ class Database:
             import duckdb
         except ImportError:
             raise BadInput("the explorer needs DuckDB: pip install 'evalbench[view]'") from None
-        self._root = duckdb.connect(":memory:", config={"memory_limit": _MEMORY, "autoinstall_known_extensions": "false"})
+        self._root = duckdb.connect(
+            ":memory:", config={"memory_limit": _MEMORY, "autoinstall_known_extensions": "false"}
+        )
         for name, file in files.items():
             source = str(file).replace("'", "''")
             try:
@@ -54,7 +56,9 @@ class Database:
             except (duckdb.Error, OSError) as error:
                 raise BadInput(f"{file}: cannot be read ({str(error).splitlines()[0]})") from error
         paths = ", ".join("'" + str(file).replace("'", "''") + "'" for file in files.values())
-        self._root.execute(f"SET allowed_paths=[{paths}]; SET enable_external_access=false; SET lock_configuration=true")
+        self._root.execute(
+            f"SET allowed_paths=[{paths}]; SET enable_external_access=false; SET lock_configuration=true"
+        )
 
     def columns(self, table: str) -> list[Column]:
         """The columns of a view in their order."""

@@ -68,7 +68,9 @@ class Rows:
           file.
         """
         sql, values = condition(self, where)
-        found = self.database.records(f"{_ITEM} WHERE {sql}{self._order(sort)} LIMIT ? OFFSET ?", [*values, limit, offset])
+        found = self.database.records(
+            f"{_ITEM} WHERE {sql}{self._order(sort)} LIMIT ? OFFSET ?", [*values, limit, offset]
+        )
         return [{name: shortened(value) for name, value in row.items()} for row in found]
 
     def places(self, where: str = "", sort: str = "", sample: int | None = None) -> list[int]:
@@ -121,9 +123,12 @@ class Rows:
         """Rows of all groups: what others answered to the same question is read beside it."""
         key = self.linked[table][0]
         own = as_text(key, "t")
-        sql, values = (f"{own} = ?", [id_]) if key == self.id else (f"({own} = ? OR starts_with({own}, ?))", [id_, f"{id_}|"])
+        sql, values = (
+            (f"{own} = ?", [id_]) if key == self.id else (f"({own} = ? OR starts_with({own}, ?))", [id_, f"{id_}|"])
+        )
         return self.database.records(
-            f"SELECT * EXCLUDE ({PLACE}) FROM {quoted(table)} t WHERE {sql} ORDER BY {PLACE} LIMIT {_MOST_LINKED}", values
+            f"SELECT * EXCLUDE ({PLACE}) FROM {quoted(table)} t WHERE {sql} ORDER BY {PLACE} LIMIT {_MOST_LINKED}",
+            values,
         )
 
     def place_of(self, id_: Any, **group: Any) -> int:

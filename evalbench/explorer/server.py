@@ -55,7 +55,9 @@ class Explorer:
         file = folder / RESULTS_JSON
         if not file.is_file():
             status = read_run(folder)["status"]
-            raise BadInput(f"{run}: has no results yet ({status})" if status not in FINISHED else f"{run}: has no results")
+            raise BadInput(
+                f"{run}: has no results yet ({status})" if status not in FINISHED else f"{run}: has no results"
+            )
         key = (run, file.stat().st_mtime)
         with self._lock:
             if key not in self._opened:
