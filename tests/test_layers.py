@@ -37,6 +37,7 @@ FLOORS = [
     ("runs",),
     ("monitor",),
     ("label",),
+    ("explorer",),
     ("commands",),
     ("cli",),
 ]

@@ -17,7 +17,7 @@ from evalbench.commands.options import ROOT, assignments, out_folder
 from evalbench.compare import N_SUMMARIES
 from evalbench.errors import BadInput
 from evalbench.kit.defaults import N_RESAMPLES, SEED
-from evalbench.readers.runs import FINISHED, PAGE, RUN_JSON, read_items, read_results, read_run
+from evalbench.readers.runs import FINISHED, PAGE, RUN_JSON, read_items, read_results, read_run, run_folder
 
 if TYPE_CHECKING:
     from evalbench.compare.sides import Side

@@ -55,7 +55,7 @@ def data_sets(ctx: click.Context, param: click.Parameter, incomplete: str) -> It
 
 def parameters(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """``name=`` of the study's parameters, advanced ones once a letter is there; after it values, where they are known."""
-    from evalbench.commands.choices import choices_of
+    from evalbench.runs.choices import choices_of
     from evalbench.runs.notebooks import known_parameters
 
     known = _of(lambda: known_parameters(study_of(ctx), root_of(ctx)), {}) if study_of(ctx) else {}

@@ -63,11 +63,11 @@ def plan(run: str, out: Path, root: Path | None, **options: Any) -> None:
     evalbench label page plan.jsonl --criterion faithful.yaml --out label.html
     """
     from evalbench import workbench
-    from evalbench.readers.runs import run_folder
     from evalbench.label.existing import read_labels
     from evalbench.label.lines import planned
     from evalbench.label.marks import read_marks
     from evalbench.label.plan import plan_labels
+    from evalbench.readers.runs import run_folder
 
     _form(out, (".jsonl", ".parquet"))
     _folder(out)

@@ -22,7 +22,7 @@ MOST_ROWS = 1000
 
 def about(run: str, rows: Rows) -> dict[str, Any]:
     """What a run is: its answer, figures and notes, the columns of its items, the options that may change."""
-    from evalbench.commands.choices import choices_of
+    from evalbench.runs.choices import choices_of
     from evalbench.runs.notebooks import known_parameters
 
     results = rows.results

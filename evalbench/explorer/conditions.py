@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from evalbench.errors import BadInput
 from evalbench.explorer.database import Column, quoted
 from evalbench.explorer.where import Term, parse
-
-if TYPE_CHECKING:
-    from evalbench.explorer.rows import Rows
 
 CALL_ID = "item_id"
 """The column of the table of calls that begins with the item's id."""
 _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 
 
-def condition(rows: Rows, where: str) -> tuple[str, list[Any]]:
+class Views(Protocol):
+    """The items of a run and the tables linked to them: table → the columns by which it is."""
+
+    id: str
+    by: list[str]
+    results: Mapping[str, Any]
+    columns: dict[str, Column]
+    linked: dict[str, list[str]]
+
+    def columns_of(self, table: str) -> list[Column]: ...
+
+
+def condition(rows: Views, where: str) -> tuple[str, list[Any]]:
     """The condition of a filter, and its values.
 
     Raises ``BadInput`` for a filter that cannot be read, or names no column.
@@ -35,7 +44,7 @@ def as_text(column: str, alias: str) -> str:
     return f"CAST({alias}.{quoted(column)} AS VARCHAR)"
 
 
-def _term(rows: Rows, term: Term) -> tuple[str, list[Any]]:
+def _term(rows: Views, term: Term) -> tuple[str, list[Any]]:
     if not term.column:
         return _anywhere(rows, term.values[0])
     if term.column == "light" and "light" not in rows.columns:
@@ -89,7 +98,7 @@ def _yes_or_no(name: str, value: str) -> str:
     raise BadInput(f"filter: {name} is true or false; not {value!r}")
 
 
-def _anywhere(rows: Rows, text: str) -> tuple[str, list[Any]]:
+def _anywhere(rows: Views, text: str) -> tuple[str, list[Any]]:
     """Any text of the item, its own or of a linked table."""
     found, values = [], []
     for table in ("items", *rows.linked):
@@ -102,7 +111,7 @@ def _anywhere(rows: Rows, text: str) -> tuple[str, list[Any]]:
     return f"({' OR '.join(found) or 'false'})", values
 
 
-def _linked(rows: Rows, table: str, sql: str) -> str:
+def _linked(rows: Views, table: str, sql: str) -> str:
     """Items to which a row of a linked table belongs that fulfils a condition."""
     keys = rows.linked[table]
     if keys == [CALL_ID]:
@@ -112,7 +121,7 @@ def _linked(rows: Rows, table: str, sql: str) -> str:
     return f"({ours}) IN (SELECT {theirs} FROM {quoted(table)} t WHERE {sql})"
 
 
-def _of_light(rows: Rows, term: Term) -> tuple[str, list[Any]]:
+def _of_light(rows: Views, term: Term) -> tuple[str, list[Any]]:
     """Items of groups that have a figure with one of these lights."""
     if term.operator not in ("=", "!="):
         raise BadInput(f"filter: a light is equal or not equal (light=red), not {term.operator}")

@@ -17,7 +17,8 @@ MOST_VALUES = 20
 def distribution(rows: Rows, column: str, where: str = "", bins: int = BINS) -> dict[str, Any]:
     """The values of a column of the items: a histogram of numbers, else the most frequent values.
 
-    Returns: ``kind`` (``number`` or ``values``), ``counts`` of the filter and ``all``, with their ``edges`` or ``values``;
+    Returns: ``kind`` (``number`` or ``values``), ``counts`` of the filter and ``all``, with their ``edges`` (and ``low`` and
+    ``high``, the least and the greatest number) or ``values``;
     ``more`` and ``more_all``: items with rarer values; ``empty`` and ``empty_all``: without one.
 
     Raises ``BadInput`` where the items have no such column, or for a filter that cannot be read.
@@ -50,7 +51,8 @@ def _histogram(rows: Rows, name: str, sql: str, values: list[Any], bins: int) ->
     low, high, _, whole = rows.database.fetch(spread)[0]
     found = {"kind": "number", **_empty(rows, f"NOT ({known})", sql, values)}
     if low is None:
-        return {**found, "edges": [], "counts": [], "all": []}
+        return {**found, "low": None, "high": None, "edges": [], "counts": [], "all": []}
+    found |= {"low": low, "high": high}
     if whole and high - low < bins:  # a bar for each whole number
         low, width, bins = low - 0.5, 1.0, round(high - low) + 1
     else:

@@ -146,11 +146,10 @@ def _told(answer: Callable[[Request], Response]) -> Callable[[Request], Response
 
 
 def own_file(name: str) -> Response:
-    """A file of the page, of a library that it uses, or the style that all pages share."""
+    """A file of the page, or the style that all pages share."""
     from starlette.responses import PlainTextResponse, Response
 
-    page = resources.files("evalbench.explorer") / "page"
-    places = {entry.name: entry for folder in (page, page / "vendor") for entry in folder.iterdir() if entry.is_file()}
+    places = {entry.name: entry for entry in (resources.files("evalbench.explorer") / "page").iterdir()}
     places["style.css"] = resources.files("evalbench.draw") / "style.css"
     kind = _TYPES.get(Path(name).suffix)
     if name not in places or kind is None:

@@ -148,7 +148,7 @@ def test_fish_completes_the_line(tmp_path: Path) -> None:
 def test_every_choice_is_one_that_the_study_takes() -> None:
     """The words of the docstrings: the default of each option is among them."""
     from evalbench import studies
-    from evalbench.commands.choices import choices_of
+    from evalbench.runs.choices import choices_of
 
     for name in studies.names():
         choices = choices_of(name)

@@ -55,7 +55,7 @@ def other(name: str, option: str, parameter: inspect.Parameter) -> Any:
     now = options(name).get(option, parameter.default)
     if option in OTHERS.get(name, {}):
         return OTHERS[name][option]
-    assert isinstance(now, int | float) and not isinstance(now, bool), f"{name}: another value of {option} is wanted"
+    assert type(now) in (int, float), f"{name}: another value of {option} is wanted"
     return now + 1 if isinstance(now, int) else round(0.8 * now, 6)
 
 
@@ -89,7 +89,8 @@ def test_of_some_items_the_figures_are_theirs_and_said_to_be_chosen(run: Rows) -
     found = standing(run, f'-{run.id}="{first}"')
     assert 0 < found.n < run.n
     assert found.note == AFTER_LOOKING
-    assert found.summary is not None and found.summary.estimates
+    assert found.summary is not None
+    assert found.summary.estimates
     assert standing(run, f'{run.id}="{first}" -{run.id}="{first}"').summary is None
 
 

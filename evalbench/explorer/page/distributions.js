@@ -1,0 +1,120 @@
+import { ask } from "./ask.js";
+import { el, fill, lamp, number, visible } from "./dom.js";
+import { figures } from "./head.js";
+import { go, term, withTerm } from "./state.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const [WIDTH, HEIGHT] = [320, 90];
+
+function first(run) {
+  const own = run.columns.filter((column) => column.table === "items" && column.name !== run.id).map((column) => column.name);
+  const scores = [...new Set(run.figures.map((row) => row.metric))].filter((name) => own.includes(name));
+  return [...new Set([...scores.slice(0, 4), ...run.by, ...own.filter((name) => name === "unscored"), ...own])].slice(0, 6);
+}
+
+function svg(tag, properties) {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(properties)) made.setAttribute(name, String(value));
+  return made;
+}
+
+function narrowed(now, column, low, high) {
+  return withTerm(withTerm(now.where ?? "", term(column, ">=", low)), term(column, "<=", high));
+}
+
+// All items pale, those of the filter strong; dragging, or the two fields below, keeps a range.
+function histogram(column, found, now) {
+  if (!found.edges.length) return el("p", { class: "eb-small" }, "No numbers.");
+  const bins = found.counts.length;
+  const most = Math.max(...found.all, 1);
+  const step = WIDTH / bins;
+  const alt = `${column}: from ${number(found.edges[0])} to ${number(found.edges[bins])}, ${found.counts.reduce((a, b) => a + b, 0)} of ${found.all.reduce((a, b) => a + b, 0)} items`;
+  const drawn = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": alt, class: "histogram" });
+  found.all.forEach((count, i) => {
+    for (const [n, name] of [[count, "all"], [found.counts[i], "kept"]]) {
+      const height = n ? Math.max(1.5, (n / most) * HEIGHT) : 0;
+      const bar = svg("rect", { x: i * step + 0.5, y: HEIGHT - height, width: Math.max(step - 1, 0.5), height, class: name });
+      const title = svg("title", {});
+      title.textContent = `${number(found.edges[i])} to ${number(found.edges[i + 1])}: ${found.counts[i]} of ${count}`;
+      bar.append(title);
+      drawn.append(bar);
+    }
+  });
+  const brush = svg("rect", { y: 0, height: HEIGHT, width: 0, class: "brush" });
+  drawn.append(brush);
+  let start = null;
+  const at = (event) => {
+    const box = drawn.getBoundingClientRect();
+    return Math.min(bins, Math.max(0, ((event.clientX - box.left) / box.width) * bins));
+  };
+  drawn.addEventListener("pointerdown", (event) => {
+    start = at(event);
+    drawn.setPointerCapture(event.pointerId);
+  });
+  drawn.addEventListener("pointermove", (event) => {
+    if (start === null) return;
+    const [low, high] = [Math.min(start, at(event)), Math.max(start, at(event))];
+    brush.setAttribute("x", low * step);
+    brush.setAttribute("width", (high - low) * step);
+  });
+  drawn.addEventListener("pointerup", (event) => {
+    if (start === null) return;
+    const [low, high] = [Math.min(start, at(event)), Math.max(start, at(event))];
+    start = null;
+    const edge = (i) => Number(found.edges[Math.min(bins, Math.max(0, i))].toPrecision(6));
+    go({ where: narrowed(now, column, edge(Math.floor(low)), edge(Math.max(Math.ceil(high), Math.floor(low) + 1))), page: "" });
+  });
+  const low = el("input", { type: "number", step: "any", required: true, "aria-label": `${column}, from`, value: String(Number(found.low.toPrecision(6))) });
+  const high = el("input", { type: "number", step: "any", required: true, "aria-label": `${column}, to`, value: String(Number(found.high.toPrecision(6))) });
+  const keep = (event) => {
+    event.preventDefault();
+    go({ where: narrowed(now, column, low.value, high.value), page: "" });
+  };
+  return [drawn, el("form", { class: "range", onsubmit: keep }, low, "to", high, el("button", { type: "submit" }, "Keep"))];
+}
+
+function bars(column, found, now) {
+  const most = Math.max(...found.all, 1);
+  const rows = found.values.map((value, i) => {
+    const [all, kept] = [el("span", { class: "all" }), el("span", { class: "kept" })];
+    all.style.width = `${(found.all[i] / most) * 100}%`;
+    kept.style.width = `${(found.counts[i] / most) * 100}%`;
+    return el("li", {},
+      el("button", { type: "button", class: "link", dir: "auto", onclick: () => go({ where: withTerm(now.where ?? "", term(column, "=", value)), page: "" }) }, visible(value)),
+      el("span", { class: "track", "aria-hidden": "true" }, all, kept),
+      el("span", { class: "number" }, found.counts[i] === found.all[i] ? number(found.all[i]) : `${number(found.counts[i])} of ${number(found.all[i])}`));
+  });
+  return [rows.length ? el("ol", { class: "bars" }, rows) : el("p", { class: "eb-small" }, `All ${number(found.empty_all)} are empty.`),
+    found.more_all ? el("p", { class: "eb-small" }, `Other values: ${number(found.more)} of ${number(found.more_all)} items.`) : null];
+}
+
+async function chart(run, column, now) {
+  const found = await ask("distribution", { run: run.run, column, where: now.where });
+  return el("figure", { class: "chart" }, el("figcaption", {}, column),
+    found.kind === "number" ? histogram(column, found, now) : bars(column, found, now),
+    found.empty_all && (found.kind === "number" || found.values.length) ? el("p", { class: "eb-small" }, `Empty: ${number(found.empty)} of ${number(found.empty_all)} items.`) : null);
+}
+
+export function stands(run, found, now, before = null) {
+  return el("section", { "aria-label": "What these items show", class: "stands" },
+    el("p", {}, found.light ? lamp(found.light) : null, ` ${number(found.n)} of ${number(found.of)} items. `, el("span", { dir: "auto" }, visible(found.sentence))),
+    found.note ? el("p", { class: "after" }, found.note) : null,
+    found.sample ? el("p", { class: "after" }, `The figures are those of ${number(found.sample)} items, drawn evenly.`) : null,
+    found.figures.length ? figures(run, found.figures, now, before) : null);
+}
+
+// How the values of columns are spread, and what the items of the filter show.
+export async function distributions(place, run, now) {
+  let shown = first(run);
+  try {
+    shown = JSON.parse(now.charts ?? "");
+  } catch {
+    // as chosen by the page
+  }
+  const own = run.columns.filter((column) => column.table === "items").map((column) => column.name);
+  const more = el("select", { "aria-label": "Add a column", onchange: (event) => go({ charts: JSON.stringify([...shown, event.target.value]) }) },
+    el("option", { value: "" }, "Add a column …"), own.filter((name) => !shown.includes(name)).map((name) => el("option", { value: name }, name)));
+  const charts = await Promise.all(shown.filter((name) => own.includes(name)).map((name) => chart(run, name, now)));
+  const standing = await ask("standing", { run: run.run, where: now.where });
+  fill(place, el("div", { class: "charts" }, charts), more, el("h2", {}, "What these items show"), stands(run, standing, now));
+}

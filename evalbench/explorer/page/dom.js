@@ -1,0 +1,66 @@
+// Elements made of texts: whatever a text holds, it stays a text.
+
+export function el(tag, properties = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === false || value === null || value === undefined) continue;
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (name === "class") made.className = value;
+    else if (name in made && typeof value !== "string") made[name] = value;
+    else made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return made;
+}
+
+export function fill(place, ...children) {
+  place.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return place;
+}
+
+const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]|(?<=^|[\u0000-\u007f])[\u200c\u200d\ufe00-\ufe0f]/gu;
+
+// A text in which characters that hide, reorder or steer are seen by their numbers.
+export function visible(text) {
+  const found = [];
+  let at = 0;
+  for (const match of text.matchAll(HIDDEN)) {
+    const code = match[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+    found.push(text.slice(at, match.index), el("span", { class: "eb-ctl", title: "a character that is not seen" }, `U+${code}`));
+    at = match.index + match[0].length;
+  }
+  found.push(text.slice(at));
+  return found.filter((part) => part !== "");
+}
+
+export function number(value) {
+  if (!Number.isFinite(value)) return String(value);
+  if (Number.isInteger(value)) return value.toLocaleString("en").replaceAll(",", "\u202f");
+  return Math.abs(value) >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(4)));
+}
+
+// The value of a cell: null is not the text "", 0 or false.
+export function cell(value) {
+  if (value === null || value === undefined) return el("span", { class: "none" }, "—", el("span", { class: "unseen" }, "null"));
+  if (value === "") return el("span", { class: "none" }, "empty text");
+  if (typeof value === "number") return el("span", { class: "number" }, number(value));
+  if (typeof value === "boolean") return el("span", {}, value ? "true" : "false");
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return el("span", { dir: "auto" }, visible(text));
+}
+
+const SYMBOLS = { green: "●", yellow: "◐", red: "▲", grey: "◌", unlit: "○" };
+
+export function lamp(light) {
+  if (!light) return el("span", { class: "none" }, "—");
+  return el("span", { class: `eb-lamp eb-${light}` }, el("span", { "aria-hidden": "true" }, `${SYMBOLS[light] ?? "○"} `), light);
+}
+
+export function say(text) {
+  document.getElementById("said").textContent = text;
+}
+
+export async function copy(text) {
+  await navigator.clipboard.writeText(text);
+  say("Copied.");
+}

@@ -1,0 +1,30 @@
+import { ask } from "./ask.js";
+import { el, fill, lamp, visible } from "./dom.js";
+import { go } from "./state.js";
+
+// All runs, the newest first; those without results say how they ended.
+export async function runs(place) {
+  const found = await ask("runs");
+  document.title = "Runs – evalbench";
+  if (!found.length) {
+    fill(place, el("h1", {}, "Runs"), el("p", {}, "There is no run here yet: evalbench run STUDY makes one."));
+    return;
+  }
+  const rows = found.map((run) => {
+    const opens = Boolean(run.light);
+    const name = opens
+      ? el("a", { href: `#run=${encodeURIComponent(run.run)}`, onclick: (event) => { event.preventDefault(); go({ run: run.run }); } }, run.study)
+      : run.study;
+    return el("tr", {},
+      el("td", {}, opens ? lamp(run.light) : run.status),
+      el("th", { scope: "row" }, name),
+      el("td", { dir: "auto" }, visible(run.answer || "")),
+      el("td", { class: "nowrap" }, (run.started || "").slice(0, 16).replace("T", " ")),
+      el("td", { dir: "auto" }, visible(run.judged || "")));
+  });
+  const names = ["Light", "Study", "Answer", "Started, UTC", "Judged"];
+  fill(place,
+    el("h1", {}, "Runs"),
+    el("div", { class: "eb-scroll", tabindex: "0", role: "region", "aria-label": "Runs" },
+      el("table", { class: "rows" }, el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, rows))));
+}
