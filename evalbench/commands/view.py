@@ -64,6 +64,7 @@ def _listening(port: int) -> socket.socket:
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind(("127.0.0.1", port))
+        found.listen()  # before the address is printed
     except OSError as error:
         found.close()
         raise BadInput(f"--port {port}: {error.strerror}") from error

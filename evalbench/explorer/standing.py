@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SAMPLED_FROM = 200_000
 """Of more items than this the figures are those of so many, drawn evenly, and said to be."""
-AFTER_LOOKING = "These items were chosen after looking: the interval is theirs, and no test."
+AFTER_LOOKING = "These items were chosen after looking: their interval holds for them, but nothing is tested."
 NEEDS_A_RUN = "other scores are needed: a new run"
 _OTHERWISE = ("seed", "n_resamples", "judge", "metrics")
 """Of resampling, who judged, and what was measured: no thresholds."""

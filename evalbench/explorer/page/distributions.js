@@ -9,7 +9,7 @@ const [WIDTH, HEIGHT] = [320, 90];
 function first(run) {
   const own = run.columns.filter((column) => column.table === "items" && column.name !== run.id).map((column) => column.name);
   const scores = [...new Set(run.figures.map((row) => row.metric))].filter((name) => own.includes(name));
-  return [...new Set([...scores.slice(0, 4), ...run.by, ...own.filter((name) => name === "unscored"), ...own])].slice(0, 6);
+  return [...new Set([...scores.slice(0, 4), ...run.by, ...own.filter((name) => !["unscored", "undefined"].includes(name)), ...own])].slice(0, 6);
 }
 
 function svg(tag, properties) {

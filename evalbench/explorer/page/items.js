@@ -9,9 +9,8 @@ const MOST_COLUMNS = 9;
 function first(run) {
   const own = run.columns.filter((column) => column.table === "items").map((column) => column.name);
   const scores = run.figures.map((row) => row.metric);
-  const before = [run.id, ...run.by, ...scores, "unscored", "undefined"];
-  const found = [...new Set(before.filter((name) => own.includes(name)))];
-  return [...found, ...own.filter((name) => !found.includes(name))].slice(0, MOST_COLUMNS);
+  const found = [...new Set([run.id, ...run.by, ...scores, ...own])].filter((name) => own.includes(name) && name !== "unscored");
+  return [...found.slice(0, MOST_COLUMNS - 1), ...own.filter((name) => name === "unscored")];
 }
 
 function header(run, name, now) {
