@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 WHERE = "/usr/lib/postgresql/*/bin, /usr/local/pgsql/bin or PATH"
-_PATIENCE_S = 60.0
+_PATIENCE_S = 300.0
 # No fsync: what a test server loses with the machine's power nobody misses.
 _SETTINGS = {"fsync": "off", "max_connections": "60", "shared_buffers": "64MB", "log_min_messages": "fatal"}
 
