@@ -116,6 +116,8 @@ export async function item(run, now) {
   if (!place.open) {
     from = document.activeElement;
     place.showModal();
+  } else {
+    place.focus(); // the button that had the focus is another one now
   }
   place.scrollTop = 0;
 }

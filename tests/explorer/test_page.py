@@ -1,0 +1,175 @@
+"""The explorer in a browser: from a figure to its items, to one item, to other thresholds; by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from studied import whole
+
+from evalbench.runs.record import record
+
+pytest.importorskip("duckdb", reason="peer not importable: duckdb")
+expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
+uvicorn = pytest.importorskip("uvicorn", reason="peer not importable: uvicorn")
+
+from evalbench.explorer.server import Explorer, app  # noqa: E402
+
+pytestmark = pytest.mark.browser
+TOKEN = "token-of-a-test"
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("reports")
+    for name in ("confidence", "needle"):
+        record(whole(name), made / name / "run")
+    return made
+
+
+class Served:
+    """A server of the runs below a folder, in a thread; runs that are written later are seen too."""
+
+    def __init__(self, reports: Path) -> None:
+        import socket
+
+        self.reports = reports
+        listening = socket.create_server(("127.0.0.1", 0))
+        host = f"127.0.0.1:{listening.getsockname()[1]}"
+        self.address = f"http://{host}/{TOKEN}/"
+        self._server = uvicorn.Server(uvicorn.Config(app(Explorer(reports), TOKEN, [host]), log_level="error"))
+        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listening]}, daemon=True)
+        self._thread.start()
+        give_up = time.monotonic() + 30
+        while not self._server.started and time.monotonic() < give_up:
+            time.sleep(0.02)
+
+    def end(self) -> None:
+        self._server.should_exit = True
+        self._thread.join(20)
+
+
+@pytest.fixture(scope="module")
+def served(reports: Path) -> Iterator[Served]:
+    server = Served(reports)
+    yield server
+    server.end()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A page whose errors fail the test, and which may ask its own server only."""
+    opened = browser.new_page(viewport={"width": 1240, "height": 900})
+    errors: list[str] = []
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.on(
+        "request",
+        lambda request: (
+            errors.append(request.url) if TOKEN not in request.url and not request.url.startswith("data:") else None
+        ),
+    )
+    yield opened
+    opened.close()
+    assert errors == []
+
+
+def test_from_all_runs_to_the_items_of_a_group_to_one_item_and_back(page: Any, served: Served) -> None:
+    page.goto(served.address)
+    page.get_by_role("link", name="needle").click()
+    page.get_by_text("Figures (").click()
+    page.get_by_role("button", name="fern-1b").first.click()
+    page.get_by_text("800 of 1\u202f600 items").wait_for()
+    assert page.locator("#where").input_value() == "model=fern-1b"
+    page.get_by_role("button", name="recall", exact=True).click()
+    page.locator("[aria-sort=ascending]").wait_for()
+    first = page.locator("[data-row]").first
+    first.focus()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement === document.querySelectorAll('[data-row]')[1]")
+    page.keyboard.press("Enter")
+    title = page.locator("#item-title")
+    title.wait_for()
+    before = title.inner_text()
+    assert "It is" in page.locator("dialog").inner_text() or "reply" in page.locator("dialog").inner_text()
+    page.keyboard.press("j")
+    expect(title).not_to_have_text(before)
+    page.keyboard.press("k")
+    expect(title).to_have_text(before)
+    page.keyboard.press("Escape")
+    page.locator("dialog[open]").wait_for(state="detached")
+    assert "item=" not in page.url
+    page.go_back()
+
+
+def test_a_filter_that_cannot_be_read_is_said_at_the_box(page: Any, served: Served) -> None:
+    page.goto(f"{served.address}#run=needle%2Frun")
+    box = page.locator("#where")
+    box.fill("nowhere=1")
+    page.keyboard.press("Enter")
+    page.get_by_role("alert").filter(has_text="there is no column 'nowhere'").wait_for()
+    box.fill("recall=0 model=oak-7b")
+    page.keyboard.press("Enter")
+    page.get_by_text(re.compile(r"^\d+ of 1\u202f600 items")).wait_for()
+
+
+def test_values_narrow_the_items_and_say_what_is_left(page: Any, served: Served) -> None:
+    page.goto(f"{served.address}#run=confidence%2Frun&view=values")
+    page.get_by_role("button", name="ferries").click()
+    page.get_by_text("chosen after looking").wait_for()
+    assert page.locator("#where").input_value() == "topic=ferries"
+    page.get_by_label("p, from", exact=True).fill("0.5")
+    page.get_by_label("p, from", exact=True).press("Enter")
+    expect(page.locator("#where")).to_have_value("topic=ferries p>=0.5 p<=1")
+
+
+def test_another_threshold_changes_the_light_and_gives_the_option(page: Any, served: Served) -> None:
+    page.goto(f"{served.address}#run=confidence%2Frun&view=thresholds")
+    page.get_by_role("heading", name="The light stays").wait_for()
+    for name in ("yellow_from", "green_from"):
+        page.get_by_label(name, exact=True).fill("0.1" if name == "yellow_from" else "0.2")
+    page.get_by_text("-p yellow_from=0.1 -p green_from=0.2").wait_for()
+    page.get_by_role("heading", name=re.compile("The light is (yellow|green); it was red")).wait_for()
+    page.get_by_label("green_from", exact=True).fill("0.05")
+    page.get_by_role("alert").filter(has_text="green_from must be above yellow_from, got 0.05 and 0.1").wait_for()
+
+
+def test_hostile_texts_are_texts(page: Any, folder: Path) -> None:
+    server = Served(folder.parent.parent)
+    try:
+        page.goto(f"{server.address}#run=needle%2Frun&where=DROP&item=3")
+        shown = page.locator("dialog")
+        shown.get_by_text("<img src=x onerror=alert(1)>").first.wait_for()
+        assert shown.locator("img").count() == 0
+        assert shown.get_by_text("U+202E").count()
+    finally:
+        server.end()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1240, "light"), (400, "dark")])
+def test_axe_finds_no_violation_and_nothing_scrolls_sideways(
+    browser: Any, served: Served, width: int, scheme: Any
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    opened = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    for view in (
+        "",
+        "#run=confidence%2Frun",
+        "#run=confidence%2Frun&view=values",
+        "#run=confidence%2Frun&view=thresholds",
+        "#run=needle%2Frun&item=3",
+    ):
+        opened.goto("about:blank")
+        opened.goto(served.address + view)
+        opened.locator(
+            "#item-title" if "item" in view else "h2" if "view" in view else "table:visible"
+        ).first.wait_for()
+        assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
+        found = Axe().run(opened).response["violations"]
+        assert [(one["id"], [node["html"] for node in one["nodes"]][:2]) for one in found] == [], view
+    opened.close()
