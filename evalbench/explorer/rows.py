@@ -138,7 +138,7 @@ class Rows:
         """
         if unknown := [name for name in group if name not in self.by]:
             groups = ", ".join(self.by) or "nothing"
-            raise BadInput(f"{', '.join(unknown)}: items of this run are told apart by {groups}")
+            raise BadInput(f"{', '.join(unknown)}: items of this run differ by {groups}")
         wanted = {self.id: str(id_), **{name: str(value) for name, value in group.items()}}
         names = ", ".join(map(quoted, (PLACE, *self.by)))
         sql = " AND ".join(f"{as_text(name, 'i')} = ?" for name in wanted)

@@ -103,7 +103,7 @@ def test_an_item_comes_with_all_that_is_linked_to_it(folder: Path) -> None:
         (lambda r: r.item(60), "there is no item 60; there are 60, the first is 0"),
         (lambda r: r.place_of("q1"), "2 items have id=q1: model=oak; model=birch"),
         (lambda r: r.place_of("q99"), "no item has id=q99"),
-        (lambda r: r.place_of("q1", judge="x"), "judge: items of this run are told apart by model"),
+        (lambda r: r.place_of("q1", judge="x"), "judge: items of this run differ by model"),
     ],
 )
 def test_what_is_not_there_is_said(folder: Path, ask: Callable[[Rows], Any], message: str) -> None:
