@@ -19,7 +19,7 @@ class Views(Protocol):
 
     id: str
     by: list[str]
-    results: Mapping[str, Any]
+    results: dict[str, Any]
     columns: dict[str, Column]
     linked: dict[str, list[str]]
 
