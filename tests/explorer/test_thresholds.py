@@ -23,7 +23,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     "dialogue": {"orientation": "discussion", "lights": {"answers": {"green_to": 1, "yellow_to": 2}}},
     "drift": {
         "key_bands": {"green_from": 0.6, "yellow_from": 0.5}, "light_on": "ci", "lights": {"psi": {"green_to": 0.3, "yellow_to": 0.5}},
-        "preset": "rule_of_thumb", "psi_light_on": "raw", "new_tokens": "ratio",
+        "preset": "rule_of_thumb", "reliable_from": 0.2, "psi_light_on": "raw", "new_tokens": "ratio",
     },
     "human_correlation": {"trusted": ["accuracy"], "level": "system", "coefficient": "pearson", "lower_is_better": ["length"]},
     "imported": {"directions": {"has_answer": "lower"}, "lights": {"has_answer": {"green_from": 0.9, "yellow_from": 0.2}}},
