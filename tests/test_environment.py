@@ -17,8 +17,8 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-CONDA_NAMES = {"matplotlib-base": "matplotlib", "pytorch": "torch"}
-GROUPS = ("lab", "embed", "text", "ru", "local", "ml", "monitor", "xlsx")
+CONDA_NAMES = {"matplotlib-base": "matplotlib", "pytorch": "torch", "python-duckdb": "duckdb"}
+GROUPS = ("lab", "embed", "text", "ru", "local", "ml", "monitor", "view", "xlsx")
 APART = ("mlflow",)  # extras that no environment brings unasked
 
 
