@@ -173,7 +173,7 @@ def test_a_figure_reads_the_same_in_sentence_table_lines_and_index(finished: tup
     assert " ".join(filter(None, [indexed.shown, indexed.interval])) in texts
 
 
-REDRAWN = {"drift": 15, "judge_audit": 20}  # how often, if not forty times: `make soak` redraws each a hundred times
+REDRAWN = {"drift": 10, "judge_audit": 20}  # how often, if not forty times: `make soak` redraws each a hundred times
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from compared import cells, compared, side, worsened
+from generated import in_soak
 from some_studies import some_studies
 from studied import changed, columns, evaluated, page, sample, whole
 
@@ -227,8 +228,15 @@ def test_items_of_older_code_are_refused_with_the_column(name: str) -> None:
             compared(name, older, n_summaries=0)
 
 
+# Half a minute to two minutes each: `make soak` tries them too.
+LONG_RESAMPLED = ("judge_audit", "rag_tuning", "drift", "ner_quality", "rag_generation")
+
+
 @pytest.mark.slow
+@pytest.mark.soak
 def test_exact_and_resampled_comparisons_agree(name: str) -> None:
+    if name in LONG_RESAMPLED and not in_soak(1, otherwise=0):
+        pytest.skip("no time: resampled in make soak")
     other = side(name, worsened(whole(name)))
     quick = cells(compared(name, other, n_summaries=20))
     slow = cells(compared(name, other, exact=False, n_summaries=40))
