@@ -28,6 +28,12 @@ def test_a_verdict(ratio: float, verdict: str) -> None:
     assert Row("x", "", "", ratio, 3.0).verdict == verdict
 
 
+def test_a_time_without_a_peer_is_missed_under_a_quarter_of_its_goal() -> None:
+    assert [at_most("x", taken, 1.0, "s").verdict for taken in (1.0, 3.9, 4.1)] == ["met", "below", "missed"]
+    assert [at_least("x", rate, 100.0, "/s").verdict for rate in (100, 26, 24)] == ["met", "below", "missed"]
+    assert [at_most("x", size, 100.0, "B").verdict for size in (190, 210)] == ["below", "missed"]
+
+
 def test_amounts() -> None:
     assert [amount(0.0123, "s"), amount(12.34, "s"), amount(1.5e9, "B"), amount(5821.0, "/s")] == [
         "12.3 ms", "12.3 s", "1500 MB", "5821 /s",
@@ -78,7 +84,7 @@ def test_a_benchmark_fails_under_half_of_its_goal_or_without_a_figure(tmp_path: 
     said = run("--table", "out/found")
     assert "2 passed" in said
     assert "3 failed" in said
-    assert "under half of the goal: figure 0.4: 0.40, goal 1" in said
+    assert "far under the goal: figure 0.4: 0.40, goal 1" in said
     assert "a benchmark without a figure" in said
     kept = json.loads((tmp_path / "out" / "found.json").read_text())["rows"]
     assert [row["name"] for row in kept] == ["figure 2.0", "figure 0.6", "figure 0.4", "before the fault"]

@@ -47,8 +47,8 @@ def distribution(rows: Rows, column: str, where: str = "", bins: int = BINS) -> 
 def _histogram(rows: Rows, name: str, sql: str, values: list[Any], bins: int) -> dict[str, Any]:
     number = f"CAST(i.{name} AS DOUBLE)"
     known = f"i.{name} IS NOT NULL AND isfinite({number})"
-    spread = f"SELECT min({number}), max({number}), count(DISTINCT {number}), bool_and({number} = floor({number})) FROM items i WHERE {known}"
-    low, high, _, whole = rows.database.fetch(spread)[0]
+    spread = f"SELECT min({number}), max({number}), bool_and({number} = floor({number})) FROM items i WHERE {known}"
+    low, high, whole = rows.database.fetch(spread)[0]
     found = {"kind": "number", **_empty(rows, f"NOT ({known})", sql, values)}
     if low is None:
         return {**found, "low": None, "high": None, "edges": [], "counts": [], "all": []}

@@ -1,4 +1,4 @@
-"""Each benchmark records its figures; the table is printed and written; one fails where it is under half of its goal.
+"""Each benchmark records its figures; the table is printed and written; one fails where it is missed: far under its goal.
 
 ``--table STEM`` writes ``STEM.json`` and ``STEM.md``; ``--budget SECONDS`` begins no benchmark after so many.
 """
@@ -56,7 +56,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[Any]:
         pytest.fail("a benchmark without a figure: record(…) what it found")
     missed = [f"{r.name}: {r.ratio:.2f}, goal {r.goal:g}" for r in rows if r.verdict == "missed"]
     if missed:
-        pytest.fail("under half of the goal: " + "; ".join(missed), pytrace=False)
+        pytest.fail("far under the goal: " + "; ".join(missed), pytrace=False)
     return result
 
 

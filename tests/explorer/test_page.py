@@ -172,3 +172,19 @@ def test_axe_finds_no_violation_and_nothing_scrolls_sideways(
         found = Axe().run(opened).response["violations"]
         assert [(one["id"], [node["html"] for node in one["nodes"]][:2]) for one in found] == [], view
     opened.close()
+
+
+def test_a_bar_that_is_clicked_keeps_its_items_and_untouched_ends_keep_all(page: Any, served: Served) -> None:
+    page.goto(f"{served.address}#run=confidence%2Frun&view=values")
+    chart = page.locator("figure", has=page.get_by_text("p", exact=True)).first
+    bar = chart.locator("rect.all").last
+    kept = int(bar.text_content().split(": ")[1].split(" of ")[1])
+    bar.click(force=True)
+    expect(page.locator(".stands")).to_contain_text(f"{kept} of 288 items", timeout=20_000)
+    page.get_by_role("button", name="Clear").click()
+    expect(page.locator("#where")).to_have_value("")
+    expect(page.locator(".stands")).to_contain_text("288 of 288 items", timeout=20_000)
+    uncertain = page.locator("figure", has=page.get_by_text("neg_p_log_p_handbook", exact=True))
+    uncertain.get_by_role("button", name="Keep").click()
+    expect(page.locator("#where")).not_to_have_value("")
+    expect(page.locator(".stands")).to_contain_text("288 of 288 items", timeout=20_000)

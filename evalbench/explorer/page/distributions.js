@@ -18,8 +18,9 @@ function svg(tag, properties) {
   return made;
 }
 
-function narrowed(now, column, low, high) {
-  return withTerm(withTerm(now.where ?? "", term(column, ">=", low)), term(column, "<=", high));
+// The upper end of a bar belongs to the next one, but for the last.
+function narrowed(now, column, low, high, below = "<=") {
+  return withTerm(withTerm(now.where ?? "", term(column, ">=", low)), term(column, below, high));
 }
 
 // All items pale, those of the filter strong; dragging, or the two fields below, keeps a range.
@@ -29,7 +30,7 @@ function histogram(column, found, now) {
   const most = Math.max(...found.all, 1);
   const step = WIDTH / bins;
   const alt = `${column}: from ${number(found.edges[0])} to ${number(found.edges[bins])}, ${found.counts.reduce((a, b) => a + b, 0)} of ${found.all.reduce((a, b) => a + b, 0)} items`;
-  const drawn = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": alt, class: "histogram" });
+  const drawn = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": alt, class: "histogram" });
   found.all.forEach((count, i) => {
     for (const [n, name] of [[count, "all"], [found.counts[i], "kept"]]) {
       const height = n ? Math.max(1.5, (n / most) * HEIGHT) : 0;
@@ -61,11 +62,11 @@ function histogram(column, found, now) {
     if (start === null) return;
     const [low, high] = [Math.min(start, at(event)), Math.max(start, at(event))];
     start = null;
-    const edge = (i) => Number(found.edges[Math.min(bins, Math.max(0, i))].toPrecision(6));
-    go({ where: narrowed(now, column, edge(Math.floor(low)), edge(Math.max(Math.ceil(high), Math.floor(low) + 1))), page: "" });
+    const [from, to] = [Math.min(Math.floor(low), bins - 1), Math.min(Math.max(Math.ceil(high), Math.floor(low) + 1), bins)];
+    go({ where: narrowed(now, column, found.edges[from], to === bins ? found.edges[bins] : found.edges[to], to === bins ? "<=" : "<"), page: "" });
   });
-  const low = el("input", { type: "number", step: "any", required: true, "aria-label": `${column}, from`, value: String(Number(found.low.toPrecision(6))) });
-  const high = el("input", { type: "number", step: "any", required: true, "aria-label": `${column}, to`, value: String(Number(found.high.toPrecision(6))) });
+  const low = el("input", { type: "number", step: "any", required: true, "aria-label": `${column}, from`, value: String(found.low) });
+  const high = el("input", { type: "number", step: "any", required: true, "aria-label": `${column}, to`, value: String(found.high) });
   const keep = (event) => {
     event.preventDefault();
     go({ where: narrowed(now, column, low.value, high.value), page: "" });

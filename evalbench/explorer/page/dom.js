@@ -18,7 +18,7 @@ export function fill(place, ...children) {
   return place;
 }
 
-const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]|(?<=^|[\u0000-\u007f])[\u200c\u200d\ufe00-\ufe0f]/gu;
+const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]|(?<=^|[\u0000-\u024f\u0370-\u05ff\u200c\u200d\ufe00-\ufe0f])[\u200c\u200d\ufe00-\ufe0f]/gu;
 
 // A text in which characters that hide, reorder or steer are seen by their numbers.
 export function visible(text) {

@@ -4,6 +4,7 @@ import { go, state } from "./state.js";
 
 const place = document.getElementById("item");
 let neighbours = { previous: null, next: null };
+let asked = 0; // an answer that comes late is not shown
 let from = null; // what had the focus before the item was opened
 
 function isText(value) {
@@ -21,7 +22,7 @@ function fields(row, without = []) {
 }
 
 function words(text) {
-  return text.match(/\s+|[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu) ?? [];
+  return text.match(/\s+|[\p{L}\p{N}\p{M}\u200c\u200d]+|[^\s\p{L}\p{N}\p{M}]/gu) ?? [];
 }
 
 // Where two texts differ, by their longest common run of words; texts of more than 600 words are shown without marks.
@@ -91,10 +92,13 @@ function step(to) {
 // One item with everything behind it.
 export async function item(run, now) {
   if (!now.item) {
+    asked += 1;
     if (place.open) place.close();
     return;
   }
+  const mine = (asked += 1);
   const [found, near] = await Promise.all([ask("item", { run: run.run, row: now.item }), around(run, now)]);
+  if (mine !== asked) return;
   neighbours = near;
   const title = Object.values(found.place).map(String).join(" · ");
   const others = found.others.map((row) => el("tr", {},
