@@ -65,6 +65,11 @@ def items(rows: Rows, where: str, sort: str, offset: int, limit: int) -> dict[st
     return {"total": rows.n, "n": rows.count(where), "rows": rows.page(where, sort, offset, limit)}
 
 
+def item(rows: Rows, row: int, where: str, sort: str) -> dict[str, Any]:
+    """An item with everything behind it, and which come before and after it among those that a filter leaves."""
+    return {**rows.item(row), "near": rows.neighbours(row, where, sort)}
+
+
 def stands(rows: Rows, where: str, options: str) -> dict[str, Any]:
     """Figures and light of the items that a filter leaves, under other options (JSON)."""
     found = standing(rows, where, _object(options))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evalbench.explorer.conditions import as_text, condition
 from evalbench.explorer.database import quoted
-
-if TYPE_CHECKING:
-    from evalbench.explorer.rows import Rows
+from evalbench.explorer.rows import LONGEST, Rows, shortened
 
 BINS = 30
 MOST_VALUES = 20
@@ -18,7 +16,7 @@ def distribution(rows: Rows, column: str, where: str = "", bins: int = BINS) -> 
     """The values of a column of the items: a histogram of numbers, else the most frequent values.
 
     Returns: ``kind`` (``number`` or ``values``), ``counts`` of the filter and ``all``, with their ``edges`` (and ``low`` and
-    ``high``, the least and the greatest number) or ``values``;
+    ``high``, the least and the greatest number) or ``values`` (``cut``: whether its end is left out);
     ``more`` and ``more_all``: items with rarer values; ``empty`` and ``empty_all``: without one.
 
     Raises ``BadInput`` where the items have no such column, or for a filter that cannot be read.
@@ -35,7 +33,8 @@ def distribution(rows: Rows, column: str, where: str = "", bins: int = BINS) -> 
     shown, rest = counted[:MOST_VALUES], counted[MOST_VALUES:]
     return {
         "kind": "values",
-        "values": [str(row[0])[:300] for row in shown],
+        "values": [shortened(str(row[0])) for row in shown],
+        "cut": [len(str(row[0])) > LONGEST for row in shown],
         "counts": [row[2] for row in shown],
         "all": [row[1] for row in shown],
         "more": sum(row[2] for row in rest),

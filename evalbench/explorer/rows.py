@@ -73,6 +73,17 @@ class Rows:
         )
         return [{name: shortened(value) for name, value in row.items()} for row in found]
 
+    def neighbours(self, row: int, where: str = "", sort: str = "") -> dict[str, int | None]:
+        """Where an item is among those that a filter leaves: ``at`` (from 0), ``previous`` and ``next``; None where there is none."""
+        sql, values = condition(self, where)
+        order = f"OVER ({self._order(sort).strip()})"
+        found = self.database.fetch(
+            f"SELECT own, before, after FROM (SELECT {PLACE} AS place, row_number() {order} - 1 AS own, lag({PLACE}) {order} AS before, "
+            f"lead({PLACE}) {order} AS after FROM items i WHERE {sql}) WHERE place = ?",
+            [*values, row],
+        )
+        return dict(zip(("at", "previous", "next"), found[0] if found else (None, None, None), strict=True))
+
     def places(self, where: str = "", sort: str = "", sample: int | None = None) -> list[int]:
         """The places in the file of the items that a filter leaves.
 

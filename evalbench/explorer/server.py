@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Ask = Callable[["Request"], Any]
 EXTRA = "evalbench view needs packages of its own: pip install 'evalbench[view]'"
+MOST_OPEN = 8
 _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 _PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 
@@ -30,7 +31,8 @@ class Explorer:
 
     def __init__(self, reports: Path) -> None:
         self.reports = reports.resolve()
-        self._opened: dict[tuple[str, float], Rows] = {}
+        self._opened: dict[str, tuple[float, Rows]] = {}
+        self._opening: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
 
     def folder(self, run: str) -> Path:
@@ -58,12 +60,23 @@ class Explorer:
             raise BadInput(
                 f"{run}: has no results yet ({status})" if status not in FINISHED else f"{run}: has no results"
             )
-        key = (run, file.stat().st_mtime)
         with self._lock:
-            if key not in self._opened:
-                self._opened = {k: v for k, v in self._opened.items() if k[0] != run}
-                self._opened[key] = Rows(folder)
-            return self._opened[key]
+            opening = self._opening.setdefault(run, threading.Lock())
+        with opening:  # others are answered while one run is opened
+            written = file.stat().st_mtime
+            at, rows = self._opened.get(run, (None, None))
+            if rows is None or at != written:
+                rows = Rows(folder)
+            self._keep(run, written, rows)
+            return rows
+
+    def _keep(self, run: str, written: float, rows: Rows) -> None:
+        """The run that was asked for last is kept longest; the files of the others are closed."""
+        with self._lock:
+            self._opened.pop(run, None)
+            self._opened[run] = (written, rows)
+            while len(self._opened) > MOST_OPEN:
+                self._opened.pop(next(iter(self._opened)))
 
     def runs(self) -> list[dict[str, Any]]:
         """A line for each run, the newest first."""
@@ -104,7 +117,7 @@ def app(explorer: Explorer, token: str, hosts: list[str]) -> Guard:
         "runs": lambda _: explorer.runs(),
         "about": lambda r: answers.about(text(r, "run"), of(r)),
         "items": lambda r: answers.items(of(r), text(r, "where"), text(r, "sort"), whole(r, "offset", 0), whole(r, "limit", 100)),
-        "item": lambda r: of(r).item(whole(r, "row", 0)),
+        "item": lambda r: answers.item(of(r), whole(r, "row", 0), text(r, "where"), text(r, "sort")),
         "distribution": lambda r: distribution(of(r), text(r, "column"), text(r, "where")),
         "standing": lambda r: answers.stands(of(r), text(r, "where"), text(r, "options")),
         "code": lambda r: answers.code(of(r).folder, text(r, "where"), text(r, "sort"), text(r, "options")),

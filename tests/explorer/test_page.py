@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from studied import whole
 
@@ -188,3 +189,66 @@ def test_a_bar_that_is_clicked_keeps_its_items_and_untouched_ends_keep_all(page:
     uncertain.get_by_role("button", name="Keep").click()
     expect(page.locator("#where")).not_to_have_value("")
     expect(page.locator(".stands")).to_contain_text("288 of 288 items", timeout=20_000)
+
+
+def test_a_second_value_is_asked_for_beside_the_first_and_what_had_the_focus_keeps_it(page: Any, served: Served) -> None:
+    page.goto(f"{served.address}#run=confidence%2Frun&view=values")
+    for topic in ("ferries", "tides"):
+        button = page.locator("figure").get_by_role("button", name=topic, exact=True)
+        button.focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("#where")).to_have_value(re.compile(topic))
+        expect(button).to_be_focused()
+    assert page.locator("#where").input_value() == "topic=ferries|tides"
+    page.get_by_label("p, from", exact=True).fill("0.5")
+    page.get_by_label("p, from", exact=True).press("Enter")
+    expect(page.locator("#where")).to_have_value("topic=ferries|tides p>=0.5 p<=1")
+    page.get_by_label("p, to", exact=True).fill("0.75")
+    page.get_by_label("p, to", exact=True).press("Enter")
+    expect(page.locator("#where")).to_have_value("topic=ferries|tides p>=0.5 p<=0.75")
+
+
+def test_the_chooser_of_columns_stays_open(page: Any, served: Served) -> None:
+    page.goto(f"{served.address}#run=needle%2Frun")
+    page.get_by_text(re.compile("^Columns ")).click()
+    box = page.get_by_role("checkbox", name="declined")
+    before = box.is_checked()
+    box.click()
+    expect(page).to_have_url(re.compile("columns="))
+    expect(page.get_by_role("checkbox", name="declined")).to_be_visible()
+    expect(page.get_by_role("checkbox", name="declined")).to_be_focused()
+    assert page.get_by_role("checkbox", name="declined").is_checked() is not before
+
+
+def test_the_next_item_is_on_the_next_page(page: Any, served: Served) -> None:
+    page.goto(f"{served.address}#run=needle%2Frun&item=99")
+    page.locator("#item-title").wait_for()
+    page.keyboard.press("j")
+    expect(page).to_have_url(re.compile("item=100.*page=1|page=1.*item=100"))
+    page.keyboard.press("Escape")
+    expect(page.get_by_text("Page 2 of 16")).to_be_visible()
+    expect(page.locator("[data-row='100']")).to_be_focused()
+
+
+def test_what_is_copied_is_said_and_has_the_options(browser: Any, served: Served) -> None:
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    opened = context.new_page()
+    opened.goto(f"{served.address}#run=confidence%2Frun&view=thresholds&options=%7B%22green_from%22%3A0.95%7D")
+    opened.get_by_role("heading", name="The light").wait_for()
+    opened.get_by_role("button", name="Copy as code").click()
+    expect(opened.locator("#said")).to_have_text("Copied.")
+    expect(opened.locator("#said")).to_be_in_viewport()
+    assert "run.with_options(green_from=0.95)" in opened.evaluate("navigator.clipboard.readText()")
+    context.close()
+
+
+def test_answers_of_two_models_are_side_by_side_with_differences(page: Any, served: Served) -> None:
+    texts = pd.read_parquet(served.reports / "confidence/run/answers.parquet").pivot(index="id", columns="model", values="answer")
+    differs = texts.index[texts["heron-2b"] != texts["larch-8b"]][0]
+    items = pd.read_parquet(served.reports / "confidence/run/items.parquet")
+    page.goto(f"{served.address}#run=confidence%2Frun&item={items.index[items['id'] == differs][0]}")
+    answers = page.locator("dialog details", has=page.get_by_role("heading", name="answers (2)"))
+    beside = answers.locator(".beside").first
+    beside.wait_for()
+    assert sorted(beside.locator(".group").all_inner_texts()) == ["heron-2b", "larch-8b"]
+    assert beside.locator("del").count() or beside.locator("ins").count()

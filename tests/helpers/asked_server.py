@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -43,7 +44,8 @@ def asked(
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    asyncio.run(app(scope, receive, send))
+    with ThreadPoolExecutor(1) as own:  # a browser of another test may have a loop running in this thread
+        own.submit(asyncio.run, app(scope, receive, send)).result()
     start = sent[0]
     return Answer(
         start["status"],

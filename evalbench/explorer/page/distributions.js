@@ -1,7 +1,7 @@
 import { ask } from "./ask.js";
 import { el, fill, lamp, number, visible } from "./dom.js";
 import { figures } from "./head.js";
-import { go, term, withTerm } from "./state.js";
+import { go, rangeOf, withRange, withValue } from "./state.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const [WIDTH, HEIGHT] = [320, 90];
@@ -20,7 +20,7 @@ function svg(tag, properties) {
 
 // The upper end of a bar belongs to the next one, but for the last.
 function narrowed(now, column, low, high, below = "<=") {
-  return withTerm(withTerm(now.where ?? "", term(column, ">=", low)), term(column, below, high));
+  return withRange(now.where ?? "", column, low, high, below);
 }
 
 // All items pale, those of the filter strong; dragging, or the two fields below, keeps a range.
@@ -65,8 +65,9 @@ function histogram(column, found, now) {
     const [from, to] = [Math.min(Math.floor(low), bins - 1), Math.min(Math.max(Math.ceil(high), Math.floor(low) + 1), bins)];
     go({ where: narrowed(now, column, found.edges[from], to === bins ? found.edges[bins] : found.edges[to], to === bins ? "<=" : "<"), page: "" });
   });
-  const low = el("input", { type: "number", step: "any", required: true, "aria-label": `${column}, from`, value: String(found.low) });
-  const high = el("input", { type: "number", step: "any", required: true, "aria-label": `${column}, to`, value: String(found.high) });
+  const [least, greatest] = rangeOf(now.where ?? "", column);
+  const low = el("input", { type: "number", step: "any", required: true, "aria-label": `${column}, from`, value: least ?? String(found.low) });
+  const high = el("input", { type: "number", step: "any", required: true, "aria-label": `${column}, to`, value: greatest ?? String(found.high) });
   const keep = (event) => {
     event.preventDefault();
     go({ where: narrowed(now, column, low.value, high.value), page: "" });
@@ -81,7 +82,8 @@ function bars(column, found, now) {
     all.style.width = `${(found.all[i] / most) * 100}%`;
     kept.style.width = `${(found.counts[i] / most) * 100}%`;
     return el("li", {},
-      el("button", { type: "button", class: "link", dir: "auto", onclick: () => go({ where: withTerm(now.where ?? "", term(column, "=", value)), page: "" }) }, visible(value)),
+      found.cut[i] ? el("span", { class: "cut", dir: "auto" }, visible(value))
+        : el("button", { type: "button", class: "link", dir: "auto", title: value, onclick: () => go({ where: withValue(now.where ?? "", column, value), page: "" }) }, visible(value)),
       el("span", { class: "track", "aria-hidden": "true" }, all, kept),
       el("span", { class: "number" }, found.counts[i] === found.all[i] ? number(found.all[i]) : `${number(found.counts[i])} of ${number(found.all[i])}`));
   });

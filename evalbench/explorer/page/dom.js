@@ -39,12 +39,17 @@ export function number(value) {
   return Math.abs(value) >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(4)));
 }
 
-// The value of a cell: null is not the text "", 0 or false.
-export function cell(value) {
+const REASONS = ["unscored", "undefined"];
+
+// The value of a column: null is not the text "", 0 or false; `exact` numbers are not rounded.
+export function cell(value, column = "", exact = false) {
   if (value === null || value === undefined) return el("span", { class: "none" }, "—", el("span", { class: "unseen" }, "null"));
-  if (value === "") return el("span", { class: "none" }, "empty text");
-  if (typeof value === "number") return el("span", { class: "number" }, number(value));
+  if (value === "") return el("span", { class: "none" }, REASONS.includes(column) ? "none" : "empty text");
+  if (typeof value === "number") return el("span", { class: "number", title: String(value) }, exact ? String(Number(value.toPrecision(12))) : number(value));
   if (typeof value === "boolean") return el("span", {}, value ? "true" : "false");
+  if (Array.isArray(value) && value.length && value.every((one) => typeof one === "string")) {
+    return exact ? el("ul", { class: "list" }, value.map((one) => el("li", { dir: "auto" }, visible(one)))) : el("span", { dir: "auto" }, visible(value.join(" · ")));
+  }
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return el("span", { dir: "auto" }, visible(text));
 }
@@ -56,11 +61,40 @@ export function lamp(light) {
   return el("span", { class: `eb-lamp eb-${light}` }, el("span", { "aria-hidden": "true" }, `${SYMBOLS[light] ?? "○"} `), light);
 }
 
+let hiding = 0;
+
+// A line that is read out, and seen for a while.
 export function say(text) {
-  document.getElementById("said").textContent = text;
+  const place = document.getElementById("said");
+  place.textContent = text;
+  place.classList.add("seen");
+  clearTimeout(hiding);
+  hiding = setTimeout(() => place.classList.remove("seen"), 2500);
 }
 
 export async function copy(text) {
-  await navigator.clipboard.writeText(text);
-  say("Copied.");
+  try {
+    await navigator.clipboard.writeText(text);
+    say("Copied.");
+  } catch {
+    window.prompt("The browser does not let this page copy; the text is:", text);
+  }
+}
+
+function called(element) {
+  if (element.id) return element.id;
+  const label = element.getAttribute("aria-label") ?? element.closest("label")?.textContent ?? element.textContent;
+  const chart = element.closest("figure")?.querySelector("figcaption")?.textContent ?? "";
+  return [element.tagName, chart, element.dataset.row ?? "", label.replaceAll(/[▲▼]|\(.*?\)/gu, "").trim()].join(" ");
+}
+
+// Draws a place anew; what had the focus and what was unfolded stay so, by their names.
+export function redraw(place, ...children) {
+  const had = place.contains(document.activeElement) ? called(document.activeElement) : null;
+  const open = new Set([...place.querySelectorAll("details[open] > summary")].map(called));
+  fill(place, ...children);
+  for (const summary of place.querySelectorAll("details > summary")) {
+    if (open.has(called(summary))) summary.parentElement.open = true;
+  }
+  if (had !== null) [...place.querySelectorAll("a, button, input, select, summary, [tabindex]")].find((one) => called(one) === had)?.focus();
 }

@@ -1,6 +1,6 @@
 import { ask, Fault } from "./ask.js";
 import { cell, copy, el, lamp, number, visible } from "./dom.js";
-import { go, term, withTerm } from "./state.js";
+import { go, term, withValue } from "./state.js";
 
 function interval(row) {
   return row.ci_low === null || row.ci_low === undefined ? "" : ` [${number(row.ci_low)}, ${number(row.ci_high)}]`;
@@ -33,22 +33,29 @@ function key(run, row) {
 async function reasons(run, column) {
   if (!run.columns.some((one) => one.name === column && one.table === "items")) return [];
   const found = await ask("distribution", { run: run.run, column });
-  return found.values.map((value, i) => [term(column, "=", value), `${column}: ${value} (${found.all[i]})`]);
+  return found.values.map((value, i) => [column, value, `${column}: ${value} (${found.all[i]})`]);
 }
 
-async function choices(run) {
+const known = new WeakMap(); // run → its conditions, asked for once
+
+function choices(run) {
+  if (!known.has(run)) known.set(run, conditions(run));
+  return known.get(run);
+}
+
+async function conditions(run) {
   const groups = [];
   for (const name of run.by) {
     const found = await ask("distribution", { run: run.run, column: name });
     const values = found.kind === "values" ? found.values : [];
-    groups.push(...values.map((value) => [term(name, "=", value), `${name}: ${value}`]));
+    groups.push(...values.map((value) => [name, value, `${name}: ${value}`]));
   }
   const lights = [...new Set(run.figures.map((row) => row.light))].filter((light) => light && light !== "unlit");
   return [
     ...groups,
     ...(await reasons(run, "unscored")),
     ...(await reasons(run, "undefined")),
-    ...lights.map((light) => [`light=${light}`, `groups with a ${light} figure`]),
+    ...lights.map((light) => ["light", light, `groups with a ${light} figure`]),
   ];
 }
 
@@ -68,9 +75,11 @@ export async function head(run, now) {
       fault.hidden = false;
     }
   };
-  const quick = el("select", { "aria-label": "Add a condition", onchange: (event) => go({ where: withTerm(now.where ?? "", event.target.value), page: "", item: "" }) },
-    el("option", { value: "" }, "Add a condition …"), (await choices(run)).map(([value, title]) => el("option", { value }, title)));
-  const asCode = async () => copy((await ask("code", { run: run.run, where: now.where, sort: now.sort })).code);
+  const made = await choices(run);
+  const add = (condition) => condition && go({ where: withValue(now.where ?? "", condition[0], condition[1]), page: "", item: "" });
+  const quick = el("select", { "aria-label": "Add a condition", onchange: (event) => add(made[event.target.selectedIndex - 1]) },
+    el("option", { value: "" }, "Add a condition …"), made.map(([, , title]) => el("option", {}, title)));
+  const asCode = async () => copy((await ask("code", { run: run.run, where: now.where, sort: now.sort, options: now.options })).code);
   const line = `evalbench view ${run.run}${now.where ? ` --items '${now.where.replaceAll("'", "'\\''")}'` : ""}`;
   return el("header", {},
     el("p", { class: "eb-small" }, el("a", { href: "#" }, "All runs"), ` › ${run.run} · `, el("a", { href: `report?run=${encodeURIComponent(run.run)}`, target: "_blank", rel: "noopener" }, "its page")),

@@ -2,7 +2,7 @@ import { ask } from "./ask.js";
 import { cell, el, fill, number } from "./dom.js";
 import { go } from "./state.js";
 
-const PAGE = 100;
+export const PAGE = 100;
 const MOST_COLUMNS = 9;
 
 // The columns that are seen first: who, how it was scored, and why not.
@@ -48,8 +48,8 @@ export async function items(place, run, now) {
   const body = found.rows.map((row) => {
     const open = () => go({ item: String(row.row) });
     return el("tr", { onclick: open },
-      shown.map((name, i) => (i ? el("td", { class: numeric.has(name) ? "number" : null }, cell(row[name]))
-        : el("th", { scope: "row" }, el("button", { type: "button", class: "link", "data-row": String(row.row), onclick: (event) => { event.stopPropagation(); open(); } }, cell(row[name]))))));
+      shown.map((name, i) => (i ? el("td", { class: numeric.has(name) ? "number" : null }, cell(row[name], name))
+        : el("th", { scope: "row" }, el("button", { type: "button", class: "link", "data-row": String(row.row), onclick: (event) => { event.stopPropagation(); open(); } }, cell(row[name], name, true))))));
   });
   const last = Math.max(0, Math.ceil(found.n / PAGE) - 1);
   const turn = (to, title) => el("button", { type: "button", disabled: to < 0 || to > last, onclick: () => go({ page: String(to), item: "" }) }, title);

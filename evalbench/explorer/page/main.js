@@ -1,6 +1,6 @@
 import { ask, Fault } from "./ask.js";
 import { distributions } from "./distributions.js";
-import { el, fill } from "./dom.js";
+import { el, fill, redraw } from "./dom.js";
 import { head } from "./head.js";
 import { item } from "./item.js";
 import { items } from "./items.js";
@@ -12,6 +12,7 @@ const VIEWS = { items: ["Items", items], values: ["Values", distributions], thre
 const main = document.getElementById("main");
 let known = null; // of the run that is on the screen
 let drawn = ""; // what of the state is on the screen, but for the open item
+let asked = 0; // an answer that comes late is not shown
 
 async function about(run) {
   if (known?.run !== run) known = await ask("about", { run });
@@ -25,27 +26,43 @@ function tabs(view) {
   return el("nav", { class: "tabs", "aria-label": "Views of the items" }, made);
 }
 
+// A filter that cannot be read, and a file that cannot be, are said in the place of the view.
+async function shown(view, place, run, now) {
+  try {
+    await VIEWS[view][1](place, run, now);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    fill(place, el("p", { class: "fault", role: "alert" }, error.message));
+  }
+}
+
 async function draw() {
   const now = state();
   const view = now.view in VIEWS ? now.view : "items";
   const wanted = JSON.stringify({ ...now, item: "" });
+  const mine = (asked += 1);
   try {
     if (!now.run) {
       drawn = "";
       known = null;
-      await runs(main);
+      await item(null, { ...now, item: "" });
+      const made = await runs();
+      if (mine === asked) redraw(main, made);
       return;
     }
     const run = await about(now.run);
+    if (mine !== asked) return;
     document.title = `${run.study} – evalbench`;
     if (wanted !== drawn) {
-      drawn = wanted;
       const place = el("section", { class: "view" });
-      fill(main, await head(run, now), tabs(view), place);
-      await VIEWS[view][1](place, run, now);
+      const [top] = await Promise.all([head(run, now), shown(view, place, run, now)]);
+      if (mine !== asked) return;
+      drawn = wanted;
+      redraw(main, top, tabs(view), place);
     }
     await item(run, now);
   } catch (error) {
+    if (mine !== asked) return;
     drawn = "";
     if (!(error instanceof Fault)) throw error;
     fill(main, el("p", {}, el("a", { href: "#" }, "All runs")), el("p", { class: "fault", role: "alert" }, error.message));

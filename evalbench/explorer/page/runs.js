@@ -1,14 +1,13 @@
 import { ask } from "./ask.js";
-import { el, fill, lamp, visible } from "./dom.js";
+import { el, lamp, visible } from "./dom.js";
 import { go } from "./state.js";
 
 // All runs, the newest first; those without results say how they ended.
-export async function runs(place) {
+export async function runs() {
   const found = await ask("runs");
   document.title = "Runs – evalbench";
   if (!found.length) {
-    fill(place, el("h1", {}, "Runs"), el("p", {}, "There is no run here yet: evalbench run STUDY makes one."));
-    return;
+    return [el("h1", {}, "Runs"), el("p", {}, "There is no run here yet: evalbench run STUDY makes one.")];
   }
   const rows = found.map((run) => {
     const opens = Boolean(run.light);
@@ -23,8 +22,9 @@ export async function runs(place) {
       el("td", { dir: "auto" }, visible(run.judged || "")));
   });
   const names = ["Light", "Study", "Answer", "Started, UTC", "Judged"];
-  fill(place,
+  return [
     el("h1", {}, "Runs"),
     el("div", { class: "eb-scroll", tabindex: "0", role: "region", "aria-label": "Runs" },
-      el("table", { class: "rows" }, el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, rows))));
+      el("table", { class: "rows runs" }, el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, rows))),
+  ];
 }

@@ -29,6 +29,37 @@ export function term(column, operator, value) {
   return `${quoted(column, PLAIN_NAME)}${operator}${value === "" ? "" : quoted(String(value), PLAIN_VALUE)}`;
 }
 
+const TERMS = /(?:"(?:[^"\\]|\\.)*"|[^\s"])+/gsu;
+
+function terms(where) {
+  return where.match(TERMS) ?? [];
+}
+
 export function withTerm(where, added) {
-  return where.split(/\s+/u).includes(added) ? where : `${where} ${added}`.trim();
+  const known = terms(where);
+  return known.includes(added) ? where : [...known, added].join(" ");
+}
+
+// Another value of a column: beside those that are asked for already.
+export function withValue(where, column, value) {
+  const begin = term(column, "=", "");
+  const added = term(column, "=", value).slice(begin.length);
+  const known = terms(where);
+  const at = known.findIndex((one) => one.startsWith(begin) && one !== begin);
+  if (at < 0 || value === "") return withTerm(where, term(column, "=", value));
+  const values = known[at].slice(begin.length).match(/(?:"(?:[^"\\]|\\.)*"|[^|"])+/gsu) ?? [];
+  if (!values.includes(added)) known[at] += `|${added}`;
+  return known.join(" ");
+}
+
+// The ends of the range of a column that is asked for, where one is.
+export function rangeOf(where, column) {
+  const end = (sign) => terms(where).find((one) => one.startsWith(term(column, sign, "")))?.slice(term(column, sign, "").length);
+  return [end(">="), end("<=")];
+}
+
+// A range of a column, in place of the one that is asked for already.
+export function withRange(where, column, low, high, below) {
+  const others = terms(where).filter((one) => ![">=", "<=", "<", ">"].some((sign) => one.startsWith(term(column, sign, ""))));
+  return [...others, term(column, ">=", low), term(column, below, high)].join(" ");
 }
