@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from evalbench.errors import BadInput
 from evalbench.explorer.database import Column, quoted
-from evalbench.explorer.where import Term, parse
+from evalbench.readers.where import Term, parse
 
 CALL_ID = "item_id"
 """The column of the table of calls that begins with the item's id."""

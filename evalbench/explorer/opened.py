@@ -41,7 +41,7 @@ class Run:
         Parameters
         ----------
         where : str
-            A filter, such as ``"model=oak score<0.5 question~refund"``, see :mod:`evalbench.explorer.where`.
+            A filter, such as ``"model=oak score<0.5 question~refund"``, see :mod:`evalbench.readers.where`.
         sort : str
             A column, falling with ``-`` before it; by default in the order of the run.
 

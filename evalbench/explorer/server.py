@@ -100,6 +100,7 @@ def app(explorer: Explorer, token: str, hosts: list[str]) -> Guard:
 
     from evalbench.explorer import answers
     from evalbench.explorer.distributions import distribution
+    from evalbench.report.behind import linked
 
     def of(request: Request) -> Rows:
         return explorer.rows(request.query_params.get("run", ""))
@@ -124,10 +125,12 @@ def app(explorer: Explorer, token: str, hosts: list[str]) -> Guard:
     }  # fmt: skip
 
     def report(request: Request) -> Response:
-        page = explorer.folder(text(request, "run")) / PAGE
+        run = text(request, "run")
+        page = explorer.folder(run) / PAGE
         if not page.is_file() or page.is_symlink():
             raise BadInput("the run has no page")
-        return Response(page.read_bytes(), media_type="text/html", headers={"content-security-policy": _PAGE_POLICY})
+        shown = linked(page.read_text(encoding="utf-8", errors="replace"), run)
+        return Response(shown, media_type="text/html", headers={"content-security-policy": _PAGE_POLICY})
 
     routes = [
         Route("/", lambda _: own_file("view.html")),

@@ -174,7 +174,7 @@ def run_folders(reports: Path, study: str = "", hash8: str = "") -> list[Path]:
 
 
 def run_folder(name: str, reports: Path) -> Path:
-    """The folder of a run: a path to it or to a file in it, or a run's id below ``reports``.
+    """The folder of a run: a path to it or to a file in it, or a run's id below ``reports``, with or without its study.
 
     Raises ``BadInput`` if there is no such run, or several.
     """
@@ -183,11 +183,9 @@ def run_folder(name: str, reports: Path) -> Path:
         path = path.parent
     if path.is_dir():
         return path.resolve()
-    found = (
-        sorted(p for p in reports.glob(f"*/{glob.escape(Path(name).name)}") if p.is_dir())
-        if Path(name).name == name
-        else []
-    )
+    below = "/".join(["*", *map(glob.escape, path.parts)][-2:])
+    inside = 1 <= len(path.parts) <= 2 and not path.is_absolute() and ".." not in path.parts
+    found = sorted(p for p in reports.glob(below) if p.is_dir()) if inside else []
     if len(found) != 1:
         where = f"{len(found)} runs of this id below" if found else "neither a folder nor the id of a run below"
         raise BadInput(f"{name}: {where} {reports}")

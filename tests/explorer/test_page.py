@@ -191,7 +191,9 @@ def test_a_bar_that_is_clicked_keeps_its_items_and_untouched_ends_keep_all(page:
     expect(page.locator(".stands")).to_contain_text("288 of 288 items", timeout=20_000)
 
 
-def test_a_second_value_is_asked_for_beside_the_first_and_what_had_the_focus_keeps_it(page: Any, served: Served) -> None:
+def test_a_second_value_is_asked_for_beside_the_first_and_what_had_the_focus_keeps_it(
+    page: Any, served: Served
+) -> None:
     page.goto(f"{served.address}#run=confidence%2Frun&view=values")
     for topic in ("ferries", "tides"):
         button = page.locator("figure").get_by_role("button", name=topic, exact=True)
@@ -243,7 +245,9 @@ def test_what_is_copied_is_said_and_has_the_options(browser: Any, served: Served
 
 
 def test_answers_of_two_models_are_side_by_side_with_differences(page: Any, served: Served) -> None:
-    texts = pd.read_parquet(served.reports / "confidence/run/answers.parquet").pivot(index="id", columns="model", values="answer")
+    texts = pd.read_parquet(served.reports / "confidence/run/answers.parquet").pivot(
+        index="id", columns="model", values="answer"
+    )
     differs = texts.index[texts["heron-2b"] != texts["larch-8b"]][0]
     items = pd.read_parquet(served.reports / "confidence/run/items.parquet")
     page.goto(f"{served.address}#run=confidence%2Frun&item={items.index[items['id'] == differs][0]}")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalbench.errors import BadInput
-from evalbench.explorer.where import OPERATORS, Term, in_words, parse
+from evalbench.readers.where import OPERATORS, Term, in_words, parse
 
 TEXTS = st.text(st.sampled_from("ab -=\"<>!~|\\ \n\t'é中\u202e"), min_size=1, max_size=6)
 COMPARED = st.builds(
