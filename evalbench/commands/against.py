@@ -9,7 +9,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalbench.commands.compare import read_side, target
+from evalbench.commands.compare import target
+from evalbench.compare.sides import read_side
 from evalbench.errors import BadInput
 from evalbench.readers.runs import PAGE
 

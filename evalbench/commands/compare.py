@@ -17,45 +17,10 @@ from evalbench.commands.options import ROOT, assignments, out_folder
 from evalbench.compare import N_SUMMARIES
 from evalbench.errors import BadInput
 from evalbench.kit.defaults import N_RESAMPLES, SEED
-from evalbench.readers.runs import FINISHED, PAGE, RUN_JSON, read_items, read_results, read_run, run_folder
+from evalbench.readers.runs import PAGE, run_folder
 
 if TYPE_CHECKING:
     from evalbench.compare.sides import Side
-
-
-def read_side(folder: Path) -> Side:
-    """A finished run as a side.
-
-    Raises ``BadInput`` if the folder is not that of a finished run.
-    """
-    from evalbench.compare.sides import Side
-
-    run = read_run(folder) if (folder / RUN_JSON).is_file() else {}
-    if run.get("status") not in FINISHED:
-        raise BadInput(f"{folder}: not the folder of a finished run (status {run.get('status', 'unknown')})")
-    return Side(folder.name, read_results(folder), run, read_items(folder), folder=folder)
-
-
-def selected(side: Side, wanted: dict[str, str], option: str) -> Side:
-    """A side with its group columns fixed to values; the beginning of a value is enough where only one has it.
-
-    Raises ``BadInput`` for unknown columns and values, all at once; lists what there is.
-    """
-    fixed, faults = {}, []
-    for column, value in wanted.items():
-        if column not in side.results["by"]:
-            known = ", ".join(side.results["by"]) or "none"
-            faults.append(f"{option} {column}={value}: no group column {column}; there are: {known}")
-            continue
-        values = sorted(side.items[column].astype(str).unique())
-        found = [v for v in values if v == value] or [v for v in values if v.startswith(value)]
-        if len(found) == 1:
-            fixed[column] = found[0]
-        else:
-            faults.append(f"{option} {column}={value}: {len(found) or 'no'} such values; there are {', '.join(values)}")
-    if faults:
-        raise BadInput.listing(f"{side.run_id}:", faults)
-    return replace(side, items=side.rows(fixed), selected=fixed)
 
 
 def margins(pairs: Sequence[str]) -> dict[str, float]:
@@ -241,13 +206,15 @@ def _refuse_alone(given: dict[str, object]) -> None:
 
 def _alone(run: str, left: Sequence[str], reports: Path) -> tuple[Side, ...]:
     """One run, or one group of it, that is split by itself."""
+    from evalbench.compare.sides import read_side, selected
+
     side = selected(read_side(run_folder(run, reports)), assignments(left, "--left"), "--left")
     return (replace(side, name=", ".join(side.selected.values()) or side.run_id),)
 
 
 def _sides(runs: Sequence[str], left: Sequence[str], right: Sequence[str], reports: Path) -> tuple[Side, ...]:
     """The sides that the command line names, with names of their own."""
-    from evalbench.compare.sides import with_names
+    from evalbench.compare.sides import read_side, selected, with_names
 
     wanted = [assignments(left, "--left"), assignments(right, "--right")]
     if len(runs) == 1 and not (wanted[0] and wanted[1]):

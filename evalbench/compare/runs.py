@@ -205,7 +205,7 @@ def _differences(
     unit = hooks.unit or str(reference.results["id"])
     if paired:
         reference, side = with_grouping(reference, side, unit)
-    pairs, notes = _paired_groups(reference, side)
+    pairs, notes = paired_groups(reference, side)
     counts = _counts(side.items[unit], reference.items[unit])
     if paired and not counts.shared:
         raise BadInput(f"{side.run_id} and {reference.run_id} have no {unit} in common")
@@ -295,7 +295,7 @@ def _differences(
     )
 
 
-def _paired_groups(reference: Side, side: Side) -> tuple[list[tuple[Group, tuple[Group, Group]]], list[str]]:
+def paired_groups(reference: Side, side: Side) -> tuple[list[tuple[Group, tuple[Group, Group]]], list[str]]:
     """Groups that both sides have, each with its selection on either side; the whole last, where there are several."""
     left, right = reference.groups(), side.groups()
     shared = [g for g in left if g in set(right)] if reference.by == side.by else []

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalbench.errors import BadInput
 from evalbench.kit.options import taken
+from evalbench.readers.runs import FINISHED, RUN_JSON, read_items, read_results, read_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,6 +98,39 @@ class Side:
         """The run's parameters that a function takes, without the size and seed of its own resampling."""
         own = {"n_resamples", "seed"}
         return {name: value for name, value in taken(function, self.results["parameters"]).items() if name not in own}
+
+
+def read_side(folder: Path) -> Side:
+    """A finished run as a side.
+
+    Raises ``BadInput`` if the folder is not that of a finished run.
+    """
+    run = read_run(folder) if (folder / RUN_JSON).is_file() else {}
+    if run.get("status") not in FINISHED:
+        raise BadInput(f"{folder}: not the folder of a finished run (status {run.get('status', 'unknown')})")
+    return Side(folder.name, read_results(folder), run, read_items(folder), folder=folder)
+
+
+def selected(side: Side, wanted: dict[str, str], option: str) -> Side:
+    """A side with its group columns fixed to values; the beginning of a value is enough where only one has it.
+
+    Raises ``BadInput`` for unknown columns and values, all at once; lists what there is.
+    """
+    fixed, faults = {}, []
+    for column, value in wanted.items():
+        if column not in side.results["by"]:
+            known = ", ".join(side.results["by"]) or "none"
+            faults.append(f"{option} {column}={value}: no group column {column}; there are: {known}")
+            continue
+        values = sorted(side.items[column].astype(str).unique())
+        found = [v for v in values if v == value] or [v for v in values if v.startswith(value)]
+        if len(found) == 1:
+            fixed[column] = found[0]
+        else:
+            faults.append(f"{option} {column}={value}: {len(found) or 'no'} such values; there are {', '.join(values)}")
+    if faults:
+        raise BadInput.listing(f"{side.run_id}:", faults)
+    return replace(side, items=side.rows(fixed), selected=fixed)
 
 
 def stopped_early(side: Side) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evalbench.explorer.rows import Rows
 
 MOST_ROWS = 1000
+PAGE = 100
 
 
 def about(run: str, rows: Rows) -> dict[str, Any]:
@@ -52,6 +53,7 @@ def about(run: str, rows: Rows) -> dict[str, Any]:
         "n": rows.n,
         "columns": [column._asdict() for column in rows.columns.values()],
         "figures": results["summary"],
+        "groups": {name: _values(results["summary"], name) for name in rows.by},
         "options": options,
         "fixed_options": fixed,
         "tables": sorted(rows.linked),
@@ -68,6 +70,15 @@ def items(rows: Rows, where: str, sort: str, offset: int, limit: int) -> dict[st
 def item(rows: Rows, row: int, where: str, sort: str) -> dict[str, Any]:
     """An item with everything behind it, and which come before and after it among those that a filter leaves."""
     return {**rows.item(row), "near": rows.neighbours(row, where, sort)}
+
+
+def compare(
+    left: Rows, right: Rows, groups: tuple[str, str], metric: str, where: str, verdict: str, offset: int
+) -> dict[str, Any]:
+    """A page of the units of two sides, the largest changes first, with the figures of all of them."""
+    from evalbench.explorer.comparing import compared, page_of
+
+    return page_of(compared(left, right, groups, metric, where), left, right, groups, verdict, offset, PAGE)
 
 
 def stands(rows: Rows, where: str, options: str) -> dict[str, Any]:
@@ -96,6 +107,10 @@ def code(run: Path, where: str, sort: str, options: str) -> dict[str, str]:
             f"run.with_options({', '.join([repr(where)] if where else [])}{changed if where else changed[2:]})"
         )
     return {"code": "\n".join(lines)}
+
+
+def _values(summary: list[dict[str, Any]], name: str) -> list[str]:
+    return list(dict.fromkeys(str(row[name]) for row in summary if row.get(name) not in (None, "")))
 
 
 def _object(options: str) -> dict[str, Any]:

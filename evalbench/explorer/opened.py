@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from evalbench.core.result import Summary
+    from evalbench.explorer.comparing import Compared
 
 
 class Run:
@@ -95,6 +96,38 @@ class Run:
             For options that need a new run.
         """
         return standing(self._rows, where, options).summary
+
+    def compare(
+        self, other: Run | str | Path = "", *, left: str = "", right: str = "", metric: str = "", where: str = ""
+    ) -> Compared:
+        """This run and another one of the study, or two of its groups, item by item.
+
+        Parameters
+        ----------
+        other : Run, str or Path
+            The right side; by default this run.
+        left, right : str
+            The group of each side, such as ``"model=oak"``; by default all.
+        metric : str
+            The figure, or column of the items, by which they are ranked; by default the study's first.
+        where : str
+            A filter of the left side. What was chosen after looking is no test, and ``notes`` say so.
+
+        Returns
+        -------
+        Compared
+            ``figures`` (differences right − left with intervals) and ``items`` (``left``, ``right``, ``change`` and ``verdict``
+            of each item that both have, the largest changes first), as DataFrames; ``notes``, ``names``, ``only``.
+
+        Raises
+        ------
+        BadInput
+            Where both are the same, or cannot be compared.
+        """
+        from evalbench.explorer.comparing import compared
+
+        opened = other if isinstance(other, Run) else open_run(other) if str(other) else self
+        return compared(self._rows, opened._rows, (left, right), metric, where)
 
     def distribution(self, column: str, where: str = "", bins: int = BINS) -> pd.DataFrame:
         """How many items have which value of a column: all, and those that a filter leaves.

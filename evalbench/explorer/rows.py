@@ -6,6 +6,7 @@ rows are shown with the item.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -141,6 +142,20 @@ class Rows:
             f"SELECT * EXCLUDE ({PLACE}) FROM {quoted(table)} t WHERE {sql} ORDER BY {PLACE} LIMIT {_MOST_LINKED}",
             values,
         )
+
+    def first_places(self, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[int | None]:
+        """The place of the first item that has these values in these columns, for each row of values; None where none has."""
+        wanted = ", ".join(f"({', '.join('?' * len(names))})" for _ in rows)
+        columns = ", ".join(as_text(name, "i") for name in names)
+        values = [tuple(str(value) for value in row) for row in rows]
+        if not rows:
+            return []
+        found = self.database.fetch(
+            f"SELECT {columns}, min({PLACE}) FROM items i WHERE ({columns}) IN ({wanted}) GROUP BY ALL",
+            [value for row in values for value in row],
+        )
+        places = {tuple(row[:-1]): int(row[-1]) for row in found}
+        return [places.get(row) for row in values]
 
     def place_of(self, id_: Any, **group: Any) -> int:
         """The place of the item with this id, of this group.

@@ -120,6 +120,10 @@ def app(explorer: Explorer, token: str, hosts: list[str]) -> Guard:
         "items": lambda r: answers.items(of(r), text(r, "where"), text(r, "sort"), whole(r, "offset", 0), whole(r, "limit", 100)),
         "item": lambda r: answers.item(of(r), whole(r, "row", 0), text(r, "where"), text(r, "sort")),
         "distribution": lambda r: distribution(of(r), text(r, "column"), text(r, "where")),
+        "compare": lambda r: answers.compare(
+            of(r), explorer.rows(text(r, "with") or text(r, "run")), (text(r, "left"), text(r, "right")), text(r, "metric"),
+            text(r, "where"), text(r, "verdict"), whole(r, "offset", 0),
+        ),
         "standing": lambda r: answers.stands(of(r), text(r, "where"), text(r, "options")),
         "code": lambda r: answers.code(of(r).folder, text(r, "where"), text(r, "sort"), text(r, "options")),
     }  # fmt: skip

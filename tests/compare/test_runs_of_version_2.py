@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from evalbench import load, studies
-from evalbench.commands.compare import read_side
 from evalbench.compare.runs import Hooks, compare
-from evalbench.compare.sides import Side, with_names
+from evalbench.compare.sides import Side, read_side, with_names
 from evalbench.kit.options import taken
 from evalbench.report.history import read_runs
 from evalbench.report.index import index_html

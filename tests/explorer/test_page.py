@@ -162,6 +162,7 @@ def test_axe_finds_no_violation_and_nothing_scrolls_sideways(
         "#run=confidence%2Frun",
         "#run=confidence%2Frun&view=values",
         "#run=confidence%2Frun&view=thresholds",
+        "#run=confidence%2Frun&view=compare",
         "#run=needle%2Frun&item=3",
     ):
         opened.goto("about:blank")
@@ -256,3 +257,18 @@ def test_answers_of_two_models_are_side_by_side_with_differences(page: Any, serv
     beside.wait_for()
     assert sorted(beside.locator(".group").all_inner_texts()) == ["heron-2b", "larch-8b"]
     assert beside.locator("del").count() or beside.locator("ins").count()
+
+
+def test_two_groups_are_compared_item_by_item(page: Any, served: Served) -> None:
+    page.goto(f"{served.address}#run=confidence%2Frun")
+    page.get_by_role("button", name="Compare", exact=True).click()
+    page.get_by_role("region", name="Differences", exact=True).get_by_text("AUROC of 1 − p").wait_for()
+    page.get_by_label("By").select_option("correct")
+    page.get_by_role("heading", name="Items by correct").wait_for()
+    page.get_by_role("button", name=re.compile("^lower ")).click()
+    expect(page).to_have_url(re.compile("verdict=lower"))
+    page.locator("[data-row]").first.press("Enter")
+    page.locator("#item-title").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_label("Right").select_option("model=heron-2b")
+    page.get_by_role("alert").filter(has_text="both sides are the same").wait_for()

@@ -333,9 +333,8 @@ def test_texts_of_one_question_and_address_that_differ_are_refused(study):
 
 
 def test_runs_that_a_function_judged_are_compared(tmp_path):
-    from evalbench.commands.compare import read_side
     from evalbench.compare.runs import Hooks, compare
-    from evalbench.compare.sides import with_names
+    from evalbench.compare.sides import read_side, with_names
     from evalbench.runs.record import record
     from evalbench.studies import study
 

@@ -14,7 +14,7 @@ let from = null; // what had the focus before the item was opened
 function step(to, by = 0) {
   if (to === null) return;
   const page = near.at === null || !by ? undefined : Math.floor((near.at + by) / PAGE) || "";
-  go(page === undefined ? { item: String(to) } : { item: String(to), page: String(page) }, true);
+  go({ item: String(to), pair: "", ...(page === undefined ? {} : { page: String(page) }) }, true);
 }
 
 // The columns by which an item is compared with that of other groups.
@@ -34,7 +34,10 @@ export async function item(run, now) {
     return;
   }
   const mine = (asked += 1);
-  const found = await ask("item", { run: run.run, row: now.item, where: now.where, sort: now.sort });
+  const [found, other] = await Promise.all([
+    ask("item", { run: run.run, row: now.item, where: now.where, sort: now.sort }),
+    now.with && now.pair ? ask("item", { run: now.with, row: now.pair }) : null,
+  ]);
   if (mine !== asked) return;
   near = found.near;
   shown = now.item;
@@ -52,6 +55,9 @@ export async function item(run, now) {
         el("button", { type: "button", title: "Esc", onclick: () => place.close() }, "Close"))),
     Object.entries(found.tables).sort(([, a], [, b]) => ofParts(run, a) - ofParts(run, b)).map(([name, rows]) => table(run, name, rows, found.place)),
     el("details", { open: true }, el("summary", {}, el("h3", {}, "scores")), fields(found.item, [])),
+    other && el("section", { class: "pair-run" }, el("h2", {}, `In ${now.with}`),
+      el("details", { open: true }, el("summary", {}, el("h3", {}, "scores there")), fields(other.item)),
+      Object.entries(other.tables).map(([name, rows]) => table(run, name, rows, other.place))),
     found.others.length ? el("details", { open: found.others.length <= 12 }, el("summary", {}, el("h3", {}, `the same item of other groups (${found.others.length})`)),
       el("div", { class: "eb-scroll", tabindex: "0", role: "region", "aria-label": "Other groups" }, el("table", { class: "rows" },
         el("thead", {}, el("tr", {}, [run.by.join(", ") || "item", ...names].map((name, i) => el("th", { scope: "col", class: i ? "number" : null }, name)))), el("tbody", {}, others)))) : null);
@@ -65,7 +71,7 @@ export async function item(run, now) {
 }
 
 place.addEventListener("close", () => {
-  if (state().item) go({ item: "" });
+  if (state().item) go({ item: "", pair: "" });
 });
 place.addEventListener("keydown", (event) => {
   if (["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName)) return;

@@ -1,4 +1,5 @@
 import { ask, Fault } from "./ask.js";
+import { compare } from "./compare.js";
 import { distributions } from "./distributions.js";
 import { el, fill, redraw } from "./dom.js";
 import { head } from "./head.js";
@@ -8,7 +9,7 @@ import { runs } from "./runs.js";
 import { go, state } from "./state.js";
 import { thresholds } from "./thresholds.js";
 
-const VIEWS = { items: ["Items", items], values: ["Values", distributions], thresholds: ["Thresholds", thresholds] };
+const VIEWS = { items: ["Items", items], values: ["Values", distributions], thresholds: ["Thresholds", thresholds], compare: ["Compare", compare] };
 const main = document.getElementById("main");
 let known = null; // of the run that is on the screen
 let drawn = ""; // what of the state is on the screen, but for the open item
@@ -21,7 +22,7 @@ async function about(run) {
 
 function tabs(view) {
   const made = Object.entries(VIEWS).map(([name, [title]]) =>
-    el("button", { type: "button", "aria-current": name === view ? "page" : null, onclick: () => go({ view: name, item: "" }) }, title),
+    el("button", { type: "button", "aria-current": name === view ? "page" : null, onclick: () => go({ view: name, item: "", pair: "" }) }, title),
   );
   return el("nav", { class: "tabs", "aria-label": "Views of the items" }, made);
 }
@@ -39,7 +40,7 @@ async function shown(view, place, run, now) {
 async function draw() {
   const now = state();
   const view = now.view in VIEWS ? now.view : "items";
-  const wanted = JSON.stringify({ ...now, item: "" });
+  const wanted = JSON.stringify({ ...now, item: "", pair: "" });
   const mine = (asked += 1);
   try {
     if (!now.run) {
