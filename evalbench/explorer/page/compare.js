@@ -6,7 +6,7 @@ const PAGE = 100; // as the server gives them
 const LEFT_OUT = ["left_row", "right_row", "what"];
 
 function select(label, name, options, value) {
-  return el("label", {}, label, " ", el("select", { onchange: (event) => go({ [name]: event.target.value, part: "", verdict: "", item: "", pair: "" }) },
+  return el("label", {}, label, " ", el("select", { "aria-label": label, onchange: (event) => go({ [name]: event.target.value, part: "", verdict: "", item: "", pair: "" }) },
     options.map(([own, title]) => el("option", { value: own, selected: own === (value ?? "") }, title))));
 }
 
