@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench import studies
 from evalbench.errors import BadInput
+from evalbench.explorer.marks import blinded, merge_line
+from evalbench.explorer.marks import marks as all_marks
 from evalbench.explorer.standing import NEEDS_A_RUN, free_options, standing
 
 if TYPE_CHECKING:
@@ -67,9 +69,22 @@ def items(rows: Rows, where: str, sort: str, offset: int, limit: int) -> dict[st
     return {"total": rows.n, "n": rows.count(where), "rows": rows.page(where, sort, offset, limit)}
 
 
-def item(rows: Rows, row: int, where: str, sort: str) -> dict[str, Any]:
-    """An item with everything behind it, and which come before and after it among those that a filter leaves."""
-    return {**rows.item(row), "near": rows.neighbours(row, where, sort)}
+def item(rows: Rows, row: int, where: str, sort: str, blind: bool = False) -> dict[str, Any]:
+    """An item with everything behind it, and which come before and after it among those that a filter leaves.
+
+    - ``blind``: Only its texts.
+    """
+    return {**(blinded(rows, row) if blind else rows.item(row)), "near": rows.neighbours(row, where, sort)}
+
+
+def marks(reports: Path, rows: Rows, row: str) -> dict[str, Any]:
+    """The marks of one item, how many items have some, and the command that makes labels of them."""
+    found = all_marks(reports, rows)
+    return {
+        "n": int(found["row"].nunique()),
+        "marks": found[found["row"].astype(str) == row].to_dict("records"),
+        "line": merge_line(reports, rows),
+    }
 
 
 def compare(
@@ -83,7 +98,7 @@ def compare(
 
 def stands(rows: Rows, where: str, options: str) -> dict[str, Any]:
     """Figures and light of the items that a filter leaves, under other options (JSON)."""
-    found = standing(rows, where, _object(options))
+    found = standing(rows, where, object_of(options, "options"))
     verdict = found.summary.verdict if found.summary else None
     return {
         "n": found.n,
@@ -100,7 +115,7 @@ def stands(rows: Rows, where: str, options: str) -> dict[str, Any]:
 def code(run: Path, where: str, sort: str, options: str) -> dict[str, str]:
     """The cell of a notebook that gives what is on the screen."""
     named = ", ".join(f"{part}={value!r}" for part, value in (("where", where), ("sort", sort)) if value)
-    changed = "".join(f", {name}={value!r}" for name, value in _object(options).items())
+    changed = "".join(f", {name}={value!r}" for name, value in object_of(options, "options").items())
     lines = ["import evalbench", "", f"run = evalbench.open_run({str(run)!r})", f"run.items({named})"]
     if changed or where:
         lines.append(
@@ -113,13 +128,17 @@ def _values(summary: list[dict[str, Any]], name: str) -> list[str]:
     return list(dict.fromkeys(str(row[name]) for row in summary if row.get(name) not in (None, "")))
 
 
-def _object(options: str) -> dict[str, Any]:
+def object_of(text: str, name: str) -> dict[str, Any]:
+    """A JSON object; an empty one of no text.
+
+    Raises ``BadInput`` where it is none.
+    """
     try:
-        found = json.loads(options) if options.strip() else {}
+        found = json.loads(text) if text.strip() else {}
     except ValueError as error:
-        raise BadInput(f"options: not JSON ({error})") from None
+        raise BadInput(f"{name}: not JSON ({error})") from None
     if not isinstance(found, dict):
-        raise BadInput("options: expected an object of names and values")
+        raise BadInput(f"{name}: expected an object of names and values")
     return found
 
 

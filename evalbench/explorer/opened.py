@@ -129,6 +129,14 @@ class Run:
         opened = other if isinstance(other, Run) else open_run(other) if str(other) else self
         return compared(self._rows, opened._rows, (left, right), metric, where)
 
+    def marks(self) -> pd.DataFrame:
+        """The last mark of each annotator on each item, made in the browser: ``row`` (its place), ``mark`` (1 right, 0 wrong), ``skipped``,
+        ``comment``, ``blind``, ``where`` (the filter that was on) and ``at``.
+        """
+        from evalbench.explorer.marks import marks
+
+        return marks(self.folder.parent.parent, self._rows)
+
     def distribution(self, column: str, where: str = "", bins: int = BINS) -> pd.DataFrame:
         """How many items have which value of a column: all, and those that a filter leaves.
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Ask = Callable[["Request"], Any]
 EXTRA = "evalbench view needs packages of its own: pip install 'evalbench[view]'"
 MOST_OPEN = 8
+MOST_BYTES = 100_000
+"""Of a mark."""
 _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 _PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 
@@ -95,10 +97,11 @@ class Explorer:
 def app(explorer: Explorer, token: str, hosts: list[str]) -> Guard:
     """The application: JSON for the page, its own files, and the runs' pages."""
     from starlette.applications import Starlette
-    from starlette.responses import Response
+    from starlette.concurrency import run_in_threadpool
+    from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
 
-    from evalbench.explorer import answers
+    from evalbench.explorer import answers, marks
     from evalbench.explorer.distributions import distribution
     from evalbench.report.behind import linked
 
@@ -118,7 +121,10 @@ def app(explorer: Explorer, token: str, hosts: list[str]) -> Guard:
         "runs": lambda _: explorer.runs(),
         "about": lambda r: answers.about(text(r, "run"), of(r)),
         "items": lambda r: answers.items(of(r), text(r, "where"), text(r, "sort"), whole(r, "offset", 0), whole(r, "limit", 100)),
-        "item": lambda r: answers.item(of(r), whole(r, "row", 0), text(r, "where"), text(r, "sort")),
+        "item": lambda r: answers.item(
+            of(r), whole(r, "row", 0), text(r, "where"), text(r, "sort"), blind=text(r, "blind") == "true"
+        ),
+        "marks": lambda r: answers.marks(explorer.reports, of(r), text(r, "row")),
         "distribution": lambda r: distribution(of(r), text(r, "column"), text(r, "where")),
         "compare": lambda r: answers.compare(
             of(r), explorer.rows(text(r, "with") or text(r, "run")), (text(r, "left"), text(r, "right")), text(r, "metric"),
@@ -136,7 +142,17 @@ def app(explorer: Explorer, token: str, hosts: list[str]) -> Guard:
         shown = linked(page.read_text(encoding="utf-8", errors="replace"), run)
         return Response(shown, media_type="text/html", headers={"content-security-policy": _PAGE_POLICY})
 
+    async def mark(request: Request) -> Response:
+        body = await request.body() if int(request.headers.get("content-length") or 0) <= MOST_BYTES else b""
+
+        def save(_: Request) -> Response:
+            said = answers.object_of(body.decode("utf-8", "replace") or "?", "mark")
+            return JSONResponse(marks.save(explorer.reports, explorer.rows(str(said.get("run", ""))), said))
+
+        return await run_in_threadpool(_told(save), request)
+
     routes = [
+        Route("/mark", mark, methods=["POST"]),
         Route("/", lambda _: own_file("view.html")),
         Route("/static/{name}", lambda r: own_file(r.path_params["name"])),
         Route("/report", _told(report)),

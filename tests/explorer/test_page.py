@@ -272,3 +272,31 @@ def test_two_groups_are_compared_item_by_item(page: Any, served: Served) -> None
     page.keyboard.press("Escape")
     page.get_by_label("Right", exact=True).select_option("model=heron-2b")
     page.get_by_role("alert").filter(has_text="both sides are the same").wait_for()
+
+
+def test_a_mark_is_made_by_key_blind_or_not_and_taken_back(page: Any, served: Served) -> None:
+    page.goto(f"{served.address}#run=needle%2Frun&item=3")
+    page.get_by_label("by", exact=True).fill("Anna")
+    page.locator("#item-title").click()
+    page.keyboard.press("2")
+    page.get_by_text("Anna: wrong (scores were seen)").wait_for()
+    page.get_by_label("Comment").fill("the <b>number</b> is not there")
+    page.get_by_label("Comment").blur()
+    page.get_by_text("“the <b>number</b> is not there”").wait_for()
+    page.keyboard.press("j")
+    page.get_by_text("No mark yet. 1 item is marked.").wait_for()
+    page.get_by_label("blind").check()
+    page.get_by_text("Blind: scores").wait_for()
+    page.keyboard.press("j")
+    expect(page).to_have_url(re.compile("item=5"))
+    page.get_by_text("No mark yet.").wait_for()
+    assert page.locator("dialog").get_by_text("oak-7b").count() == 0
+    assert page.locator("dialog").get_by_text("contains").count() == 0
+    page.get_by_role("button", name="Right", exact=True).click()
+    page.get_by_text("Anna: right (blind)").wait_for()
+    from evalbench.explorer.opened import open_run
+
+    found = open_run(served.reports / "needle" / "run").marks()
+    assert found[["row", "mark", "blind"]].values.tolist() == [[5, "1", True], [3, "0", False]]
+    page.get_by_role("button", name="Take back").click()
+    page.get_by_text("No mark yet. 1 item is marked.").wait_for()

@@ -27,11 +27,16 @@ def asked(
     *,
     method: str = "GET",
     host: str = "127.0.0.1:1",
+    body: bytes = b"",
     **headers: str,
 ) -> Answer:
     """What an application answers; ``origin="…"`` and the like are headers."""
     sent: list[Any] = []
-    given = {"host": host, **{name.replace("_", "-"): value for name, value in headers.items()}}
+    given = {
+        "host": host,
+        "content-length": str(len(body)),
+        **{name.replace("_", "-"): value for name, value in headers.items()},
+    }
     scope = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http", "path": path,
         "raw_path": path.encode(), "root_path": "", "query_string": urlencode(values or {}).encode(), "server": ("127.0.0.1", 1),
@@ -39,7 +44,7 @@ def asked(
     }  # fmt: skip
 
     async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
+        return {"type": "http.request", "body": body, "more_body": False}
 
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)

@@ -18,3 +18,17 @@ export async function ask(name, values = {}) {
   if (!answer.ok) throw new Fault(said.fault);
   return said;
 }
+
+// Something to be saved; answered like a question.
+export async function send(name, values) {
+  let answer;
+  try {
+    answer = await fetch(name, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(values) });
+  } catch {
+    throw new Fault("Nothing was saved: the server does not answer. Is evalbench view still running?");
+  }
+  if (answer.status === 403) throw new Fault(await answer.text());
+  const said = await answer.json();
+  if (!answer.ok) throw new Fault(said.fault);
+  return said;
+}

@@ -5,8 +5,8 @@ import { go, term, withValue } from "./state.js";
 const PAGE = 100; // as the server gives them
 const LEFT_OUT = ["left_row", "right_row", "what"];
 
-function select(label, name, options, value) {
-  return el("label", {}, label, " ", el("select", { "aria-label": label, onchange: (event) => go({ [name]: event.target.value, part: "", verdict: "", item: "", pair: "" }) },
+function select(label, name, options, value, both = {}) {
+  return el("label", {}, label, " ", el("select", { "aria-label": label, onchange: (event) => go({ ...both, [name]: event.target.value, part: "", verdict: "", item: "", pair: "" }) },
     options.map(([own, title]) => el("option", { value: own, selected: own === (value ?? "") }, title))));
 }
 
@@ -74,10 +74,11 @@ export async function compare(place, run, given) {
   const groups = groupsOf(run);
   const metrics = [...new Map(run.figures.map((row) => [row.metric, row.title || row.metric])).entries()];
   const numbers = run.columns.filter((column) => column.table === "items" && ["number", "yes/no"].includes(column.kind) && column.name !== run.id && !metrics.some(([name]) => name === column.name));
+  const chosen = { left: now.left, right: now.right };
   const form = el("div", { class: "bar chosen" },
-    select("Left", "left", groups, now.left || "all"),
-    select("Right", "right", groups, now.right || "all"),
-    others.length ? select("of", "with", [["", "this run"], ...others.map((one) => [one.run, `${one.run_id} ${(one.started || "").slice(0, 16).replace("T", " ")}`])], now.with) : null,
+    select("Left", "left", groups, now.left || "all", chosen),
+    select("Right", "right", groups, now.right || "all", chosen),
+    others.length ? select("of", "with", [["", "this run"], ...others.map((one) => [one.run, `${one.run_id} ${(one.started || "").slice(0, 16).replace("T", " ")}`])], now.with, chosen) : null,
     select("By", "rank", [["", "the first figure"], ...metrics, ...numbers.map((column) => [column.name, column.name])], now.rank));
   const page = Math.max(0, Number.parseInt(now.part ?? "0", 10) || 0);
   const side = (group) => (group === "all" ? "" : group);

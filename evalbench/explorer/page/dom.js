@@ -35,8 +35,9 @@ export function visible(text) {
 
 export function number(value) {
   if (!Number.isFinite(value)) return String(value);
-  if (Number.isInteger(value)) return value.toLocaleString("en").replaceAll(",", "\u202f");
-  return Math.abs(value) >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(4)));
+  const text = Number.isInteger(value) ? value.toLocaleString("en").replaceAll(",", "\u202f")
+    : Math.abs(value) >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(4)));
+  return text.replace("-", "\u2212");
 }
 
 const REASONS = ["unscored", "undefined"];

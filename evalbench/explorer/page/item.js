@@ -1,6 +1,7 @@
 import { ask } from "./ask.js";
 import { cell, el, fill, visible } from "./dom.js";
 import { PAGE } from "./items.js";
+import { isBlind, marking, saw } from "./mark.js";
 import { fields, ofParts, table } from "./parts.js";
 import { go, state } from "./state.js";
 
@@ -8,6 +9,7 @@ const place = document.getElementById("item");
 let near = { at: null, previous: null, next: null };
 let shown = ""; // the item on the screen
 let asked = 0; // an answer that comes late is not shown
+let keys = () => {}; // of the mark's form
 let from = null; // what had the focus before the item was opened
 
 // Another item; the list behind it turns to its page.
@@ -34,11 +36,16 @@ export async function item(run, now) {
     return;
   }
   const mine = (asked += 1);
-  const [found, other] = await Promise.all([
-    ask("item", { run: run.run, row: now.item, where: now.where, sort: now.sort }),
-    now.with && now.pair ? ask("item", { run: now.with, row: now.pair }) : null,
+  const blind = isBlind();
+  const [found, other, mark] = await Promise.all([
+    ask("item", { run: run.run, row: now.item, where: now.where, sort: now.sort, blind: blind ? "true" : "" }),
+    now.with && now.pair && !blind ? ask("item", { run: now.with, row: now.pair }) : null,
+    marking(run, now, () => item(run, state())),
   ]);
   if (mine !== asked) return;
+  if (!blind) saw(run.run, now.item);
+  keys = mark.keys;
+  place.classList.toggle("blind", blind);
   near = found.near;
   shown = now.item;
   const title = Object.values(found.place).map(String).join(" · ");
@@ -53,8 +60,10 @@ export async function item(run, now) {
         el("button", { type: "button", disabled: near.previous === null, title: "k", onclick: () => step(near.previous, -1) }, "Previous"),
         el("button", { type: "button", disabled: near.next === null, title: "j", onclick: () => step(near.next, 1) }, "Next"),
         el("button", { type: "button", title: "Esc", onclick: () => place.close() }, "Close"))),
+    mark.form,
     Object.entries(found.tables).sort(([, a], [, b]) => ofParts(run, a) - ofParts(run, b)).map(([name, rows]) => table(run, name, rows, found.place)),
-    el("details", { open: true }, el("summary", {}, el("h3", {}, "scores")), fields(found.item, [])),
+    blind ? el("p", { class: "eb-small" }, "Blind: scores, verdicts, calls, and who answered are not shown.")
+      : el("details", { open: true }, el("summary", {}, el("h3", {}, "scores")), fields(found.item, [])),
     other && el("section", { class: "pair-run" }, el("h2", {}, `In ${now.with}`),
       el("details", { open: true }, el("summary", {}, el("h3", {}, "scores there")), fields(other.item)),
       Object.entries(other.tables).map(([name, rows]) => table(run, name, rows, other.place))),
@@ -73,8 +82,9 @@ export async function item(run, now) {
 place.addEventListener("close", () => {
   if (state().item) go({ item: "", pair: "" });
 });
-place.addEventListener("keydown", (event) => {
-  if (["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName)) return;
+window.addEventListener("keydown", (event) => {
+  if (!place.open || ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName)) return;
+  if (/^[0-3]$/u.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) keys(event.key);
   if (event.key === "j" || event.key === "ArrowRight") step(near.next, 1);
   if (event.key === "k" || event.key === "ArrowLeft") step(near.previous, -1);
 });

@@ -1,0 +1,67 @@
+// The reader's own verdict on an item: saved at once, by key or by button.
+import { ask, Fault, send } from "./ask.js";
+import { el, fill, say, visible } from "./dom.js";
+
+const WORDS = [["1", "Right", { mark: "1" }], ["2", "Wrong", { mark: "0" }], ["3", "Cannot say", { skipped: "cannot say" }], ["0", "Take back", {}]];
+const NAME = "evalbench annotator";
+const BLIND = "evalbench blind";
+const SEEN = "evalbench seen";
+
+export const isBlind = () => sessionStorage.getItem(BLIND) === "true";
+
+function seen() {
+  return new Set(JSON.parse(sessionStorage.getItem(SEEN) ?? "[]"));
+}
+
+// An item whose scores were on the screen is not marked blind any more.
+export function saw(run, row) {
+  sessionStorage.setItem(SEEN, JSON.stringify([...seen().add(`${run} ${row}`)]));
+}
+
+function said(mark) {
+  const word = { 1: "right", 0: "wrong" }[mark.mark] ?? (mark.skipped || "not marked");
+  return [visible(`${mark.annotator}: ${word}`), mark.blind ? " (blind)" : " (scores were seen)", mark.comment ? visible(`, “${mark.comment}”`) : ""];
+}
+
+// The form of one item; `again` draws the item anew, blind or not.
+export async function marking(run, now, again) {
+  const name = el("input", { id: "annotator", type: "text", maxLength: 80, autocomplete: "off", value: sessionStorage.getItem(NAME) ?? "" });
+  name.addEventListener("change", () => { sessionStorage.setItem(NAME, name.value.trim()); show(); });
+  const comment = el("textarea", { id: "comment", rows: 1, maxLength: 10000 });
+  const blind = el("input", { type: "checkbox", checked: isBlind(), onchange: () => { sessionStorage.setItem(BLIND, String(blind.checked)); again(); } });
+  const made = el("p", { class: "eb-small", role: "status" });
+  let last = {};
+  const show = async () => {
+    const found = await ask("marks", { run: run.run, row: now.item });
+    const shown = isBlind() ? found.marks.filter((mark) => mark.annotator === name.value.trim()) : found.marks;
+    last = found.marks.find((mark) => mark.annotator === name.value.trim() && mark.blind === hidden()) ?? {};
+    comment.value = last.comment ?? "";
+    for (const [button, [, , values]] of buttons) button.setAttribute("aria-pressed", String(is(values)));
+    fill(made, shown.length ? shown.map((mark, i) => [i ? " · " : "", ...said(mark)]) : "No mark yet.", found.n ? ` ${found.n} ${found.n === 1 ? "item is" : "items are"} marked.` : "");
+  };
+  const hidden = () => isBlind() && !seen().has(`${run.run} ${now.item}`);
+  const is = (values) => (values.mark !== undefined && last.mark === values.mark) || (values.skipped !== undefined && last.skipped === values.skipped);
+  const save = async (values) => {
+    if (!name.value.trim()) {
+      say("Whose mark is it? Type your name first.");
+      name.focus();
+      return;
+    }
+    try {
+      await send("mark", { run: run.run, row: Number(now.item), annotator: name.value.trim(), blind: hidden(), where: now.where ?? "", comment: comment.value, ...values });
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      say(error.message);
+      return;
+    }
+    say(values.mark === undefined && !values.skipped ? "Taken back." : "Saved.");
+    await show();
+  };
+  comment.addEventListener("change", () => save({ mark: last.mark ?? "", skipped: last.skipped ?? "" }));
+  const buttons = WORDS.map((word) => [el("button", { type: "button", title: `key ${word[0]}`, onclick: () => save(word[0] === "0" ? { comment: "" } : word[2]) }, word[1]), word]);
+  const form = el("section", { class: "mark", "aria-label": "Your mark" },
+    el("div", { class: "turn" }, buttons.map(([button]) => button), el("label", { for: "annotator" }, "by"), name, el("label", {}, blind, " blind")),
+    el("label", { for: "comment" }, "Comment"), comment, made);
+  await show();
+  return { form, keys: (key) => { const word = WORDS.find(([own]) => own === key); if (word) buttons[WORDS.indexOf(word)][0].click(); } };
+}
