@@ -18,6 +18,8 @@ from types import TracebackType
 from typing import Any, TextIO
 
 FILE = "EVALBENCH_PROGRESS"
+NAME = "progress.json"
+"""The file in the folder of a run that has not ended."""
 EVERY_S = 30.0  # between two lines where there is no terminal
 _TERMINAL_EVERY_S = 0.5
 _WRITTEN_EVERY_S = 0.2
@@ -52,6 +54,16 @@ def told(file: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def forget(folder: Path) -> str:
+    """Remove what a run in this folder was at, and give it in words; empty where it said nothing."""
+    state = told(folder / NAME)
+    said = line({name: state[name] for name in ("what", "done", "total", "unit") if name in state})
+    for file in folder.glob(f"{NAME}*"):
+        with contextlib.suppress(OSError):
+            file.unlink()
+    return said
 
 
 class Replies:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
 from evalbench.explorer.guard import Guard
+from evalbench.explorer.live import RUNNING, live
 from evalbench.readers.runs import FINISHED, PAGE
 
 if TYPE_CHECKING:
@@ -91,6 +92,11 @@ class Explorer:
             }
             for run in read_runs(self.reports)
         ]  # fmt: skip
+        for one in found:
+            if one["status"] == RUNNING:
+                one.update(
+                    {name: value for name, value in live(self.reports / one["run"]).items() if name in ("status", "at")}
+                )
         return sorted(found, key=lambda line: str(line["started"]), reverse=True)
 
 
@@ -119,6 +125,7 @@ def app(explorer: Explorer, token: str, hosts: list[str]) -> Guard:
 
     asked: dict[str, Ask] = {
         "runs": lambda _: explorer.runs(),
+        "live": lambda r: live(explorer.folder(text(r, "run"))),
         "about": lambda r: answers.about(text(r, "run"), of(r)),
         "items": lambda r: answers.items(of(r), text(r, "where"), text(r, "sort"), whole(r, "offset", 0), whole(r, "limit", 100)),
         "item": lambda r: answers.item(

@@ -30,7 +30,7 @@ _GROUPS: Mapping[str, Sequence[str]] = {
         "unscored", "other_models", "not_kept", "not_taken", "tokens_in", "tokens_out", "call_seconds", "cost", "cached_tokens", "cached_cost",
     ),
 }  # fmt: skip
-_SAID_ELSEWHERE = {"read_as", "drawn", "study", "error", "parameters", "given", "edited_defaults", "data"}
+_SAID_ELSEWHERE = {"read_as", "drawn", "study", "error", "was_at", "parameters", "given", "edited_defaults", "data"}
 _FILES = {
     RESULTS_JSON: "figures and verdict; the same for the same inputs",
     RUN_JSON: "what varied: times, versions, calls",

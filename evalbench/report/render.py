@@ -207,6 +207,7 @@ def _unfinished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
         "status": status,
         "error": error,
         "reason": _reason(error),
+        "was_at": str(run.get("was_at") or ""),
         "stopped": stopped_at(source.notebook) if source.notebook else Html(""),
         "warnings": warnings(run),
         "settings": settings(

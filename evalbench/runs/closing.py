@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from evalbench.core.progress import forget
 from evalbench.errors import BadInput
 from evalbench.models.redact import redacted, redactor
 from evalbench.readers.runs import ITEMS, NOTEBOOK, PAGE, RESULTS_JSON, RUN_JSON, read_json, read_results, write_json
@@ -27,6 +28,7 @@ def close(folder: Path, begun: Mapping[str, Any], ended: Ended, seconds: float |
     Returns: Failed where a file held a key, whatever ``ended`` said.
     """
     _mend(folder)
+    was_at = forget(folder)
     redact_errors(folder / NOTEBOOK)
     if ended.status == "ok" and not (folder / RESULTS_JSON).is_file():
         ended = Ended("no-result", "the notebook ended without record(result), for example by sys.exit")
@@ -42,6 +44,7 @@ def close(folder: Path, begun: Mapping[str, Any], ended: Ended, seconds: float |
         **drawn,
         "status": ended.status,
         "error": ended.error,
+        **({"was_at": redact(was_at)} if was_at and ended.status != "ok" else {}),
         "finished": folders.now(),
         "seconds": None if seconds is None else round(seconds, 3),
         "peak_memory_mb": None if ended.peak_memory_mb is None else round(ended.peak_memory_mb, 1),
@@ -116,13 +119,13 @@ def end_orphans(reports: Path) -> list[Path]:
     """
     changed = []
     for folder, content in folders.runs(reports):
-        if content.get("status") == "running" and content.get("host") == folders.host() and _is_gone(content):
+        if content.get("status") == "running" and content.get("host") == folders.host() and is_gone(content):
             close(folder, content, Ended("died", "the process that ran it is gone"))
             changed.append(folder)
     return changed
 
 
-def _is_gone(content: Mapping[str, Any]) -> bool:
+def is_gone(content: Mapping[str, Any]) -> bool:
     """Whether a run's process has ended, or its number belongs to a younger one."""
     import psutil
 

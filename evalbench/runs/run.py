@@ -7,11 +7,10 @@ import json
 import os
 import secrets
 import shutil
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -267,7 +266,8 @@ def run(
     env = {folders.RUN: str(folder), marks.KEY: key, **environment(planned)}
     try:
         write_json(folder / RUN_JSON, begun)
-        with _progress(progress, env) if progress else nullcontext():
+        env[progressing.FILE] = str(folder / progressing.NAME)
+        with progress(lambda: progressing.told(folder / progressing.NAME)) if progress else nullcontext():
             ended = execute(planned.notebook, folder / NOTEBOOK, planned.parameters, env, timeout, fork, memory)
     except BaseException as error:
         stopped = "interrupted (Ctrl-C or a signal)"
@@ -280,16 +280,6 @@ def run(
     ended = _close(folder, begun, ended, time.monotonic() - clock, key)
     results = read_results(folder) if ended.status == "ok" else None
     return Run(folder, ended.status, ended.error, results)
-
-
-@contextmanager
-def _progress(follow: Follow, env: dict[str, str]) -> Iterator[None]:
-    """Follow what a kernel with this environment is at."""
-    with tempfile.TemporaryDirectory(prefix="evalbench-") as folder:
-        file = Path(folder) / "progress.json"
-        env[progressing.FILE] = str(file)
-        with follow(lambda: progressing.told(file)):
-            yield
 
 
 def _import_for_the_page() -> None:

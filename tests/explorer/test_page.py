@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 import time
@@ -300,3 +301,34 @@ def test_a_mark_is_made_by_key_blind_or_not_and_taken_back(page: Any, served: Se
     assert found[["row", "mark", "blind"]].values.tolist() == [[5, "1", True], [3, "0", False]]
     page.get_by_role("button", name="Take back").click()
     page.get_by_text("No mark yet. 1 item is marked.").wait_for()
+
+
+def test_a_run_in_progress_is_followed_until_it_has_results(page: Any, reports: Path, tmp_path: Path) -> None:
+    from evalbench.core import progress
+    from evalbench.runs.folder import host
+
+    folder = tmp_path / "needle" / "new"
+    folder.mkdir(parents=True)
+    begun = {
+        "status": "running",
+        "study": "needle",
+        "run_id": "new",
+        "started": "2026-01-01T00:00:00Z",
+        "host": f"not {host()}",
+        "process": 1,
+    }
+    (folder / "run.json").write_text(json.dumps(begun), encoding="utf-8")
+    (folder / progress.NAME).write_text('{"what": "asking <b>m</b>", "done": 3, "total": 10}', encoding="utf-8")
+    server = Served(tmp_path)
+    try:
+        page.goto(server.address)
+        page.get_by_text("asking <b>m</b>, 3 of 10").wait_for()
+        page.get_by_role("link", name="needle").click()
+        page.get_by_text("The run is not finished: there is no estimate and no light yet.").wait_for()
+        (folder / progress.NAME).write_text('{"what": "asking m", "done": 7, "total": 10}', encoding="utf-8")
+        page.get_by_text("asking m, 7 of 10").wait_for()
+        for file in (reports / "needle" / "run").iterdir():
+            (folder / file.name).write_bytes(file.read_bytes())
+        page.get_by_text("1\u202f600 items").wait_for()
+    finally:
+        server.end()

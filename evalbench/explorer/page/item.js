@@ -15,6 +15,7 @@ let from = null; // what had the focus before the item was opened
 // Another item; the list behind it turns to its page.
 function step(to, by = 0) {
   if (to === null) return;
+  shown = String(to);
   const page = near.at === null || !by ? undefined : Math.floor((near.at + by) / PAGE) || "";
   go({ item: String(to), pair: "", ...(page === undefined ? {} : { page: String(page) }) }, true);
 }

@@ -5,6 +5,7 @@ import { el, fill, redraw } from "./dom.js";
 import { head } from "./head.js";
 import { item } from "./item.js";
 import { items } from "./items.js";
+import { again, unfinished } from "./live.js";
 import { runs } from "./runs.js";
 import { go, state } from "./state.js";
 import { thresholds } from "./thresholds.js";
@@ -18,6 +19,14 @@ let asked = 0; // an answer that comes late is not shown
 async function about(run) {
   if (known?.run !== run) known = await ask("about", { run });
   return known;
+}
+
+// A run without results is followed until it ends.
+async function follow(name, mine) {
+  const { running, made } = await unfinished(name);
+  if (mine !== asked) return;
+  redraw(main, made);
+  again(draw, running);
 }
 
 function tabs(view) {
@@ -48,7 +57,15 @@ async function draw() {
       known = null;
       await item(null, { ...now, item: "" });
       const made = await runs();
-      if (mine === asked) redraw(main, made);
+      if (mine !== asked) return;
+      redraw(main, made.page);
+      again(draw, made.running);
+      return;
+    }
+    again(draw, false);
+    if (known?.run !== now.run && !(await ask("live", { run: now.run })).finished) {
+      drawn = "";
+      await follow(now.run, mine);
       return;
     }
     const run = await about(now.run);
