@@ -17,9 +17,12 @@ from evalbench.errors import BadInput
 @click.argument("run", metavar="[RUN]", required=False, type=click.Path(path_type=str))
 @click.option("--items", "where", default="", help="A filter to begin with, such as 'model=oak score<0.5'.")
 @click.option("--port", default=0, help="The port (default: any that is free).")
+@click.option(
+    "--pack", type=click.Path(path_type=Path), help="Write a folder that opens in a browser without a server, and end."
+)
 @click.option("--open/--no-open", "opens", default=True, show_default=True, help="Whether to open the browser.")
 @ROOT_OF_RUN
-def view(run: str | None, where: str, port: int, opens: bool, root: Path | None) -> None:
+def view(run: str | None, where: str, port: int, pack: Path | None, opens: bool, root: Path | None) -> None:
     """Explore runs in the browser: the items behind each figure, their distributions, other thresholds.
 
     RUN is a run's folder or id; without it all runs of the workbench are listed. The server answers this machine only, and
@@ -27,6 +30,7 @@ def view(run: str | None, where: str, port: int, opens: bool, root: Path | None)
 
     \b
     evalbench view reports/needle/A --items 'model=fern-1b contains=false'
+    evalbench view reports/needle/A --pack for-anna
     """
     try:
         import duckdb  # noqa: F401 - asked for before the server starts
@@ -39,6 +43,9 @@ def view(run: str | None, where: str, port: int, opens: bool, root: Path | None)
 
     reports = workbench.reports(root)
     folder = run_folder(run, reports) if run else None
+    if pack is not None:
+        _packed(folder, pack, where)
+        return
     explorer = Explorer(folder.parent.parent if folder else reports)
     fragment = ""
     if folder:
@@ -57,6 +64,15 @@ def view(run: str | None, where: str, port: int, opens: bool, root: Path | None)
         hosts = [host, host.replace("127.0.0.1", "localhost")]
         config = uvicorn.Config(app(explorer, token, hosts), log_level="error", access_log=False)
         uvicorn.Server(config).run(sockets=[listening])
+
+
+def _packed(folder: Path | None, target: Path, where: str) -> None:
+    from evalbench.explorer.pack import pack
+    from evalbench.explorer.rows import Rows
+
+    if folder is None:
+        raise BadInput("--pack is of one run: evalbench view RUN --pack FOLDER")
+    click.echo(f"written  {pack(Rows(folder), target, where)}")
 
 
 def _listening(port: int) -> socket.socket:

@@ -12,6 +12,7 @@ from evalbench.errors import BadInput
 from evalbench.explorer.marks import blinded, merge_line
 from evalbench.explorer.marks import marks as all_marks
 from evalbench.explorer.standing import NEEDS_A_RUN, free_options, standing
+from evalbench.readers.runs import PAGE as PAGE_FILE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +60,7 @@ def about(run: str, rows: Rows) -> dict[str, Any]:
         "options": options,
         "fixed_options": fixed,
         "tables": sorted(rows.linked),
+        "page": (rows.folder / PAGE_FILE).is_file(),
     }
 
 

@@ -129,6 +129,30 @@ class Run:
         opened = other if isinstance(other, Run) else open_run(other) if str(other) else self
         return compared(self._rows, opened._rows, (left, right), metric, where)
 
+    def pack(self, folder: str | Path, where: str = "") -> Path:
+        """Write a folder that opens in a browser without a server: the items, what is behind each, their values.
+
+        Parameters
+        ----------
+        folder : str or Path
+            A new or empty one.
+        where : str
+            Only the items of this filter.
+
+        Returns
+        -------
+        Path
+            Its ``index.html``.
+
+        Raises
+        ------
+        BadInput
+            For a folder with files, or more than 200 000 items.
+        """
+        from evalbench.explorer.pack import pack
+
+        return pack(self._rows, Path(folder), where)
+
     def marks(self) -> pd.DataFrame:
         """The last mark of each annotator on each item, made in the browser: ``row`` (its place), ``mark`` (1 right, 0 wrong), ``skipped``,
         ``comment``, ``blind``, ``where`` (the filter that was on) and ``at``.

@@ -3,6 +3,7 @@
 export class Fault extends Error {}
 
 export async function ask(name, values = {}) {
+  if (globalThis.evalbenchAnswers) return globalThis.evalbenchAnswers(name, values); // a pack has no server
   const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== "");
   let answer;
   try {

@@ -1,4 +1,4 @@
-import { ask } from "./ask.js";
+import { ask, Fault } from "./ask.js";
 import { el, fill, lamp, number, visible } from "./dom.js";
 import { figures } from "./head.js";
 import { go, rangeOf, withRange, withValue } from "./state.js";
@@ -106,6 +106,15 @@ export function stands(run, found, now, before = null) {
     found.figures.length ? figures(run, found.figures, now, before) : null);
 }
 
+async function shownBy(run, now) {
+  try {
+    return stands(run, await ask("standing", { run: run.run, where: now.where }), now);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return el("p", { class: "fault", role: "alert" }, error.message);
+  }
+}
+
 // How the values of columns are spread, and what the items of the filter show.
 export async function distributions(place, run, now) {
   let shown = first(run);
@@ -118,6 +127,5 @@ export async function distributions(place, run, now) {
   const more = el("select", { "aria-label": "Add a column", onchange: (event) => go({ charts: JSON.stringify([...shown, event.target.value]) }) },
     el("option", { value: "" }, "Add a column …"), own.filter((name) => !shown.includes(name)).map((name) => el("option", { value: name }, name)));
   const charts = await Promise.all(shown.filter((name) => own.includes(name)).map((name) => chart(run, name, now)));
-  const standing = await ask("standing", { run: run.run, where: now.where });
-  fill(place, el("div", { class: "charts" }, charts), more, el("h2", {}, "What these items show"), stands(run, standing, now));
+  fill(place, el("div", { class: "charts" }, charts), more, el("h2", {}, "What these items show"), await shownBy(run, now));
 }

@@ -42,8 +42,8 @@ export function columnsOf(run, now) {
 // The items that the filter leaves, a page at a time, sorted by the server.
 export async function items(place, run, now) {
   const page = Math.max(0, Number.parseInt(now.page ?? "0", 10) || 0);
-  const found = await ask("items", { run: run.run, where: now.where, sort: now.sort, offset: page * PAGE, limit: PAGE });
   const shown = columnsOf(run, now);
+  const found = await ask("items", { run: run.run, where: now.where, sort: now.sort, offset: page * PAGE, limit: PAGE, columns: JSON.stringify(shown) });
   const numeric = new Set(run.columns.filter((column) => column.kind === "number").map((column) => column.name));
   const body = found.rows.map((row) => {
     const open = () => go({ item: String(row.row) });

@@ -29,8 +29,8 @@ async function follow(name, mine) {
   again(draw, running);
 }
 
-function tabs(view) {
-  const made = Object.entries(VIEWS).map(([name, [title]]) =>
+function tabs(run, view) {
+  const made = Object.entries(VIEWS).filter(([name]) => !(run.packed && name === "compare")).map(([name, [title]]) =>
     el("button", { type: "button", "aria-current": name === view ? "page" : null, onclick: () => go({ view: name, item: "", pair: "" }) }, title),
   );
   return el("nav", { class: "tabs", "aria-label": "Views of the items" }, made);
@@ -76,7 +76,7 @@ async function draw() {
       const [top] = await Promise.all([head(run, now), shown(view, place, run, now)]);
       if (mine !== asked) return;
       drawn = wanted;
-      redraw(main, top, tabs(view), place);
+      redraw(main, top, tabs(run, view), place);
     }
     await item(run, now);
   } catch (error) {

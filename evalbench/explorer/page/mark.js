@@ -7,7 +7,7 @@ const NAME = "evalbench annotator";
 const BLIND = "evalbench blind";
 const SEEN = "evalbench seen";
 
-export const isBlind = () => sessionStorage.getItem(BLIND) === "true";
+export const isBlind = () => !globalThis.evalbenchPack && sessionStorage.getItem(BLIND) === "true";
 
 function seen() {
   return new Set(JSON.parse(sessionStorage.getItem(SEEN) ?? "[]"));
@@ -15,6 +15,7 @@ function seen() {
 
 // An item whose scores were on the screen is not marked blind any more.
 export function saw(run, row) {
+  if (globalThis.evalbenchPack) return;
   sessionStorage.setItem(SEEN, JSON.stringify([...seen().add(`${run} ${row}`)]));
 }
 
@@ -25,6 +26,7 @@ function said(mark) {
 
 // The form of one item; `again` draws the item anew, blind or not.
 export async function marking(run, now, again) {
+  if (globalThis.evalbenchPack) return { form: null, keys: () => {} }; // nothing is saved without a server
   const name = el("input", { id: "annotator", type: "text", maxLength: 80, autocomplete: "off", value: sessionStorage.getItem(NAME) ?? "" });
   name.addEventListener("change", () => { sessionStorage.setItem(NAME, name.value.trim()); show(); });
   const comment = el("textarea", { id: "comment", rows: 1, maxLength: 10000 });

@@ -1,7 +1,8 @@
 // What is on the screen is in the address, behind the #: back and forward work, and it can be sent to a colleague.
 
 export function state() {
-  return Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+  const own = globalThis.evalbenchPack ? { run: globalThis.evalbenchPack.about.run } : {};
+  return { ...own, ...Object.fromEntries(new URLSearchParams(location.hash.slice(1))) };
 }
 
 export function go(changes, replace = false) {

@@ -1,0 +1,177 @@
+"""The folder that a run is packed into: what its page says of the items is what the server says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from evalbench.cli import group
+from evalbench.errors import BadInput
+from evalbench.explorer import pack as packing
+from evalbench.explorer.opened import open_run
+from evalbench.explorer.rows import Rows
+
+pytest.importorskip("duckdb", reason="peer not importable: duckdb")
+
+FILTERS = [
+    "", "model=oak", "model=oak|birch score<0.5", "model!=oak", "score>=0.5 score<=0.9", "score=", "score!=", "score!=0.5", "whole=1|3",
+    "right=true", "right=no", "right!=yes", "unscored=", "unscored!=", "unscored=no-output", '"a \\"b\\" c"=v1', '"a \\"b\\" c"=', "tags~t1",
+    "question~возврате", "question~'1 о'", "answer~DROP", "DROP", '"drop table"', "-DROP", "-model=oak whole>=2", "light=red", "light!=red",
+    "prompt~ten", "reply=yes", "ten", "id=q1", "id>q3", "model==oak", "  ", "nosuchword",
+]  # fmt: skip
+FAULTS = ["nowhere=1", "score<", '"open', "score<x", "right=maybe", "light<red", 'model=oak"x', "=1", "whole~1"]
+SORTS = ["", "score", "-score", "whole", "-right", "model", "-id", 'a "b" c']
+
+
+@pytest.fixture(autouse=True)
+def _without_the_study(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The items of the hostile run are no study's: a fake says what they show."""
+    shown = {
+        "n": 60,
+        "of": 60,
+        "sample": None,
+        "light": "red",
+        "sentence": "It is not.",
+        "figures": [],
+        "line": "",
+        "note": "",
+    }
+    monkeypatch.setattr(packing.answers, "stands", lambda *_: shown)
+
+
+def test_what_cannot_be_packed_is_refused_and_nothing_stays(folder: Path, tmp_path: Path) -> None:
+    run = open_run(folder)
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "x").write_text("x", encoding="utf-8")
+    for target, where, fault in (
+        (full, "", "exists and is not empty"),
+        (full / "x", "", "exists and is not empty"),
+        (tmp_path / "no" / "such", "", "no such folder"),
+        (tmp_path / "new", "score>2", "from 1 to 200000 items, not 0$"),
+        (tmp_path / "new", "nowhere=1", "there is no column 'nowhere'"),
+    ):
+        with pytest.raises(BadInput, match=fault):
+            run.pack(target, where)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["full", "reports"]
+
+
+def test_too_many_items_are_refused_with_a_way_out(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packing, "MOST_ITEMS", 50)
+    with pytest.raises(BadInput, match=r"from 1 to 50 items, not 60; --items FILTER packs some"):
+        open_run(folder).pack(tmp_path / "new")
+    assert open_run(folder).pack(tmp_path / "new", "model=oak").is_file()
+
+
+def test_a_pack_that_fails_leaves_nothing(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "script", lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        open_run(folder).pack(tmp_path / "new")
+    assert [path.name for path in tmp_path.iterdir()] == ["reports"]
+
+
+def test_the_command_writes_a_pack_of_one_run(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("uvicorn", reason="peer not importable: uvicorn")
+    found = CliRunner().invoke(group, ["view", str(folder), "--pack", str(tmp_path / "new"), "--items", "model=oak"])
+    assert found.exit_code == 0, found.output
+    assert (tmp_path / "new" / "index.html").is_file()
+    found = CliRunner().invoke(group, ["view", "--pack", str(tmp_path / "other")])
+    assert "evalbench view RUN --pack FOLDER" in str(found.exception or found.output)
+
+
+def test_the_page_names_no_address_and_every_module_is_in_its_script() -> None:
+    text = packing.script()
+    for name in packing._names():
+        assert f"modules.{name} = " in text
+    assert not re.search(r"^\s*(import|export) ", text, re.MULTILINE)
+    assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+
+
+@pytest.fixture
+def packed(folder: Path, tmp_path: Path, browser: Any) -> Iterator[Any]:
+    """The page of a pack, whose errors and requests elsewhere fail the test."""
+    made = open_run(folder).pack(tmp_path / "pack")
+    opened = browser.new_page()
+    errors: list[str] = []
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.on(
+        "request",
+        lambda request: None if request.url.startswith((made.parent.as_uri(), "data:")) else errors.append(request.url),
+    )
+    opened.goto(made.as_uri())
+    opened.locator("[data-row]").first.wait_for()
+    yield opened
+    opened.close()
+    assert errors == []
+
+
+ASK = "async ([name, values]) => { try { return await evalbenchAnswers(name, values); } catch (e) { return { fault: e.message }; } }"
+
+
+@pytest.mark.browser
+def test_filters_sorts_items_and_values_are_those_of_the_server(packed: Any, folder: Path) -> None:
+    from evalbench.explorer import answers
+    from evalbench.explorer.distributions import distribution
+
+    rows = Rows(folder)
+
+    def asked(name: str, **values: Any) -> Any:
+        return packed.evaluate(ASK, [name, values])
+
+    for where in FILTERS:
+        assert asked("items", where=where) == answers.items(rows, where, "", 0, 100), where
+    for sort in SORTS:
+        assert asked("items", sort=sort, offset=5, limit=20) == answers.items(rows, "", sort, 5, 20), sort
+    for place in (0, 3, 59):
+        assert asked("item", row=place, where="whole>=1", sort="-score") == answers.item(
+            rows, place, "whole>=1", "-score"
+        )
+    for column in ("score", "whole", "model", "right", "unscored", 'a "b" c', "tags"):
+        for where in ("", "model=oak whole>=2"):
+            assert asked("distribution", column=column, where=where) == distribution(rows, column, where), column
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("where", FAULTS)
+def test_a_filter_that_the_server_refuses_is_refused(packed: Any, folder: Path, where: str) -> None:
+    assert packed.evaluate(ASK, ["items", {"where": where}])["fault"].startswith("filter: ")
+    if where != "whole~1":  # how a number is written is not the same everywhere
+        with pytest.raises(BadInput, match="filter: "):
+            Rows(folder).count(where)
+
+
+@pytest.mark.browser
+def test_what_needs_the_study_is_said_to(packed: Any) -> None:
+    for name, values in (("standing", {"where": "model=oak"}), ("standing", {"options": '{"a": 1}'}), ("compare", {})):
+        assert "needs the study itself: evalbench view RUN" in packed.evaluate(ASK, [name, values])["fault"]
+
+
+@pytest.mark.browser
+def test_hostile_texts_are_texts_and_a_lost_file_is_said(
+    packed: Any, folder: Path, tmp_path: Path, browser: Any
+) -> None:
+    packed.locator("[data-row='3']").click()
+    packed.get_by_text("<img src=x onerror=alert(1)>").first.wait_for()
+    assert packed.locator("img").count() == 0
+    (tmp_path / "pack" / "data" / "behind-0.js").unlink()
+    lost = browser.new_page()
+    lost.goto((tmp_path / "pack" / "index.html").as_uri() + "#where=DROP")
+    lost.get_by_text("The pack has lost its file data/behind-0.js.").wait_for()
+    lost.close()
+
+
+@pytest.mark.browser
+def test_some_items_are_packed_and_said_to_be(changed: Callable[..., Path], tmp_path: Path, browser: Any) -> None:
+    made = open_run(changed()).pack(tmp_path / "some", "model=oak")
+    opened = browser.new_page()
+    opened.goto(made.as_uri())
+    opened.get_by_text("needle/run, packed: 30 of 60 items, those of model=oak").wait_for()
+    opened.get_by_text("30 items", exact=True).wait_for()
+    opened.close()
