@@ -22,6 +22,7 @@ LONGEST = 300
 """Letters of a text in a list of items."""
 _ITEM = f"SELECT {PLACE}, * EXCLUDE ({PLACE}) FROM items i"
 _MOST_LINKED = 200
+_COUNTS_KEPT = 32
 
 
 class Rows:
@@ -42,6 +43,7 @@ class Rows:
         if missing := [name for name in (self.id, *self.by) if name not in self.columns]:
             raise BadInput(f"{folder / runs.ITEMS}: has no column {', '.join(missing)}, which results.json names")
         self.linked: dict[str, list[str]] = {}
+        self._counts: dict[str, int] = {}
         for name in self.results["tables"]:
             self._link(name)
         self.n = int(self.database.one("SELECT count(*) FROM items"))
@@ -58,9 +60,12 @@ class Rows:
                 self.columns.setdefault(column.name, column)
 
     def count(self, where: str = "") -> int:
-        """How many items a filter leaves."""
-        sql, values = condition(self, where)
-        return int(self.database.one(f"SELECT count(*) FROM items i WHERE {sql}", values))
+        """How many items a filter leaves; counted once, since a run does not change."""
+        if where not in self._counts:
+            sql, values = condition(self, where)
+            found = int(self.database.one(f"SELECT count(*) FROM items i WHERE {sql}", values))
+            self._counts = dict([*self._counts.items(), (where, found)][-_COUNTS_KEPT:])
+        return self._counts[where]
 
     def page(self, where: str = "", sort: str = "", offset: int = 0, limit: int = 100) -> list[dict[str, Any]]:
         """Some of the items that a filter leaves, with long texts cut.

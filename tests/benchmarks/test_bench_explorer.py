@@ -1,0 +1,104 @@
+"""A million items in the explorer: first rows, sorts, filters, a range with the study's own figures and light, one item; and a pack."""
+
+from __future__ import annotations
+
+import json
+import resource
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from benchmark_table import Row, at_most
+from timing import alone
+
+pytest.importorskip("duckdb", reason="peer not importable: duckdb")
+
+from evalbench.explorer import answers
+from evalbench.explorer.distributions import distribution
+from evalbench.explorer.pack import pack
+from evalbench.explorer.rows import Rows
+
+pytestmark = [pytest.mark.benchmark, pytest.mark.timeout(600)]
+MILLION, PACKED = 1_000_000, 100_000
+WORDS = ["the", "ferry", "leaves", "pier", "seven", "at", "noon", "and", "comes", "back", "before", "the", "tide", "turns", "unless", "a", "storm", "is", "near"]
+
+
+def made(folder: Path, n: int) -> Path:
+    """The folder of a run of text_metrics with texts of fourteen words, two models."""
+    folder.mkdir(parents=True)
+    draw = np.random.default_rng(0)
+    ids, models = np.repeat([f"q{i:07d}" for i in range(n // 2)], 2), np.tile(["oak", "birch"], n // 2)
+    items = {
+        "id": ids, "model": models, "f1": draw.random(n).round(4), "length": draw.integers(5, 900, n), "right": draw.random(n) < 0.6,
+        "topic": draw.choice(["ferry", "tide", "museum", "market"], n), "unscored": "", "undefined": "",
+    }  # fmt: skip
+    pd.DataFrame(items).to_parquet(folder / "items.parquet", index=False)
+    said = [" ".join(words) for words in draw.choice(WORDS, (n, 14))]
+    texts = pd.DataFrame({"id": ids, "model": models, "question": [text[:40] for text in said], "answer": said})
+    texts.to_parquet(folder / "texts.parquet", index=False)
+    row = {
+        "metric": "f1",
+        "title": "F1",
+        "value": 0.5,
+        "ci_low": 0.4,
+        "ci_high": 0.6,
+        "n": n // 2,
+        "unit": "0–1",
+        "light": "unlit",
+    }
+    results: dict[str, Any] = {
+        "schema_version": 2, "study": "text_metrics", "question": "How near?", "judged": "oak", "parameters": {}, "id": "id", "by": ["model"],
+        "data": {"name": "d", "version": "1", "sha256": "0"}, "light": "unlit", "sentence": "F1.", "light_stability": None, "light_rule": "",
+        "items": {"n": n, "unscored": 0}, "notes": [], "method": [], "summary": [{"model": m, **row} for m in ("oak", "birch")],
+        "tables": {"texts": "texts.parquet"},
+    }  # fmt: skip
+    (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
+    run = {"status": "ok", "study": "text_metrics", "run_id": folder.name}
+    (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
+    return folder
+
+
+def of_a_million(folder: str) -> dict[str, float]:
+    """Seconds of each question, the best of three; and memory."""
+    answers.about("warm", Rows(Path(folder)))
+    found: dict[str, float] = {}
+    asked: dict[str, Callable[[Rows], Any]] = {
+        "first rows": lambda rows: answers.items(rows, "", "", 0, 100),
+        "a sort": lambda rows: answers.items(rows, "", "-f1", 0, 100),
+        "a filter": lambda rows: answers.items(rows, "topic=tide|ferry length>=300 -right=true", "", 0, 100),
+        "a word in all texts": lambda rows: answers.items(rows, "storm", "", 0, 100),
+        "one item": lambda rows: answers.item(rows, 777_777, "model=birch", "-f1"),
+        "a histogram": lambda rows: distribution(rows, "f1", "model=oak"),
+        "a range with figures and light": lambda rows: answers.stands(rows, "f1>=0.2 f1<0.6", ""),
+    }
+    for _ in range(3):
+        rows = Rows(Path(folder))  # anew: counts are kept
+        for name, ask in asked.items():
+            start = time.perf_counter()
+            ask(rows)
+            found[name] = min(found.get(name, np.inf), time.perf_counter() - start)
+    return {**found, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1000.0}
+
+
+def test_a_million_items(record: Callable[[Row], None], tmp_path: Path) -> None:
+    found = alone(of_a_million, str(made(tmp_path / "reports" / "text_metrics" / "run", MILLION)))
+    goals = {
+        "first rows": 1, "a sort": 0.5, "a filter": 0.3, "a word in all texts": 1, "one item": 0.5, "a histogram": 0.3,
+        "a range with figures and light": 1,
+    }  # fmt: skip
+    for name, goal in goals.items():
+        record(at_most(f"explorer, 1 000 000 items: {name}", found[name], goal, "s"))
+    record(at_most("the same, memory of the process", found["memory"], 700e6, "B"))
+
+
+def test_a_pack_of_a_hundred_thousand(record: Callable[[Row], None], tmp_path: Path) -> None:
+    rows = Rows(made(tmp_path / "reports" / "text_metrics" / "run", PACKED))
+    start = time.perf_counter()
+    pack(rows, tmp_path / "pack")
+    record(at_most("packing 100 000 items", time.perf_counter() - start, 6, "s"))
+    size = sum(path.stat().st_size for path in (tmp_path / "pack").rglob("*") if path.is_file())
+    record(at_most("the same, size of the folder", size, 6e6, "B"))
