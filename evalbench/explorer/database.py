@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 PLACE = "file_row_number"
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "FLOAT", "DOUBLE", "DECIMAL")  # fmt: skip
-_MEMORY = "400MB"
+_MEMORY = "250MB"
 
 
 class Column(NamedTuple):
