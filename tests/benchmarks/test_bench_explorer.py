@@ -21,6 +21,7 @@ from evalbench.explorer import answers
 from evalbench.explorer.distributions import distribution
 from evalbench.explorer.pack import pack
 from evalbench.explorer.rows import Rows
+from evalbench.runs.kernel import peak_memory_mb
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.timeout(600)]
 MILLION, PACKED = 1_000_000, 100_000

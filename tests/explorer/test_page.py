@@ -20,7 +20,8 @@ pytest.importorskip("duckdb", reason="peer not importable: duckdb")
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 uvicorn = pytest.importorskip("uvicorn", reason="peer not importable: uvicorn")
 
-from evalbench.explorer.server import Explorer, app  # noqa: E402
+from evalbench.explorer.questions import Explorer  # noqa: E402
+from evalbench.explorer.server import app  # noqa: E402
 
 pytestmark = pytest.mark.browser
 TOKEN = "token-of-a-test"

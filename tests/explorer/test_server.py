@@ -14,7 +14,8 @@ from asked_server import Answer, asked
 pytest.importorskip("duckdb", reason="peer not importable: duckdb")
 pytest.importorskip("starlette", reason="peer not importable: starlette")
 
-from evalbench.explorer.server import Explorer, app
+from evalbench.explorer.questions import Explorer
+from evalbench.explorer.server import app
 
 TOKEN, HOSTS = "a-token", ["127.0.0.1:1", "localhost:1"]
 RUN = {"run": "needle/run"}
