@@ -18,6 +18,7 @@ _NAMES = {
     "record": "evalbench.runs.record",
     "show": "evalbench.draw.show",
     "open_run": "evalbench.explorer.opened",
+    "explore": "evalbench.explorer.explored",
     "evaluate": "evalbench.studies.text_metrics",
     "BadInput": "evalbench.errors",
     "budget": "evalbench.core.budget",

@@ -44,8 +44,8 @@ def faults(node: dict) -> list[str]:
     tagged = [c for c in code if "parameters" in c["metadata"].get("tags", [])]
     if len(tagged) != 1:
         found.append(f"{len(tagged)} parameters cells")
-    if not code or "".join(code[-1]["source"]).strip() != "record(result)":
-        found.append("the last code cell is not record(result)")
+    if ["".join(cell["source"]).strip() for cell in code[-2:]] != ["record(result)", "explore(result)"]:
+        found.append("the last code cells are not record(result) and explore(result)")
     if node["cells"][0]["cell_type"] != "markdown" or not "".join(node["cells"][0]["source"]).startswith("# "):
         found.append("no title")
     if any(k in node["metadata"] for k in ("papermill", "widgets")):

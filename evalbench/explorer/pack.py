@@ -14,7 +14,6 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +22,13 @@ from evalbench.errors import BadInput
 from evalbench.explorer import answers
 from evalbench.explorer.conditions import CALL_ID, condition
 from evalbench.explorer.database import PLACE, quoted
+from evalbench.explorer.page_parts import css, script, source
 from evalbench.explorer.rows import Rows
 from evalbench.readers.runs import PAGE
 
 MOST_ITEMS = 200_000
 CHUNK = 2_000
 """Items whose texts and calls are in one file."""
-_IMPORT = re.compile(r'^import (\{ .* \}) from "\./(\w+)\.js";$', re.MULTILINE)
-_EXPORT = re.compile(r"^export ((?:async )?function|class|const) (\w+)", re.MULTILINE)
 _POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'"
 
 
@@ -87,10 +85,9 @@ def _write(rows: Rows, made: Path, where: str) -> None:
     }
     said = json.dumps(json.dumps(index, allow_nan=False))
     (made / "data" / "index.js").write_text(f"globalThis.evalbenchPack = JSON.parse({said});\n", encoding="utf-8")
-    (made / "view.js").write_text(script(), encoding="utf-8")
+    (made / "view.js").write_text(script("packed", "main"), encoding="utf-8")
     (made / "index.html").write_text(_page(), encoding="utf-8")
-    (made / "view.css").write_text(_source("view.css"), encoding="utf-8")
-    (made / "style.css").write_bytes((resources.files("evalbench.draw") / "style.css").read_bytes())
+    (made / "view.css").write_text(css(), encoding="utf-8")
     if (rows.folder / PAGE).is_file() and not (rows.folder / PAGE).is_symlink():
         shutil.copyfile(rows.folder / PAGE, made / PAGE)
 
@@ -135,45 +132,15 @@ def _part(made: Path, name: str, content: Any) -> None:
     (made / "data" / f"{name}.js").write_text(f'evalbenchPart("{name}", "{packed}");\n', encoding="utf-8")
 
 
-def script() -> str:
-    """The page's modules as one classic script, each in a function of its own, those that others need first."""
-    sources = {name: _source(f"{name}.js") for name in _names()}
-    ordered: dict[str, str] = {}
-
-    def add(name: str) -> None:
-        if name not in ordered:
-            for _, needed in _IMPORT.findall(sources[name]):
-                add(needed)
-            ordered[name] = sources[name]
-
-    for name in ("packed", "main"):
-        add(name)
-    return '"use strict";\nconst modules = {};\n' + "".join(_wrapped(name, text) for name, text in ordered.items())
-
-
-def _wrapped(name: str, text: str) -> str:
-    names = [found[1] for found in _EXPORT.findall(text)]
-    body = _EXPORT.sub(r"\1 \2", _IMPORT.sub(r"const \1 = modules.\2;", text))
-    return f"modules.{name} = (() => {{\n{body}return {{ {', '.join(names)} }};\n}})();\n"
-
-
-def _names() -> list[str]:
-    page = resources.files("evalbench.explorer") / "page"
-    return sorted(entry.name.removesuffix(".js") for entry in page.iterdir() if entry.name.endswith(".js"))
-
-
 def _page() -> str:
     """``view.html`` for a folder: no server's paths, and scripts that are no modules."""
     changed: Mapping[str, str] = {
         '<meta charset="utf-8">': f'<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+        '<link rel="stylesheet" href="static/style.css">\n': "",
         "static/": "",
         '<script type="module" src="main.js"></script>': '<script defer src="data/index.js"></script>\n<script defer src="view.js"></script>',
     }
-    text = _source("view.html")
+    text = source("view.html")
     for old, new in changed.items():
         text = text.replace(old, new)
     return text
-
-
-def _source(name: str) -> str:
-    return (resources.files("evalbench.explorer") / "page" / name).read_text(encoding="utf-8")

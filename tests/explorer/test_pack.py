@@ -13,7 +13,9 @@ from click.testing import CliRunner
 from evalbench.cli import group
 from evalbench.errors import BadInput
 from evalbench.explorer import pack as packing
+from evalbench.explorer import page_parts
 from evalbench.explorer.opened import open_run
+from evalbench.explorer.page_parts import script
 from evalbench.explorer.rows import Rows
 
 pytest.importorskip("duckdb", reason="peer not importable: duckdb")
@@ -71,7 +73,7 @@ def test_too_many_items_are_refused_with_a_way_out(
 
 
 def test_a_pack_that_fails_leaves_nothing(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packing, "script", lambda: 1 / 0)
+    monkeypatch.setattr(packing, "script", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         open_run(folder).pack(tmp_path / "new")
     assert [path.name for path in tmp_path.iterdir()] == ["reports"]
@@ -87,8 +89,8 @@ def test_the_command_writes_a_pack_of_one_run(folder: Path, tmp_path: Path) -> N
 
 
 def test_the_page_names_no_address_and_every_module_is_in_its_script() -> None:
-    text = packing.script()
-    for name in packing._names():
+    text = script("packed", "main")
+    for name in sorted(path.stem for path in Path(page_parts.__file__).with_name("page").glob("*.js")):
         assert f"modules.{name} = " in text
     assert not re.search(r"^\s*(import|export) ", text, re.MULTILINE)
     assert "http" not in text.replace("http://www.w3.org/2000/svg", "")

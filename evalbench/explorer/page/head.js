@@ -82,7 +82,7 @@ export async function head(run, now) {
   const asCode = async () => copy((await ask("code", { run: run.run, where: now.where, sort: now.sort, options: now.options })).code);
   const line = `evalbench view ${run.run}${now.where ? ` --items '${now.where.replaceAll("'", "'\\''")}'` : ""}`;
   return el("header", {},
-    el("p", { class: "eb-small" }, run.packed ? visible(`${run.run}, packed: ${run.packed} · `) : [el("a", { href: "#" }, "All runs"), ` › ${run.run} · `],
+    el("p", { class: "eb-small" }, run.packed ? visible(`${run.run}, packed: ${run.packed} · `) : globalThis.evalbenchFramed ? run.run : [el("a", { href: "#" }, "All runs"), ` › ${run.run} · `],
       run.page && el("a", { href: run.packed ? "report.html" : `report?run=${encodeURIComponent(run.run)}`, target: "_blank", rel: "noopener" }, "its page")),
     el("h1", {}, run.question),
     el("p", { class: "answer", dir: "auto" }, lamp(run.light), " ", visible(run.answer?.answer ?? run.sentence)),

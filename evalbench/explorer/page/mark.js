@@ -2,21 +2,30 @@
 import { ask, Fault, send } from "./ask.js";
 import { el, fill, say, visible } from "./dom.js";
 
+// A frame without an origin of its own keeps nothing: then for as long as the page is open.
+const storage = (() => {
+  try {
+    return window.sessionStorage;
+  } catch {
+    const kept = new Map();
+    return { getItem: (name) => kept.get(name) ?? null, setItem: (name, value) => kept.set(name, value) };
+  }
+})();
 const WORDS = [["1", "Right", { mark: "1" }], ["2", "Wrong", { mark: "0" }], ["3", "Cannot say", { skipped: "cannot say" }], ["0", "Take back", {}]];
 const NAME = "evalbench annotator";
 const BLIND = "evalbench blind";
 const SEEN = "evalbench seen";
 
-export const isBlind = () => !globalThis.evalbenchPack && sessionStorage.getItem(BLIND) === "true";
+export const isBlind = () => !globalThis.evalbenchPack && storage.getItem(BLIND) === "true";
 
 function seen() {
-  return new Set(JSON.parse(sessionStorage.getItem(SEEN) ?? "[]"));
+  return new Set(JSON.parse(storage.getItem(SEEN) ?? "[]"));
 }
 
 // An item whose scores were on the screen is not marked blind any more.
 export function saw(run, row) {
   if (globalThis.evalbenchPack) return;
-  sessionStorage.setItem(SEEN, JSON.stringify([...seen().add(`${run} ${row}`)]));
+  storage.setItem(SEEN, JSON.stringify([...seen().add(`${run} ${row}`)]));
 }
 
 function said(mark) {
@@ -27,10 +36,10 @@ function said(mark) {
 // The form of one item; `again` draws the item anew, blind or not.
 export async function marking(run, now, again) {
   if (globalThis.evalbenchPack) return { form: null, keys: () => {} }; // nothing is saved without a server
-  const name = el("input", { id: "annotator", type: "text", maxLength: 80, autocomplete: "off", value: sessionStorage.getItem(NAME) ?? "" });
-  name.addEventListener("change", () => { sessionStorage.setItem(NAME, name.value.trim()); show(); });
+  const name = el("input", { id: "annotator", type: "text", maxLength: 80, autocomplete: "off", value: storage.getItem(NAME) ?? "" });
+  name.addEventListener("change", () => { storage.setItem(NAME, name.value.trim()); show(); });
   const comment = el("textarea", { id: "comment", rows: 1, maxLength: 10000 });
-  const blind = el("input", { type: "checkbox", checked: isBlind(), onchange: () => { sessionStorage.setItem(BLIND, String(blind.checked)); again(); } });
+  const blind = el("input", { type: "checkbox", checked: isBlind(), onchange: () => { storage.setItem(BLIND, String(blind.checked)); again(); } });
   const made = el("p", { class: "eb-small", role: "status" });
   let last = {};
   const show = async () => {

@@ -1,20 +1,35 @@
 // What is on the screen is in the address, behind the #: back and forward work, and it can be sent to a colleague.
 
+// In a frame of a notebook the address is not ours: what is on the screen is kept here.
+let framed = "";
+
+function hash() {
+  return globalThis.evalbenchFramed ? framed : location.hash.slice(1);
+}
+
 export function state() {
-  const own = globalThis.evalbenchPack ? { run: globalThis.evalbenchPack.about.run } : {};
-  return { ...own, ...Object.fromEntries(new URLSearchParams(location.hash.slice(1))) };
+  const own = globalThis.evalbenchFramed ?? (globalThis.evalbenchPack ? { run: globalThis.evalbenchPack.about.run } : {});
+  return { ...own, ...Object.fromEntries(new URLSearchParams(hash())) };
+}
+
+// Changes what the address says; nothing is drawn.
+export function keep(changes) {
+  const next = { ...Object.fromEntries(new URLSearchParams(hash())), ...changes };
+  const parts = new URLSearchParams(Object.entries(next).filter(([, value]) => value !== "" && value !== null && value !== undefined));
+  if (globalThis.evalbenchFramed) framed = String(parts);
+  else history.replaceState(null, "", `#${parts}`);
 }
 
 export function go(changes, replace = false) {
-  const next = { ...state(), ...changes };
+  const before = hash();
+  const next = { ...Object.fromEntries(new URLSearchParams(before)), ...changes };
   const parts = new URLSearchParams(Object.entries(next).filter(([, value]) => value !== "" && value !== null && value !== undefined));
-  const hash = `#${parts}`;
-  if (hash === location.hash) return;
-  if (replace) {
-    history.replaceState(null, "", hash);
+  if (String(parts) === before) return;
+  if (replace || globalThis.evalbenchFramed) {
+    keep(changes);
     window.dispatchEvent(new HashChangeEvent("hashchange"));
   } else {
-    location.hash = hash;
+    location.hash = `#${parts}`;
   }
 }
 

@@ -1,7 +1,7 @@
 import { ask, Fault } from "./ask.js";
 import { copy, el, fill, number } from "./dom.js";
 import { stands } from "./distributions.js";
-import { go } from "./state.js";
+import { go, keep } from "./state.js";
 
 const WAIT = 200;
 
@@ -77,10 +77,7 @@ export async function thresholds(place, run, now) {
     else options[name] = value;
     clearTimeout(waiting);
     waiting = setTimeout(() => {
-      const kept = new URLSearchParams(location.hash.slice(1));
-      if (Object.keys(options).length) kept.set("options", JSON.stringify(options));
-      else kept.delete("options");
-      history.replaceState(null, "", `#${kept}`);
+      keep({ options: Object.keys(options).length ? JSON.stringify(options) : "" });
       show();
     }, WAIT);
   };

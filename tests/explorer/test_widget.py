@@ -1,0 +1,140 @@
+"""The explorer in a notebook: what its frame may ask, and the frame itself in a browser, with this process as its kernel."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from studied import whole
+
+import evalbench
+from evalbench.errors import BadInput
+
+pytest.importorskip("duckdb", reason="peer not importable: duckdb")
+pytest.importorskip("anywidget", reason="peer not importable: anywidget")
+
+from evalbench.draw.show import Shown
+from evalbench.explorer.questions import Explorer
+from evalbench.explorer.widget import answered, page_of
+from evalbench.runs.record import record
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        None,
+        [],
+        "x",
+        3,
+        {},
+        {"name": "items"},
+        {"name": 3, "values": {}},
+        {"name": "items", "values": []},
+        {"id": 1, "name": "sql", "values": {}},
+    ],
+)
+def test_what_is_no_question_is_answered_by_a_fault(folder: Path, asked: Any) -> None:
+    assert "fault" in answered(Explorer(folder.parent.parent), asked)
+
+
+def test_questions_of_the_frame_are_those_of_the_page_and_lead_nowhere_else(folder: Path) -> None:
+    explorer = Explorer(folder.parent.parent)
+    values = {"run": "needle/run", "where": "model=oak", "limit": 5, "sort": None}
+    found = answered(explorer, {"id": 7, "name": "items", "values": values})
+    assert (found["id"], found["answer"]["n"], len(found["answer"]["rows"])) == (7, 30, 5)
+    assert "there is no run" in answered(explorer, {"id": 8, "name": "items", "values": {"run": "../../etc"}})["fault"]
+    about = answered(explorer, {"id": 9, "name": "about", "values": {"run": "needle/run"}})["answer"]
+    assert about["page"] is False
+
+
+def test_nothing_is_opened_while_a_report_is_rendered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVALBENCH_RUN", "/nowhere")
+    assert evalbench.explore("no such run") is None
+
+
+def test_without_a_notebook_a_result_is_shown_with_a_line_that_says_so(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    shown = evalbench.explore(whole("needle"))
+    assert isinstance(shown, Shown)
+    assert "evalbench view" in shown.text
+    assert shown.text.startswith("needle: ")
+    assert f"evalbench view {folder}" in evalbench.explore(folder).text
+    with pytest.raises(BadInput, match="neither a folder nor the id"):
+        evalbench.explore("no such run")
+
+
+def test_without_its_packages_it_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    assert "pip install 'evalbench[view]'" in evalbench.explore(whole("needle")).text
+
+
+def test_a_result_is_kept_as_long_as_it_is_looked_at(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("ipykernel")
+    import tempfile
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    made = evalbench.explore(whole("needle"))
+    kept = [path for path in tmp_path.iterdir() if path.name.startswith("evalbench-")]
+    assert len(kept) == 1
+    assert (kept[0] / "needle" / "this-result" / "items.parquet").is_file()
+    made.close()
+    del made
+    gc.collect()
+    assert not kept[0].exists()
+
+
+@pytest.mark.browser
+def test_the_frame_asks_the_kernel_and_nothing_else(browser: Any, tmp_path: Path) -> None:
+    record(whole("confidence"), tmp_path / "confidence" / "run")
+    explorer = Explorer(tmp_path)
+    opened = browser.new_page(viewport={"width": 1100, "height": 900})
+    errors: list[str] = []
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.on(
+        "request",
+        lambda request: errors.append(request.url) if not request.url.startswith(("about:", "data:")) else None,
+    )
+    opened.expose_function("kernel", lambda asked: answered(explorer, asked))
+    opened.evaluate(
+        """(page) => {
+        const frame = document.createElement("iframe");
+        frame.setAttribute("sandbox", "allow-scripts allow-modals");
+        frame.style.cssText = "width: 100%; height: 850px";
+        frame.srcdoc = page;
+        addEventListener("message", async (event) => {
+          if (event.source === frame.contentWindow) frame.contentWindow.postMessage(await kernel(event.data), "*");
+        });
+        document.body.append(frame);
+        }""",
+        page_of("confidence/run"),
+    )
+    frame = opened.frame_locator("iframe")
+    frame.locator("[data-row]").first.click()
+    frame.locator("#item-title").wait_for()
+    frame.get_by_label("by", exact=True).fill("Anna")
+    frame.get_by_role("button", name="Wrong", exact=True).click()
+    frame.get_by_text("Anna: wrong (scores were seen)").wait_for()
+    opened.keyboard.press("Escape")
+    frame.get_by_role("button", name="Values").click()
+    frame.get_by_role("button", name="ferries").click()
+    frame.get_by_text("chosen after looking").wait_for()
+    frame.get_by_role("button", name="Thresholds").click()
+    frame.get_by_label("green_from", exact=True).fill("0.95")
+    frame.get_by_text("-p green_from=0.95").wait_for()
+    frame.get_by_role("button", name="Compare").click()
+    frame.get_by_role("region", name="Differences", exact=True).wait_for()
+    assert frame.get_by_text("All runs").count() == 0
+    assert evalbench.open_run(tmp_path / "confidence" / "run").marks()["mark"].tolist() == ["0"]
+    opened.close()
+    assert errors == []
+
+
+def test_no_text_of_a_run_ends_the_script_of_the_frame() -> None:
+    page = page_of("needle/</script><img src=x>")
+    assert page.count("</script>") == 1
+    assert "<img" not in page
