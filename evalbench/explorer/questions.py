@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench.errors import BadInput
 from evalbench.explorer import answers, marks
 from evalbench.explorer.distributions import distribution
+from evalbench.explorer.history import history
 from evalbench.explorer.live import RUNNING, live
 from evalbench.readers.runs import FINISHED
 
@@ -141,6 +142,7 @@ QUESTIONS: dict[str, Callable[[Explorer, Values], Any]] = {
     "about": lambda e, v: answers.about(_text(v, "run"), _of(e, v)),
     "items": _items,
     "item": _item,
+    "history": lambda e, v: history(e, _text(v, "run"), _whole(v, "row", 0)),
     "marks": lambda e, v: answers.marks(e.reports, _of(e, v), _text(v, "row")),
     "distribution": lambda e, v: distribution(_of(e, v), _text(v, "column"), _text(v, "where")),
     "compare": _compare,

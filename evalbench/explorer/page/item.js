@@ -1,5 +1,5 @@
 import { ask } from "./ask.js";
-import { cell, el, fill, visible } from "./dom.js";
+import { cell, el, fill, lamp, visible } from "./dom.js";
 import { PAGE } from "./items.js";
 import { isBlind, marking, saw } from "./mark.js";
 import { fields, ofParts, table } from "./parts.js";
@@ -25,6 +25,24 @@ function scores(run, row) {
   const metrics = [...new Set(run.figures.map((one) => one.metric))].filter((name) => name in row);
   const numbers = run.columns.filter((column) => column.table === "items" && column.kind === "number").map((column) => column.name);
   return (metrics.length ? metrics : numbers).slice(0, 6);
+}
+
+// What other runs of the same data say of the item; asked for when it is unfolded.
+function earlier(run, row) {
+  const made = el("details", {}, el("summary", {}, el("h3", {}, "in other runs of this data")));
+  made.addEventListener("toggle", async () => {
+    if (!made.open || made.childElementCount > 1) return;
+    const found = await ask("history", { run: run.run, row });
+    const names = scores(run, found[0]?.item ?? {});
+    made.append(found.length ? el("div", { class: "eb-scroll", tabindex: "0", role: "region", "aria-label": "Other runs" }, el("table", { class: "rows" },
+      el("thead", {}, el("tr", {}, ["Run", "Started, UTC", "Light of the run", ...names].map((name, i) => el("th", { scope: "col", class: i > 2 ? "number" : null }, name)))),
+      el("tbody", {}, found.map((one) => el("tr", {},
+        el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => go({ run: one.run, where: "", sort: "", page: "", view: "", item: String(one.row) }) }, visible(one.run.split("/")[1]))),
+        el("td", {}, (one.started || "").slice(0, 16).replace("T", " ")), el("td", {}, lamp(one.light)),
+        names.map((name) => el("td", { class: "number" }, cell(one.item[name], name))))))))
+      : el("p", { class: "eb-small" }, "No other run of this data has the item."));
+  });
+  return made;
 }
 
 // One item with everything behind it.
@@ -65,6 +83,7 @@ export async function item(run, now) {
     Object.entries(found.tables).sort(([, a], [, b]) => ofParts(run, a) - ofParts(run, b)).map(([name, rows]) => table(run, name, rows, found.place)),
     blind ? el("p", { class: "eb-small" }, "Blind: scores, verdicts, calls, and who answered are not shown.")
       : el("details", { open: true }, el("summary", {}, el("h3", {}, "scores")), fields(found.item, [])),
+    blind || globalThis.evalbenchPack ? null : earlier(run, now.item),
     other && el("section", { class: "pair-run" }, el("h2", {}, `In ${now.with}`),
       el("details", { open: true }, el("summary", {}, el("h3", {}, "scores there")), fields(other.item)),
       Object.entries(other.tables).map(([name, rows]) => table(run, name, rows, other.place))),
