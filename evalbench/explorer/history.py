@@ -9,7 +9,7 @@ from evalbench.explorer.database import PLACE
 from evalbench.report.history import read_runs
 
 if TYPE_CHECKING:
-    from evalbench.explorer.questions import Explorer
+    from evalbench.explorer.reports import Explorer
 
 MOST_RUNS = 10
 

@@ -16,7 +16,8 @@ from evalbench.draw.show import Shown, shown
 from evalbench.errors import BadInput
 from evalbench.explorer.opened import Run, open_run
 from evalbench.explorer.page_parts import css, script
-from evalbench.explorer.questions import Explorer, answer
+from evalbench.explorer.questions import answer
+from evalbench.explorer.reports import Explorer
 from evalbench.runs.record import record
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def answered(explorer: Explorer, asked: Any) -> dict[str, Any]:
         or not isinstance(asked.get("name"), str)
         or not isinstance(asked.get("values"), dict)
     ):
-        return {"id": asked.get("id") if isinstance(asked, dict) else None, "fault": "that is no question"}
+        return {"id": asked.get("id") if isinstance(asked, dict) else None, "fault": "this is not a question"}
     values = {name: value for name, value in asked["values"].items() if value is not None}
     try:
         found = answer(explorer, asked["name"], values)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from evalbench.explorer.history import history
-from evalbench.explorer.questions import Explorer
+from evalbench.explorer.reports import Explorer
 
 pytest.importorskip("duckdb", reason="peer not importable: duckdb")
 

@@ -21,7 +21,7 @@ pytest.importorskip("duckdb", reason="peer not importable: duckdb")
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 uvicorn = pytest.importorskip("uvicorn", reason="peer not importable: uvicorn")
 
-from evalbench.explorer.questions import Explorer  # noqa: E402
+from evalbench.explorer.reports import Explorer  # noqa: E402
 from evalbench.explorer.server import app  # noqa: E402
 
 pytestmark = pytest.mark.browser

@@ -17,7 +17,7 @@ pytest.importorskip("duckdb", reason="peer not importable: duckdb")
 pytest.importorskip("anywidget", reason="peer not importable: anywidget")
 
 from evalbench.draw.show import Shown
-from evalbench.explorer.questions import Explorer
+from evalbench.explorer.reports import Explorer
 from evalbench.explorer.widget import answered, page_of
 from evalbench.runs.record import record
 

@@ -20,6 +20,11 @@ function step(to, by = 0) {
   go({ item: String(to), pair: "", ...(page === undefined ? {} : { page: String(page) }) }, true);
 }
 
+// Questions and answers come first, then what each group has one of, then their parts.
+function rank(run, rows) {
+  return ["question", "prompt", "answer", "output", "reply"].some((name) => name in rows[0]) && !ofParts(run, rows) ? 0 : 1 + ofParts(run, rows);
+}
+
 // The columns by which an item is compared with that of other groups.
 function scores(run, row) {
   const metrics = [...new Set(run.figures.map((one) => one.metric))].filter((name) => name in row);
@@ -80,7 +85,7 @@ export async function item(run, now) {
         el("button", { type: "button", disabled: near.next === null, title: "j", onclick: () => step(near.next, 1) }, "Next"),
         el("button", { type: "button", title: "Esc", onclick: () => place.close() }, "Close"))),
     mark.form,
-    Object.entries(found.tables).sort(([, a], [, b]) => ofParts(run, a) - ofParts(run, b)).map(([name, rows]) => table(run, name, rows, found.place)),
+    Object.entries(found.tables).sort(([, a], [, b]) => rank(run, a) - rank(run, b)).map(([name, rows]) => table(run, name, rows, found.place)),
     blind ? el("p", { class: "eb-small" }, "Blind: scores, verdicts, calls, and who answered are not shown.")
       : el("details", { open: true }, el("summary", {}, el("h3", {}, "scores")), fields(found.item, [])),
     blind || globalThis.evalbenchPack ? null : earlier(run, now.item),
