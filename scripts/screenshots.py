@@ -139,6 +139,31 @@ def imported(page: Any, scratch: Path) -> bytes:
     return bytes(page.locator("body").screenshot())
 
 
+# Image name → study, and what the address of the explorer says.
+EXPLORED = {
+    "exploring": ("confidence", "view=values&where=topic%3Dferries"),
+    "exploring_item": ("rag_generation", "item=7"),
+    "exploring_compare": ("human_correlation", "view=compare"),
+}
+
+
+def explored(page: Any, reports: Path) -> dict[str, bytes]:
+    """The explorer's views of three studies, from its server."""
+    found = {}
+    for name, (study, state) in EXPLORED.items():
+        evalbench("run", study, "--out", str(reports))
+        folder = max((reports / study).iterdir())
+        words = [sys.executable, "-m", "evalbench.cli", "view", str(folder), "--no-open"]
+        with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout is not None
+            page.goto("about:blank")
+            page.goto(f"{server.stdout.readline().strip()}&{state}")
+            page.wait_for_timeout(3000)
+            found[name] = bytes(page.screenshot())
+            server.terminate()
+    return found
+
+
 def saved(shot: bytes, name: str) -> None:
     picture = Image.open(io.BytesIO(shot))
     picture.quantize(160, dither=Image.Dither.NONE).save(IMAGES / f"{name}.png", optimize=True)
@@ -158,6 +183,8 @@ def main() -> None:
         saved(beside(page, Path(scratch)), "beside")
         saved(labelled(page, Path(scratch)), "label")
         saved(imported(page, Path(scratch)), "imported")
+        for name, shot in explored(page, Path(scratch)).items():
+            saved(shot, name)
 
 
 if __name__ == "__main__":

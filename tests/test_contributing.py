@@ -65,10 +65,11 @@ assert evaluate(load({"items": many}, SCHEMA)).answer.answer == "Refusals are to
 NOTEBOOK = (
     ("markdown", "# Refusals\n\nHow often does a model refuse? **How to read the light.** Green up to 5 %, red from 20 % on."),
     ("parameters", ""),
-    ("code", "from evalbench import load, record, refusals, show\n\ndataset = load()\nresult = refusals.evaluate()"),
+    ("code", "from evalbench import explore, load, record, refusals, show\n\ndataset = load()\nresult = refusals.evaluate()"),
     ("code", 'show(refusals.picture_share(result), "Shares of refusals.")'),
     ("code", 'show(refusals.worst(result), "Outputs that refuse, then others.")'),
     ("code", "record(result)"),
+    ("code", "explore(result)"),
 )  # fmt: skip
 
 

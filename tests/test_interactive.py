@@ -17,7 +17,19 @@ from evalbench.draw.html import Html
 def test_tab_completion_offers_what_notebooks_use_and_nothing_else():
     offered = [name for name in dir(evalbench) if not name.startswith("__")]
     studies = [notebook.stem for notebook in (Path(__file__).parents[1] / "notebooks").glob("*.ipynb")]
-    others = ["BadInput", "budget", "dry_run", "evaluate", "explore", "hub", "load", "metrics", "open_run", "record", "show"]
+    others = [
+        "BadInput",
+        "budget",
+        "dry_run",
+        "evaluate",
+        "explore",
+        "hub",
+        "load",
+        "metrics",
+        "open_run",
+        "record",
+        "show",
+    ]
     assert offered == sorted([*others, *studies])
     assert all(getattr(evalbench, name) is not None for name in offered)
 

@@ -38,7 +38,7 @@ def view(run: str | None, where: str, port: int, pack: Path | None, opens: bool,
     except ImportError:
         raise BadInput("evalbench view needs packages of its own: pip install 'evalbench[view]'") from None
     from evalbench import workbench
-    from evalbench.explorer.questions import Explorer
+    from evalbench.explorer.reports import Explorer
     from evalbench.explorer.server import app
     from evalbench.readers.runs import run_folder
 

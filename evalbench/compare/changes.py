@@ -48,11 +48,13 @@ def changes(
     """What changed on single units; None where no column of the items says how good a unit is."""
     import pandas as pd
 
-    higher = measure.higher_is_better if measure else _direction(reference, metric)
+    higher = measure.higher_is_better if measure else None
     if measure is None:
         column = _score_column(reference.items, metric, unit)
         if column is None:
             return None
+        # Another column than the figure's need not be on one scale for both, nor better where it is higher.
+        higher = _direction(reference, metric) if column == metric else None
         metric, measure = column, Measure(column, (column, f"#{column}"), mean)
     parts = [_of_group(reference, side, group, own, unit, measure) for group, own in groups]
     table = pd.concat(parts, ignore_index=True)

@@ -268,11 +268,16 @@ class Result:
         """The one figure of this metric and group; see :meth:`Summary.estimate`."""
         return self.summary.estimate(metric, **group)
 
-    def frame(self) -> pd.DataFrame:
-        """The summary as a table, one row per figure."""
+    @property
+    def figures(self) -> pd.DataFrame:
+        """The figures as a table, a row each: value, interval, n, light, and the group that they are of."""
         import pandas as pd
 
         return pd.DataFrame([estimate.row() for estimate in self.summary.estimates])
+
+    def frame(self) -> pd.DataFrame:
+        """The same as :attr:`figures`, by its earlier name."""
+        return self.figures
 
     def to_json(self) -> dict[str, Any]:
         """The deterministic content of ``results.json``, without the names of table files."""

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 from evalbench.errors import BadInput
 from evalbench.explorer.guard import Guard
-from evalbench.explorer.questions import QUESTIONS, WRITES, Explorer, answer
+from evalbench.explorer.questions import QUESTIONS, WRITES, answer
 from evalbench.readers.runs import PAGE
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
+
+    from evalbench.explorer.reports import Explorer
 
 EXTRA = "evalbench view needs packages of its own: pip install 'evalbench[view]'"
 MOST_BYTES = 100_000

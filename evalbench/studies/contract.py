@@ -159,9 +159,9 @@ def offered(package: str) -> dict[str, Any]:
 
     Examples
     --------
+    >>> from evalbench.studies import cot_levels  # offered() looks at what is imported
     >>> list(offered("evalbench.studies.cot_levels"))
     []
-    >>> from evalbench.studies import cot_levels
     >>> cot_levels.worst.__module__
     'evalbench.studies.cot_levels.pictures'
     """

@@ -101,7 +101,7 @@ def test_two_runs_say_what_only_one_has(reports: Path, later: Path) -> None:
 
 def test_the_server_gives_a_page_with_places_on_both_sides(reports: Path) -> None:
     pytest.importorskip("starlette", reason="peer not importable: starlette")
-    from evalbench.explorer.questions import Explorer
+    from evalbench.explorer.reports import Explorer
     from evalbench.explorer.server import app
 
     server = app(Explorer(reports), "t", ["127.0.0.1:1"])

@@ -91,7 +91,7 @@ def test_an_unfinished_run_is_not_opened_in_a_notebook(begun: Begun) -> None:
 def test_the_server_says_what_runs_are_at(begun: Begun) -> None:
     pytest.importorskip("starlette", reason="peer not importable: starlette")
     pytest.importorskip("duckdb", reason="peer not importable: duckdb")
-    from evalbench.explorer.questions import Explorer
+    from evalbench.explorer.reports import Explorer
     from evalbench.explorer.server import app
 
     folder = begun()

@@ -134,7 +134,7 @@ def test_a_blind_reader_sees_texts_and_not_who_answered_or_what_was_scored(rows:
 
 def test_the_server_saves_marks_of_its_own_page_only(rows: Rows, reports: Path) -> None:
     pytest.importorskip("starlette", reason="peer not importable: starlette")
-    from evalbench.explorer.questions import Explorer
+    from evalbench.explorer.reports import Explorer
     from evalbench.explorer.server import app
 
     server = app(Explorer(reports), "t", ["127.0.0.1:1"])

@@ -14,13 +14,14 @@ import pandas as pd
 import pytest
 from studied import whole
 
+from evalbench import studies
 from evalbench.runs.record import record
 
 pytest.importorskip("duckdb", reason="peer not importable: duckdb")
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 uvicorn = pytest.importorskip("uvicorn", reason="peer not importable: uvicorn")
 
-from evalbench.explorer.questions import Explorer  # noqa: E402
+from evalbench.explorer.reports import Explorer  # noqa: E402
 from evalbench.explorer.server import app  # noqa: E402
 
 pytestmark = pytest.mark.browser
@@ -270,7 +271,11 @@ def test_two_groups_are_compared_item_by_item(page: Any, served: Served) -> None
     page.get_by_role("button", name=re.compile("^lower ")).click()
     expect(page).to_have_url(re.compile("verdict=lower"))
     page.locator("[data-row]").first.press("Enter")
-    page.locator("#item-title").wait_for()
+    title = page.locator("#item-title")
+    second = page.locator("[data-row]").nth(1).inner_text()
+    title.wait_for()
+    page.keyboard.press("j")
+    expect(title).to_contain_text(second)
     page.keyboard.press("Escape")
     page.get_by_label("Right", exact=True).select_option("model=heron-2b")
     page.get_by_role("alert").filter(has_text="both sides are the same").wait_for()
@@ -331,5 +336,27 @@ def test_a_run_in_progress_is_followed_until_it_has_results(page: Any, reports: 
         for file in (reports / "needle" / "run").iterdir():
             (folder / file.name).write_bytes(file.read_bytes())
         page.get_by_text("1\u202f600 items").wait_for()
+    finally:
+        server.end()
+
+
+@pytest.mark.parametrize("name", studies.names())
+def test_every_study_is_explored(page: Any, tmp_path: Path, name: str) -> None:
+    """Of each sample all views are drawn and one item is opened, without an error of the page or a fault in it."""
+    record(whole(name), tmp_path / name / "run")
+    server = Served(tmp_path)
+    try:
+        page.goto(f"{server.address}#run={name}%2Frun")
+        page.locator("[data-row]").first.press("Enter")
+        page.locator("#item-title").wait_for()
+        page.keyboard.press("j")
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name="Values", exact=True).click()
+        page.get_by_role("heading", name="What these items show").wait_for()
+        page.get_by_role("button", name="Thresholds", exact=True).click()
+        page.get_by_role("heading", name="The light stays").wait_for()
+        assert page.get_by_role("alert").filter(visible=True).count() == 0
+        page.get_by_role("button", name="Compare", exact=True).click()
+        page.locator(".chosen").wait_for()
     finally:
         server.end()

@@ -14,7 +14,7 @@ from asked_server import Answer, asked
 pytest.importorskip("duckdb", reason="peer not importable: duckdb")
 pytest.importorskip("starlette", reason="peer not importable: starlette")
 
-from evalbench.explorer.questions import Explorer
+from evalbench.explorer.reports import Explorer
 from evalbench.explorer.server import app
 
 TOKEN, HOSTS = "a-token", ["127.0.0.1:1", "localhost:1"]

@@ -21,18 +21,20 @@ function sides(run, now) {
   return values.length ? { ...now, left: term(name, "=", values[0]), right: term(name, "=", values[1]) } : now;
 }
 
-function figures(found) {
+function figures(run, found) {
+  const groups = run.by.filter((name) => found.figures.some((row) => row[name] !== undefined && row[name] !== null));
   const tested = found.figures.some((row) => "outcome" in row);
-  const names = ["Figure", found.names[0], found.names[1], "Difference [95 % interval]", "n", ...(tested ? ["p (Holm)", "Result"] : [])];
+  const names = ["Figure", ...groups, found.names[0], found.names[1], "Difference [95 % interval]", "n", ...(tested ? ["p (Holm)", "Result"] : [])];
   const [first, rest] = [found.figures.filter((row) => row.headline), found.figures.filter((row) => !row.headline)];
   const line = (row) => el("tr", {},
     el("th", { scope: "row", dir: "auto", title: row.words ?? null }, visible(row.title)),
+    groups.map((name) => el("td", { dir: "auto" }, row[name] === undefined || row[name] === null ? "all" : visible(String(row[name])))),
     ...["left", "right"].map((side) => el("td", { class: "number" }, cell(row[side]))),
     el("td", { class: "number nowrap" }, row.difference === null ? cell(null) : `${number(row.difference)}${row.ci_low === null ? "" : ` [${number(row.ci_low)}, ${number(row.ci_high)}]`}`),
     el("td", { class: "number" }, number(row.n)),
     tested && [el("td", { class: "number" }, row.p_holm === null ? cell(null) : row.p_holm < 0.001 ? "< 0.001" : number(row.p_holm)), el("td", {}, row.outcome)]);
   const table = (rows, title) => el("div", { class: "eb-scroll", tabindex: "0", role: "region", "aria-label": title }, el("table", { class: "rows" },
-    el("thead", {}, el("tr", {}, names.map((name, i) => el("th", { scope: "col", class: i && name !== "Result" ? "number" : null }, visible(name))))), el("tbody", {}, rows.map(line))));
+    el("thead", {}, el("tr", {}, names.map((name, i) => el("th", { scope: "col", class: i > groups.length && name !== "Result" ? "number" : null }, visible(name))))), el("tbody", {}, rows.map(line))));
   return [table(first, "Differences"), rest.length ? el("details", {}, el("summary", {}, `Further figures (${rest.length})`), table(rest, "Differences of further figures")) : null];
 }
 
@@ -57,7 +59,7 @@ function answer(run, found, now, page) {
   const only = found.only.map((n, i) => n && `${number(n)} only in ${found.names[i]}`).filter(Boolean).join(", ");
   return [
     found.notes.map((note) => el("p", { class: "after", dir: "auto" }, visible(note))),
-    figures(found),
+    figures(run, found),
     el("h2", { dir: "auto" }, visible(`Items by ${found.metric || "change"}`)),
     only && el("p", { class: "eb-small" }, `${only}.`),
     found.n ? el("div", { class: "bar" },

@@ -1,5 +1,5 @@
 import { ask } from "./ask.js";
-import { cell, el, fill, visible } from "./dom.js";
+import { cell, el, fill, lamp, visible } from "./dom.js";
 import { PAGE } from "./items.js";
 import { isBlind, marking, saw } from "./mark.js";
 import { fields, ofParts, table } from "./parts.js";
@@ -12,12 +12,33 @@ let asked = 0; // an answer that comes late is not shown
 let keys = () => {}; // of the mark's form
 let from = null; // what had the focus before the item was opened
 
+// The rows of a comparison, whose order is not that of the filter.
+function compared() {
+  return state().view === "compare" ? [...document.querySelectorAll("main [data-row]")] : [];
+}
+
+// The item before or after the one on the screen: of a comparison its row, else its place.
+function neighbour(by) {
+  const rows = compared();
+  if (rows.length) return rows[rows.findIndex((row) => row.dataset.row === shown) + by] ?? null;
+  return by < 0 ? near.previous : near.next;
+}
+
 // Another item; the list behind it turns to its page.
 function step(to, by = 0) {
   if (to === null) return;
+  if (to instanceof Element) {
+    to.click();
+    return;
+  }
   shown = String(to);
   const page = near.at === null || !by ? undefined : Math.floor((near.at + by) / PAGE) || "";
   go({ item: String(to), pair: "", ...(page === undefined ? {} : { page: String(page) }) }, true);
+}
+
+// Questions and answers come first, then what each group has one of, then their parts.
+function rank(run, rows) {
+  return ["question", "prompt", "answer", "output", "reply"].some((name) => name in rows[0]) && !ofParts(run, rows) ? 0 : 1 + ofParts(run, rows);
 }
 
 // The columns by which an item is compared with that of other groups.
@@ -25,6 +46,24 @@ function scores(run, row) {
   const metrics = [...new Set(run.figures.map((one) => one.metric))].filter((name) => name in row);
   const numbers = run.columns.filter((column) => column.table === "items" && column.kind === "number").map((column) => column.name);
   return (metrics.length ? metrics : numbers).slice(0, 6);
+}
+
+// What other runs of the same data say of the item; asked for when it is unfolded.
+function earlier(run, row) {
+  const made = el("details", {}, el("summary", {}, el("h3", {}, "in other runs of this data")));
+  made.addEventListener("toggle", async () => {
+    if (!made.open || made.childElementCount > 1) return;
+    const found = await ask("history", { run: run.run, row });
+    const names = scores(run, found[0]?.item ?? {});
+    made.append(found.length ? el("div", { class: "eb-scroll", tabindex: "0", role: "region", "aria-label": "Other runs" }, el("table", { class: "rows" },
+      el("thead", {}, el("tr", {}, ["Run", "Started, UTC", "Light of the run", ...names].map((name, i) => el("th", { scope: "col", class: i > 2 ? "number" : null }, name)))),
+      el("tbody", {}, found.map((one) => el("tr", {},
+        el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => go({ run: one.run, where: "", sort: "", page: "", view: "", item: String(one.row) }) }, visible(one.run.split("/")[1]))),
+        el("td", {}, (one.started || "").slice(0, 16).replace("T", " ")), el("td", {}, lamp(one.light)),
+        names.map((name) => el("td", { class: "number" }, cell(one.item[name], name))))))))
+      : el("p", { class: "eb-small" }, "No other run of this data has the item."));
+  });
+  return made;
 }
 
 // One item with everything behind it.
@@ -58,13 +97,14 @@ export async function item(run, now) {
     el("div", { class: "bar" },
       el("h2", { id: "item-title", dir: "auto" }, visible(title)),
       el("div", { class: "turn" },
-        el("button", { type: "button", disabled: near.previous === null, title: "k", onclick: () => step(near.previous, -1) }, "Previous"),
-        el("button", { type: "button", disabled: near.next === null, title: "j", onclick: () => step(near.next, 1) }, "Next"),
+        el("button", { type: "button", disabled: neighbour(-1) === null, title: "k", onclick: () => step(neighbour(-1), -1) }, "Previous"),
+        el("button", { type: "button", disabled: neighbour(1) === null, title: "j", onclick: () => step(neighbour(1), 1) }, "Next"),
         el("button", { type: "button", title: "Esc", onclick: () => place.close() }, "Close"))),
     mark.form,
-    Object.entries(found.tables).sort(([, a], [, b]) => ofParts(run, a) - ofParts(run, b)).map(([name, rows]) => table(run, name, rows, found.place)),
+    Object.entries(found.tables).sort(([, a], [, b]) => rank(run, a) - rank(run, b)).map(([name, rows]) => table(run, name, rows, found.place)),
     blind ? el("p", { class: "eb-small" }, "Blind: scores, verdicts, calls, and who answered are not shown.")
       : el("details", { open: true }, el("summary", {}, el("h3", {}, "scores")), fields(found.item, [])),
+    blind || globalThis.evalbenchPack ? null : earlier(run, now.item),
     other && el("section", { class: "pair-run" }, el("h2", {}, `In ${now.with}`),
       el("details", { open: true }, el("summary", {}, el("h3", {}, "scores there")), fields(other.item)),
       Object.entries(other.tables).map(([name, rows]) => table(run, name, rows, other.place))),
@@ -86,6 +126,6 @@ place.addEventListener("close", () => {
 window.addEventListener("keydown", (event) => {
   if (!place.open || ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName)) return;
   if (/^[0-3]$/u.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) keys(event.key);
-  if (event.key === "j" || event.key === "ArrowRight") step(near.next, 1);
-  if (event.key === "k" || event.key === "ArrowLeft") step(near.previous, -1);
+  if (event.key === "j" || event.key === "ArrowRight") step(neighbour(1), 1);
+  if (event.key === "k" || event.key === "ArrowLeft") step(neighbour(-1), -1);
 });

@@ -12,6 +12,12 @@ function scale(value) {
   return [value < 0 ? -most : 0, most, Number.isInteger(value) ? 1 : most / 200];
 }
 
+// How many figures change their light or their value.
+function sides(before, after) {
+  const changed = (name) => after.filter((row, i) => row[name] !== before[i]?.[name]).length;
+  return `${number(changed("light"))} of ${number(after.length)} figures change their light, ${number(changed("value"))} their value.`;
+}
+
 // A field for each option; `change` is called with its name and value, or null where the field holds none.
 function field(option, value, change) {
   const id = `option-${option.name}`;
@@ -65,6 +71,7 @@ export async function thresholds(place, run, now) {
       const moved = found.light === before.light ? `The light stays ${found.light}.` : `The light is ${found.light}; it was ${before.light}.`;
       fill(result, el("h2", {}, moved),
         found.line ? el("p", { class: "line" }, el("code", {}, found.line), " ", el("button", { type: "button", onclick: () => copy(found.line) }, "Copy")) : el("p", { class: "eb-small" }, "Nothing is changed yet."),
+        found === before ? null : el("p", {}, sides(before.figures, found.figures)),
         stands(run, found, now, before.figures));
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
@@ -81,7 +88,7 @@ export async function thresholds(place, run, now) {
       show();
     }, WAIT);
   };
-  const fixed = run.fixed_options.length ? el("details", {}, el("summary", {}, `${number(run.fixed_options.length)} options need a new run`),
+  const fixed = run.fixed_options.length ? el("details", {}, el("summary", {}, `${number(run.fixed_options.length)} options need a new run: other scores`),
     el("dl", { class: "fields" }, run.fixed_options.map((option) => el("div", {}, el("dt", {}, option.name), el("dd", {}, JSON.stringify(option.value)))))) : null;
   const fields = run.options.map((option) => field(option, option.name in options ? options[option.name] : option.value, change));
   fill(place, el("div", { class: "columns" },
