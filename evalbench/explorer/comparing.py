@@ -178,8 +178,18 @@ def _figures(
         notes.append(f"The figures are those of {count(sample)} pairs, drawn evenly.")
     if lacking := [side.run_id for side in pairs.sides if definitions(hooks, side) is None]:
         return Figures((), (*notes, f"{', '.join(lacking)}: results.json lacks options that the study's figures need."))
-    one, other = (_whole(pairs, i, where, sample) for i in (0, 1))
+    unit = hooks.unit or left.id
+    if lacking := [
+        rows.folder.name for rows in (left, right) if unit not in {c.name for c in rows.columns_of("items")}
+    ]:
+        return Figures(
+            (), (*notes, f"{', '.join(lacking)}: the items have no column {unit}, by which figures are compared.")
+        )
     score, rows = pairs.score, []
+    try:
+        one, other = (_whole(pairs, i, where, sample) for i in (0, 1))
+    except BadInput as error:
+        return Figures((), (*notes, str(error)))
     try:
         (found,) = compare(one, [other], hooks, metric=score.name if score.figure else "", n_summaries=0)
     except BadInput as error:
@@ -208,7 +218,10 @@ def _whole(pairs: Pairs, at: int, where: str, sample: int | None) -> Side:
     options = taken(
         hooks.summarise, {**side.results["parameters"], "n_resamples": _FEW}
     )  # of these figures only the values
-    summary = hooks.summarise(items, **options)
+    try:
+        summary = hooks.summarise(items, **options)
+    except KeyError as error:
+        raise BadInput(f"{side.run_id}: the items lack {error}, which today's code reads; run it anew") from error
     return replace(side, items=items, results={**side.results, "summary": [dict(e.row()) for e in summary.estimates]})
 
 

@@ -19,7 +19,6 @@ from evalbench.explorer.sided import SIDES, Score, keys_of
 from evalbench.readers.runs import ITEMS
 
 if TYPE_CHECKING:
-
     import pandas as pd
 
     from evalbench.explorer.rows import Rows
@@ -34,6 +33,13 @@ VERDICTS = (
 _VALUES = ("left", "right", "change")
 _REASONS = ("unscored", "undefined")
 _MEMORY = "400MB"
+
+
+def _with_nulls(texts: Any) -> Any:
+    """Texts of a query, None where they are null."""
+    out = np.array(np.ma.getdata(texts), dtype=object)
+    out[np.ma.getmaskarray(texts)] = None
+    return out
 
 
 class Pairs:
@@ -106,7 +112,7 @@ class Pairs:
         listed = ", ".join([*names, *map(quoted, _VALUES), "verdict"])
         found = self.database.arrays(f"SELECT {listed} FROM pairs ORDER BY {self._order('')}")
         table = {name: np.ma.filled(found[name].astype(float), np.nan) for name in _VALUES}
-        keys = {title: np.ma.filled(found[name].astype(object), None) for name, title in names.items()}
+        keys = {title: _with_nulls(found[name]) for name, title in names.items()}
         return pd.DataFrame({**keys, **table, "verdict": np.array(VERDICTS)[found["verdict"]]})
 
     def places(self, side: int, sample: int | None = None) -> Any:
