@@ -1,6 +1,7 @@
 import { ask } from "./ask.js";
 import { cell, el, fill, lamp, visible } from "./dom.js";
 import { PAGE } from "./items.js";
+import { evidence } from "./evidence.js";
 import { isBlind, marking, saw } from "./mark.js";
 import { beside } from "./pair.js";
 import { fields, ofParts, table } from "./parts.js";
@@ -103,6 +104,7 @@ export async function item(run, now) {
         el("button", { type: "button", title: "Esc", onclick: () => place.close() }, "Close"))),
     mark.form,
     other ? beside(run, now, found, other) : [
+      blind ? null : evidence(run, found),
       Object.entries(found.tables).sort(([, a], [, b]) => rank(run, a) - rank(run, b)).map(([name, rows]) => table(run, name, rows, found.place)),
       blind ? el("p", { class: "eb-small" }, "Blind: scores, verdicts, calls, and who answered are not shown.")
         : el("details", { open: true }, el("summary", {}, el("h3", {}, "scores")), fields(found.item, []))],

@@ -1,5 +1,6 @@
 // One item of two sides: texts, parts and scores beside each other, with what differs marked.
 import { cell, el, visible } from "./dom.js";
+import { evidence } from "./evidence.js";
 import { differences, fields, isOwn } from "./parts.js";
 
 const CALL = "item_id"; // the column of a call that begins with the item's id, then its group
@@ -70,8 +71,11 @@ export function beside(run, now, left, right) {
   const names = [called(run, now, left, false), called(run, now, right, true)];
   const tables = [...new Set([...Object.keys(left.tables), ...Object.keys(right.tables)])];
   const rows = tables.map((name) => [name, [own(run, left.tables[name], left.place), own(run, right.tables[name], right.place)]]).filter(([, both]) => both.some((one) => one.length));
+  const marked = [left, right].map((one) => evidence(run, one));
   // Questions and answers first, then what each side has one of, then parts, then calls.
   const rank = ([name, both]) => (name === "calls" ? 3 : Math.max(...both.map((one) => one.length)) > 1 ? 2 : TEXTS.some((one) => one in (both[0][0] ?? both[1][0])) ? 0 : 1);
-  return el("section", { class: "both" }, el("p", { class: "eb-small", dir: "auto" }, visible(`Left is ${names[0]}, whose mark is above; right is ${names[1]}.`)), rows.sort((a, b) => rank(a) - rank(b)).map(([name, both]) => table(run, name, both, names)),
+  return el("section", { class: "both" }, el("p", { class: "eb-small", dir: "auto" }, visible(`Left is ${names[0]}, whose mark is above; right is ${names[1]}.`)),
+    marked.some(Boolean) ? columns(names, marked.map((one) => one ?? el("p", { class: "none" }, "none"))) : null,
+    rows.sort((a, b) => rank(a) - rank(b)).map(([name, both]) => table(run, name, both, names)),
     scores([left.item, right.item], [run.id], names));
 }
