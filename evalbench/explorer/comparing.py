@@ -17,7 +17,7 @@ from evalbench.core.clusters import CLUSTER
 from evalbench.core.compared import ANOTHER_JUDGE, ANOTHER_MEASURE, Comparison
 from evalbench.core.comparison import compare_measures
 from evalbench.core.measures import Measure, mean_of, share_of
-from evalbench.core.wording import count
+from evalbench.core.wording import count, listed, title_of
 from evalbench.errors import BadInput
 from evalbench.explorer.database import as_json
 from evalbench.explorer.inputs import same_data
@@ -202,7 +202,18 @@ def _figures(
     if found is not None:
         rows += [_row(row.group, row.comparison, row.headline, tested=not where) for row in found.rows]
         notes = [*map(str, found.notes), *notes]
+    if both and (slow := _not_sums(pairs, hooks, rows)):
+        notes.append(f"Not sums over items, so that they take minutes: {listed(slow)}. evalbench compare has them.")
     return Figures(tuple(rows), tuple(dict.fromkeys(notes)))
+
+
+def _not_sums(pairs: Pairs, hooks: Hooks, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Figures that both runs state and only the study's ``summarise`` can compute, in words."""
+    known = {measure.metric for measure in definitions(hooks, pairs.sides[0]) or ()} | {row["metric"] for row in rows}
+    one, other = ({row["metric"]: title_of(row) for row in side.results["summary"]} for side in pairs.sides)
+    return (
+        [] if hooks.weighted else list(dict.fromkeys(one[name] for name in one if name in other and name not in known))
+    )
 
 
 def _whole(pairs: Pairs, at: int, where: str, sample: int | None) -> Side:

@@ -264,16 +264,13 @@ class Pairs:
         null = ", ".join(
             f"CASE WHEN isnan(j.{quoted(n)}) THEN NULL ELSE j.{quoted(n)} END {quoted(n)}" for n in _VALUES
         )
-        unused = ", ".join(f"{of}{j}" for of in "lr" for j in range(len(self._sums)) if j not in self._moving)
+        sums = [f"{of}{j}" for of in "lr" for j in range(len(self._sums)) if j not in self._moving]
+        unused = ", ".join([*sums, "other"])
         self.database.keep(
-            "pairs", f"SELECT o.* EXCLUDE ({unused}, other), {null}, j.verdict FROM joined o JOIN judged j USING (pair)"
+            "pairs", f"SELECT o.* EXCLUDE ({unused}), {null}, j.verdict FROM joined o JOIN judged j USING (pair)"
         )
-        for name in (
-            "joined",
-            "judged",
-            "differing",
-            *(f"{side} {what}" for side in SIDES for what in ("computed", "fitting")),
-        ):
+        of_sides = [f"{side} {what}" for side in SIDES for what in ("computed", "fitting")]
+        for name in ("joined", "judged", "differing", *of_sides):
             self.database.drop(name)
 
     def _counted(self) -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,10 @@ import pytest
 from asked_server import asked
 from studied import whole
 
+from evalbench import studies
+from evalbench.compare.changes import changes
+from evalbench.compare.runs import Hooks
+from evalbench.compare.sides import read_side
 from evalbench.core.comparison import compare_measures
 from evalbench.core.measures import mean_of
 from evalbench.errors import BadInput
@@ -24,9 +29,10 @@ from evalbench.runs.record import record
 pytest.importorskip("duckdb", reason="peer not importable: duckdb")
 
 from evalbench.explorer import comparing
-from evalbench.explorer.comparing import paired
+from evalbench.explorer.comparing import paired, scores
 from evalbench.explorer.pairing import VERDICTS, Pairs
 from evalbench.explorer.rows import Rows
+from evalbench.explorer.sided import sides
 
 HOSTILE = "<img src=x onerror=alert(1)>\u202e'; DROP TABLE pairs; --"
 OF_COLUMNS = {"higher", "lower", "same", "no value", "no value left", "no value right", "only left", "only right"}
@@ -333,6 +339,36 @@ def test_items_of_two_groups_are_those_of_pandas(reports: Path) -> None:
     assert first["n"] == len(both)
     assert first["difference"] == pytest.approx(first["right"] - first["left"])
     assert first["ci_low"] <= first["difference"] <= first["ci_high"]
+
+
+@pytest.mark.parametrize("name", ["rag_generation", "text_metrics", "stability_top", "ner_conflicts", "cot_levels"])
+def test_every_figure_of_a_study_is_compared_by_item_as_evalbench_compare_lists_changes(
+    name: str, tmp_path: Path
+) -> None:
+    """Figures of several counts too, and columns that are not in the file, by its own code in memory."""
+    folder = tmp_path / "run"
+    record(whole(name), folder)
+    rows = Rows(folder)
+    (by,) = rows.by
+    groups = list(dict.fromkeys(row[by] for row in rows.results["summary"] if row.get(by)))[:2]
+    of = sides(rows, rows, (f"{by}={groups[0]}", f"{by}={groups[1]}"))
+    hooks = Hooks.of(studies.study(name))
+    known = [one for one in scores(of, (rows, rows), hooks).values() if one.figure]
+    assert known
+    read = [hooks.summed(replace(side, items=read_side(folder).rows(side.selected))) for side in of]
+    for score in known:
+        pairs = Pairs(rows, rows, of, score, hooks)
+        found = pairs.frame().set_index(rows.id)
+        expected = changes(*read, [({}, ({}, {}))], rows.id, score.name, score.measure)
+        assert expected is not None
+        own = found.loc[expected.table[rows.id]]
+        np.testing.assert_allclose(own["change"].astype(float), expected.table["change"].astype(float), atol=1e-12)
+        assert (
+            own["verdict"].str.replace("no value .*", "value on one side", regex=True).tolist()
+            == expected.table["verdict"].tolist()
+        )
+        what = {row["key"][rows.id]: row["what"] for row in pairs.page(limit=1000)}
+        assert [what[one] for one in expected.table[rows.id]] == expected.table["what"].tolist()
 
 
 def test_the_difference_of_a_column_is_that_of_evalbench_compare(tmp_path: Path) -> None:
