@@ -114,3 +114,11 @@ def test_the_server_gives_a_page_with_places_on_both_sides(reports: Path) -> Non
     worse = asked(server, "/t/compare", {**values, "verdict": "worse"}).json
     assert worse["n"] == answer["counts"]["worse"] == len(worse["rows"])
     assert asked(server, "/t/compare", {"run": "rag_generation/run"}).status == 400
+
+
+def test_scores_on_other_scales_are_higher_and_never_better(reports: Path) -> None:
+    record(whole("human_correlation"), reports / "human_correlation" / "run")
+    run = open_run(reports / "human_correlation" / "run")
+    found = run.compare(left="scorer=f1_score", right="scorer=length")
+    assert found.metric == "score"
+    assert set(found.items["verdict"]) <= {"higher", "lower", "same"}
