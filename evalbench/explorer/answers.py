@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench import studies
 from evalbench.errors import BadInput
-from evalbench.explorer.marks import blinded, merge_line
+from evalbench.explorer.marks import blinded, merge_line, read_blind, reveals
 from evalbench.explorer.marks import marks as all_marks
 from evalbench.explorer.standing import NEEDS_A_RUN, free_options, standing
 from evalbench.readers.runs import PAGE as PAGE_FILE
@@ -61,6 +61,7 @@ def about(run: str, rows: Rows) -> dict[str, Any]:
         "fixed_options": fixed,
         "tables": sorted(rows.linked),
         "page": (rows.folder / PAGE_FILE).is_file(),
+        "read_blind": read_blind(rows),
     }
 
 
@@ -79,12 +80,15 @@ def item(rows: Rows, row: int, where: str, sort: str, blind: bool = False) -> di
     return {**(blinded(rows, row) if blind else rows.item(row)), "near": rows.neighbours(row, where, sort)}
 
 
-def marks(reports: Path, rows: Rows, row: str) -> dict[str, Any]:
-    """The marks of one item, how many items have some, and the command that makes labels of them."""
+def marks(reports: Path, rows: Rows, row: str, where: str, sort: str) -> dict[str, Any]:
+    """The marks of one item, how many items have some, the command that makes labels of them, and what the filter and the order
+    say of it that a blind reader is not to know.
+    """
     found = all_marks(reports, rows)
     return {
         "n": int(found["row"].nunique()),
         "marks": found[found["row"].astype(str) == row].to_dict("records"),
+        "reveals": reveals(rows, where, sort),
         "line": merge_line(reports, rows),
     }
 
@@ -137,7 +141,7 @@ def object_of(text: str, name: str) -> dict[str, Any]:
     """
     try:
         found = json.loads(text) if text.strip() else {}
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"{name}: not JSON ({error})") from None
     if not isinstance(found, dict):
         raise BadInput(f"{name}: expected an object of names and values")

@@ -182,6 +182,12 @@ class Rows:
             raise BadInput(f"{len(found)} items have {said}: {which or 'the id is not unique'}")
         return int(found[0][0])
 
+    def marked(self, words: Sequence[str]) -> list[int]:
+        """The places of the items that a reader marked so; see :func:`evalbench.explorer.marks.marked`."""
+        from evalbench.explorer.marks import marked
+
+        return marked(self, words)
+
     def own_column(self, name: str) -> Column:
         """A column of the items themselves.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import shlex
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -11,12 +13,15 @@ import pandas as pd
 import pytest
 from asked_server import asked
 from click.testing import CliRunner
+from studied import evaluated, sample
 
 from evalbench.cli import group
 from evalbench.errors import BadInput
-from evalbench.explorer.marks import blinded, marks, merge_line, save
+from evalbench.explorer.marks import blinded, marks, merge_line, reveals, save
 from evalbench.explorer.opened import open_run
 from evalbench.explorer.rows import Rows
+from evalbench.kit.corrected_means import LABEL
+from evalbench.runs.record import record
 
 pytest.importorskip("duckdb", reason="peer not importable: duckdb")
 HOSTILE = "<script>alert(1)</script>\u202e=1+1"
@@ -49,6 +54,11 @@ def mark(row: int, value: str = "1", annotator: str = "anna", **more: Any) -> di
         ({"row": 3, "annotator": "anna", "skipped": "lazy"}, "skipped: 'cannot say' or empty"),
         ({"row": 3, "annotator": "anna", "comment": "x" * 10_001}, "comment: at most 10000 letters"),
         ({"row": 3, "annotator": "anna", "blind": "yes"}, "blind: expected true or false"),
+        ({"row": 3, "annotator": "anna", "mark": "1", "skipped": "cannot say"}, "mark and skipped: only one"),
+        ({"row": 3, "annotator": "anna", "comment": "\ud800"}, "comment: holds a lone surrogate"),
+        ({"row": 3, "annotator": "\udfff"}, "annotator: holds a lone surrogate"),
+        ({"row": 3, "annotator": "anna", "where": "score<", "blind": True}, "filter: a value is missing"),
+        ({"row": 10**30, "annotator": "anna"}, "there is no item 1000"),
         ({"row": 999, "annotator": "anna"}, "there is no item 999"),
         ({"row": -1, "annotator": "anna"}, "there is no item -1"),
     ],
@@ -79,6 +89,15 @@ def test_the_last_mark_counts_and_blind_ones_are_apart(rows: Rows, reports: Path
     assert open_run(rows.folder).marks().equals(found)
 
 
+@pytest.mark.parametrize("study", ["../../../evil", "/tmp/evil", "..", "marks/../../x"])
+def test_a_study_that_a_stranger_named_leads_nowhere(changed: Any, reports: Path, study: str) -> None:
+    rows = Rows(changed(study=study))
+    save(reports, rows, mark(3))
+    (written,) = reports.parent.rglob("*.jsonl")
+    assert written == reports / "marks" / "needle" / "run" / "anna.seen.jsonl"
+    assert len(marks(reports, rows)) == 1
+
+
 @pytest.mark.parametrize("name", ["../../up", "/etc/passwd", "..", "a/b", "con", "Анна", "a b", HOSTILE])
 def test_no_name_leads_out_of_the_folder(rows: Rows, reports: Path, name: str) -> None:
     save(reports, rows, mark(0, annotator=name))
@@ -89,9 +108,12 @@ def test_no_name_leads_out_of_the_folder(rows: Rows, reports: Path, name: str) -
 
 
 def test_names_that_look_alike_in_a_file_system_have_files_of_their_own(rows: Rows, reports: Path) -> None:
-    for name in ("a b", "a_b", "a/b"):
+    names = ["A b", "Anna", "a b", "a/b", "a_b", "anna", "Анна", "анна"]
+    for name in names:
         save(reports, rows, mark(0, annotator=name))
-    assert sorted(marks(reports, rows)["annotator"]) == ["a b", "a/b", "a_b"]
+    assert sorted(marks(reports, rows)["annotator"]) == names
+    files = [path.name for path in reports.glob("marks/*/*/*")]
+    assert len({name.casefold() for name in files}) == len(files) == 2 * len(names)
 
 
 def test_two_people_at_once_lose_nothing(rows: Rows, reports: Path) -> None:
@@ -102,6 +124,140 @@ def test_two_people_at_once_lose_nothing(rows: Rows, reports: Path) -> None:
     assert found.groupby("annotator").size().to_dict() == {"anna": 60, "ben": 60}
 
 
+def _save_many(reports: Path, folder: Path, first: int) -> None:
+    rows = Rows(folder)
+    for row in range(first, first + 20):
+        save(reports, rows, mark(row))
+
+
+def test_one_person_at_two_servers_loses_nothing(rows: Rows, reports: Path, tmp_path: Path) -> None:
+    spawned = multiprocessing.get_context("spawn")
+    at_once = [spawned.Process(target=_save_many, args=(reports, rows.folder, first)) for first in (0, 20, 40)]
+    for one in at_once:
+        one.start()
+    for one in at_once:
+        one.join(60)
+    assert [one.exitcode for one in at_once] == [0, 0, 0]
+    assert sorted(marks(reports, rows)["row"]) == list(range(60))
+    assert len(merged(reports, rows, tmp_path)) == 60
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "a\u2028b\u2029c",
+        "a\x85b\x0bc\x1cd",
+        "a\r\nb\rc",
+        "\x00\x1b[2J",
+        '"}\n{"',
+        HOSTILE,
+        "<b>",
+        "\ufeff",
+        "x" * 10_000,
+    ],
+)
+def test_a_comment_is_a_text_whatever_it_holds(rows: Rows, reports: Path, tmp_path: Path, comment: str) -> None:
+    save(reports, rows, mark(3, comment=comment))
+    save(reports, rows, mark(4))
+    assert marks(reports, rows)["comment"].tolist() == [comment, ""]
+    assert len(merged(reports, rows, tmp_path)) == 2
+
+
+@pytest.mark.parametrize("torn", [b'{"page": "x', b"{", b'{"page": "\xd0', b"[1]", b"\x00\x00"])
+def test_a_row_that_was_cut_is_no_mark_and_the_next_one_is_whole(
+    rows: Rows, reports: Path, tmp_path: Path, torn: bytes
+) -> None:
+    save(reports, rows, mark(3))
+    (file,) = reports.glob("marks/*/*/*.jsonl")
+    file.write_bytes(file.read_bytes() + torn)
+    assert marks(reports, rows)["row"].tolist() == [3]
+    save(reports, rows, mark(4))
+    assert marks(reports, rows)["row"].tolist() == [3, 4]
+    assert len(merged(reports, rows, tmp_path)) == 2
+
+
+def test_a_last_row_without_its_end_is_kept(rows: Rows, reports: Path) -> None:
+    save(reports, rows, mark(3))
+    (file,) = reports.glob("marks/*/*/*.jsonl")
+    file.write_bytes(file.read_bytes().rstrip(b"\n"))
+    assert marks(reports, rows)["row"].tolist() == [3]
+    save(reports, rows, mark(4))
+    assert marks(reports, rows)["row"].tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("line", ["nonsense", "[]", '{"id": "1"}', '{"id": 1}', "[" * 100_000])
+def test_a_file_with_other_rows_is_said_to_hold_them(rows: Rows, reports: Path, line: str) -> None:
+    save(reports, rows, mark(3))
+    (file,) = reports.glob("marks/*/*/*.jsonl")
+    file.write_text(f"{line}\n{file.read_text(encoding='utf-8')}", encoding="utf-8")
+    with pytest.raises(BadInput, match=r"anna.seen.jsonl: row 1: not a mark"):
+        marks(reports, rows)
+
+
+def test_a_folder_that_cannot_be_written_is_a_sentence(rows: Rows, reports: Path) -> None:
+    (reports / "marks").write_text("a file", encoding="utf-8")
+    with pytest.raises(BadInput, match="the mark cannot be saved"):
+        save(reports, rows, mark(3))
+
+
+def test_marks_are_asked_for_by_the_filter(rows: Rows, reports: Path) -> None:
+    assert (rows.count("mark="), rows.count("mark!="), rows.count("mark=right")) == (60, 0, 0)
+    save(reports, rows, mark(2, "1"))
+    save(reports, rows, mark(3, "0", annotator="ben", blind=True))
+    save(reports, rows, mark(4, "", skipped="cannot say"))
+    save(reports, rows, mark(5, "", comment="odd"))
+    save(reports, rows, mark(6, "1"))
+    save(reports, rows, mark(6, ""))
+    found = {
+        term: rows.places(term)
+        for term in ("mark=right", "mark=wrong|right", 'mark="cannot say"', "mark!=", "mark!=right", "-mark=")
+    }
+    assert found == {
+        "mark=right": [2], "mark=wrong|right": [2, 3], 'mark="cannot say"': [4], "mark!=": [2, 3, 4, 5], "mark!=right": [3, 4, 5],
+        "-mark=": [2, 3, 4, 5],
+    }  # fmt: skip
+    assert rows.count("mark= model=oak") == 28
+    assert len(open_run(rows.folder).items("mark!=")) == 4
+    for wrong, fault in (
+        ("mark=good", "a mark is one of right, wrong, cannot say"),
+        ("mark~right", "equal or not equal"),
+    ):
+        with pytest.raises(BadInput, match=fault):
+            rows.count(wrong)
+
+
+@pytest.mark.parametrize(
+    ("where", "sort", "named"),
+    [
+        ("score<0.5", "", ["score"]), ("", "-score", ["score"]), ("model=oak", "id", ["model"]), ("light=red", "", ["light"]),
+        ("reply~yes -unscored=", "", ["reply", "unscored"]), ("question~x mark= refund", "-id", []), ("", "", []),
+    ],
+)  # fmt: skip
+def test_a_filter_that_says_the_score_leaves_no_mark_blind(
+    rows: Rows, reports: Path, where: str, sort: str, named: list[str]
+) -> None:
+    assert reveals(rows, where, sort) == named
+    said = save(reports, rows, mark(3, blind=True, where=where, sort=sort))
+    assert said["blind"] is (not named)
+    assert marks(reports, rows)[["blind", "where", "sort"]].values.tolist() == [[not named, where, sort]]
+
+
+def merged(reports: Path, rows: Rows, folder: Path) -> pd.DataFrame:
+    """The labels that the command of the page makes."""
+    _, _, *words = shlex.split(merge_line(reports, rows))
+    out = folder / "labels.csv"
+    result = CliRunner().invoke(group, ["label", *words[:-1], str(out)])
+    assert result.exit_code == 0, result.output
+    return pd.read_csv(out)
+
+
+def test_the_command_is_one_command_whatever_the_run_is_called(folder: Path, tmp_path: Path) -> None:
+    other = folder.rename(folder.with_name("a'; echo 'run $(x)"))
+    rows = Rows(other)
+    save(tmp_path / "reports", rows, mark(3))
+    assert len(merged(tmp_path / "reports", rows, tmp_path)) == 1
+
+
 def test_label_merge_reads_them_with_their_models(rows: Rows, reports: Path, tmp_path: Path) -> None:
     save(reports, rows, mark(2, "1"))
     save(reports, rows, mark(3, "0", comment="=1+1"))
@@ -109,12 +265,7 @@ def test_label_merge_reads_them_with_their_models(rows: Rows, reports: Path, tmp
     save(reports, rows, mark(5, "1"))
     save(reports, rows, mark(5, ""))
     save(reports, rows, mark(2, "0", annotator="ben"))
-    line = merge_line(reports, rows)
-    out = tmp_path / "labels.csv"
-    words = line.replace("'", "").split()[1:-2]
-    result = CliRunner().invoke(group, [*words, "--out", str(out)])
-    assert result.exit_code == 0, result.output
-    labels = pd.read_csv(out).sort_values(["annotator", "doc_id", "system"])
+    labels = merged(reports, rows, tmp_path).sort_values(["annotator", "doc_id", "system"])
     assert labels[["doc_id", "system", "annotator"]].values.tolist() == [
         ["q1", "birch", "anna"], ["q1", "oak", "anna"], ["q2", "oak", "anna"], ["q1", "oak", "ben"],
     ]  # fmt: skip
@@ -143,7 +294,7 @@ def test_the_server_saves_marks_of_its_own_page_only(rows: Rows, reports: Path) 
     assert asked(server, "/t/mark", method="POST", body=body).status == 403
     assert asked(server, "/t/mark", method="POST", body=body, origin="http://evil.example").status == 403
     assert asked(server, "/t/mark").status == 405
-    for wrong in (b"", b"[]", b"{", b"\xff"):
+    for wrong in (b"", b"[]", b"{", b"\xff", b"[" * 90_000, b'{"run": "needle/../needle/run/../../x"}'):
         assert asked(server, "/t/mark", method="POST", body=wrong, **ours).status == 400
     assert asked(server, "/t/mark", method="POST", body=b"1" * 200_000, **ours).status == 413
     assert not (reports / "marks").exists()
@@ -152,3 +303,26 @@ def test_the_server_saves_marks_of_its_own_page_only(rows: Rows, reports: Path) 
     assert found["n"] == 1
     assert found["marks"][0]["annotator"] == "anna"
     assert "label merge" in found["line"]
+
+
+def test_a_study_reads_the_marks_as_its_labels(tmp_path: Path) -> None:
+    """A judge that calls half of the right answers wrong; a reader marks some of the items, blind; the figure is corrected."""
+    judged: dict[str, Any] = {
+        "judge": lambda item: (
+            "CORRECT" if item["gold"][0] in item["answer"] and len(item["question"]) % 2 else "INCORRECT"
+        ),
+        "scorer": "judge",
+    }
+    before = evaluated("needle", sample("needle"), **judged)
+    folder = tmp_path / "reports" / "needle" / "run"
+    record(before, folder)
+    rows = Rows(folder)
+    items = rows.frame()
+    for row in items.index[items["unscored"] == ""][::4]:
+        save(tmp_path / "reports", rows, mark(int(row), str(int(row % 5 > 0)), blind=True))
+    labels = merged(tmp_path / "reports", rows, tmp_path)
+    after = evaluated("needle", sample("needle"), **judged, labels=str(tmp_path / "labels.csv"), labels_of="recall")
+    column = f"{LABEL['random']}recall"
+    assert after.items[column].notna().sum() == len(labels) > 100
+    given = after.items[after.items[column].notna()].set_index(["id", "model"])[column]
+    assert given.to_dict() == labels.set_index(["doc_id", "system"])["score"].to_dict()
