@@ -155,11 +155,16 @@ class Run:
 
     def marks(self) -> pd.DataFrame:
         """The last mark of each annotator on each item, made in the browser: ``row`` (its place), ``mark`` (1 right, 0 wrong), ``skipped``,
-        ``comment``, ``blind``, ``where`` (the filter that was on) and ``at``.
-        """
-        from evalbench.explorer.marks import marks
+        ``comment``, ``blind``, ``where`` and ``sort`` (the filter and the order that were on) and ``at``.
 
-        return marks(self.folder.parent.parent, self._rows)
+        Raises
+        ------
+        BadInput
+            Where a file of marks holds something else.
+        """
+        from evalbench.explorer.mark_files import marks_of
+
+        return marks_of(self.folder)
 
     def distribution(self, column: str, where: str = "", bins: int = BINS) -> pd.DataFrame:
         """How many items have which value of a column: all, and those that a filter leaves.

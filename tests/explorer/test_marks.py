@@ -17,7 +17,8 @@ from studied import evaluated, sample
 
 from evalbench.cli import group
 from evalbench.errors import BadInput
-from evalbench.explorer.marks import blinded, marks, merge_line, reveals, save
+from evalbench.explorer.mark_files import marks_of, merge_line
+from evalbench.explorer.marks import blinded, reveals, save
 from evalbench.explorer.opened import open_run
 from evalbench.explorer.rows import Rows
 from evalbench.kit.corrected_means import LABEL
@@ -65,24 +66,24 @@ def mark(row: int, value: str = "1", annotator: str = "anna", **more: Any) -> di
 )
 def test_what_is_no_mark_is_refused_and_nothing_is_written(rows: Rows, reports: Path, said: Any, fault: str) -> None:
     with pytest.raises(BadInput, match=fault.replace("(", r"\(")):
-        save(reports, rows, said)
+        save(rows, said)
     assert not (reports / "marks").exists()
 
 
 def test_all_faults_are_said_at_once(rows: Rows, reports: Path) -> None:
     with pytest.raises(BadInput) as found:
-        save(reports, rows, {"row": 3, "annotator": "", "mark": "7"})
+        save(rows, {"row": 3, "annotator": "", "mark": "7"})
     assert "annotator" in str(found.value)
     assert "mark: one of" in str(found.value)
 
 
 def test_the_last_mark_counts_and_blind_ones_are_apart(rows: Rows, reports: Path) -> None:
-    save(reports, rows, mark(3, "0", where="model=birch"))
-    save(reports, rows, mark(3, "1", comment=HOSTILE, where="model=birch"))
-    save(reports, rows, mark(3, "0", blind=True))
-    save(reports, rows, mark(4, "1"))
-    save(reports, rows, mark(4, ""))
-    found = marks(reports, rows)
+    save(rows, mark(3, "0", where="model=birch"))
+    save(rows, mark(3, "1", comment=HOSTILE, where="model=birch"))
+    save(rows, mark(3, "0", blind=True))
+    save(rows, mark(4, "1"))
+    save(rows, mark(4, ""))
+    found = marks_of(rows.folder)
     assert found[["row", "mark", "blind"]].values.tolist() == [[3, "0", True], [3, "1", False]]
     assert found["comment"].tolist() == ["", HOSTILE]
     assert found["where"].tolist() == ["", "model=birch"]
@@ -92,26 +93,26 @@ def test_the_last_mark_counts_and_blind_ones_are_apart(rows: Rows, reports: Path
 @pytest.mark.parametrize("study", ["../../../evil", "/tmp/evil", "..", "marks/../../x"])
 def test_a_study_that_a_stranger_named_leads_nowhere(changed: Any, reports: Path, study: str) -> None:
     rows = Rows(changed(study=study))
-    save(reports, rows, mark(3))
+    save(rows, mark(3))
     (written,) = reports.parent.rglob("*.jsonl")
     assert written == reports / "marks" / "needle" / "run" / "anna.seen.jsonl"
-    assert len(marks(reports, rows)) == 1
+    assert len(marks_of(rows.folder)) == 1
 
 
 @pytest.mark.parametrize("name", ["../../up", "/etc/passwd", "..", "a/b", "con", "Анна", "a b", HOSTILE])
 def test_no_name_leads_out_of_the_folder(rows: Rows, reports: Path, name: str) -> None:
-    save(reports, rows, mark(0, annotator=name))
+    save(rows, mark(0, annotator=name))
     written = [path for path in reports.rglob("*") if path.is_file() and rows.folder not in path.parents]
     assert len(written) == 2
     assert all(path.parent == reports / "marks" / "needle" / "run" for path in written)
-    assert marks(reports, rows)["annotator"].tolist() == [name]
+    assert marks_of(rows.folder)["annotator"].tolist() == [name]
 
 
 def test_names_that_look_alike_in_a_file_system_have_files_of_their_own(rows: Rows, reports: Path) -> None:
     names = ["A b", "Anna", "a b", "a/b", "a_b", "anna", "Анна", "анна"]
     for name in names:
-        save(reports, rows, mark(0, annotator=name))
-    assert sorted(marks(reports, rows)["annotator"]) == names
+        save(rows, mark(0, annotator=name))
+    assert sorted(marks_of(rows.folder)["annotator"]) == names
     files = [path.name for path in reports.glob("marks/*/*/*")]
     assert len({name.casefold() for name in files}) == len(files) == 2 * len(names)
 
@@ -119,27 +120,27 @@ def test_names_that_look_alike_in_a_file_system_have_files_of_their_own(rows: Ro
 def test_two_people_at_once_lose_nothing(rows: Rows, reports: Path) -> None:
     said = [mark(row, annotator=name) for row in range(60) for name in ("anna", "ben")]
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda one: save(reports, rows, one), said))
-    found = marks(reports, rows)
+        list(pool.map(lambda one: save(rows, one), said))
+    found = marks_of(rows.folder)
     assert found.groupby("annotator").size().to_dict() == {"anna": 60, "ben": 60}
 
 
-def _save_many(reports: Path, folder: Path, first: int) -> None:
+def _save_many(folder: Path, first: int) -> None:
     rows = Rows(folder)
     for row in range(first, first + 20):
-        save(reports, rows, mark(row))
+        save(rows, mark(row))
 
 
 def test_one_person_at_two_servers_loses_nothing(rows: Rows, reports: Path, tmp_path: Path) -> None:
     spawned = multiprocessing.get_context("spawn")
-    at_once = [spawned.Process(target=_save_many, args=(reports, rows.folder, first)) for first in (0, 20, 40)]
+    at_once = [spawned.Process(target=_save_many, args=(rows.folder, first)) for first in (0, 20, 40)]
     for one in at_once:
         one.start()
     for one in at_once:
         one.join(60)
     assert [one.exitcode for one in at_once] == [0, 0, 0]
-    assert sorted(marks(reports, rows)["row"]) == list(range(60))
-    assert len(merged(reports, rows, tmp_path)) == 60
+    assert sorted(marks_of(rows.folder)["row"]) == list(range(60))
+    assert len(merged(rows, tmp_path)) == 60
 
 
 @pytest.mark.parametrize(
@@ -157,57 +158,57 @@ def test_one_person_at_two_servers_loses_nothing(rows: Rows, reports: Path, tmp_
     ],
 )
 def test_a_comment_is_a_text_whatever_it_holds(rows: Rows, reports: Path, tmp_path: Path, comment: str) -> None:
-    save(reports, rows, mark(3, comment=comment))
-    save(reports, rows, mark(4))
-    assert marks(reports, rows)["comment"].tolist() == [comment, ""]
-    assert len(merged(reports, rows, tmp_path)) == 2
+    save(rows, mark(3, comment=comment))
+    save(rows, mark(4))
+    assert marks_of(rows.folder)["comment"].tolist() == [comment, ""]
+    assert len(merged(rows, tmp_path)) == 2
 
 
 @pytest.mark.parametrize("torn", [b'{"page": "x', b"{", b'{"page": "\xd0', b"[1]", b"\x00\x00"])
 def test_a_row_that_was_cut_is_no_mark_and_the_next_one_is_whole(
     rows: Rows, reports: Path, tmp_path: Path, torn: bytes
 ) -> None:
-    save(reports, rows, mark(3))
+    save(rows, mark(3))
     (file,) = reports.glob("marks/*/*/*.jsonl")
     file.write_bytes(file.read_bytes() + torn)
-    assert marks(reports, rows)["row"].tolist() == [3]
-    save(reports, rows, mark(4))
-    assert marks(reports, rows)["row"].tolist() == [3, 4]
-    assert len(merged(reports, rows, tmp_path)) == 2
+    assert marks_of(rows.folder)["row"].tolist() == [3]
+    save(rows, mark(4))
+    assert marks_of(rows.folder)["row"].tolist() == [3, 4]
+    assert len(merged(rows, tmp_path)) == 2
 
 
 def test_a_last_row_without_its_end_is_kept(rows: Rows, reports: Path) -> None:
-    save(reports, rows, mark(3))
+    save(rows, mark(3))
     (file,) = reports.glob("marks/*/*/*.jsonl")
     file.write_bytes(file.read_bytes().rstrip(b"\n"))
-    assert marks(reports, rows)["row"].tolist() == [3]
-    save(reports, rows, mark(4))
-    assert marks(reports, rows)["row"].tolist() == [3, 4]
+    assert marks_of(rows.folder)["row"].tolist() == [3]
+    save(rows, mark(4))
+    assert marks_of(rows.folder)["row"].tolist() == [3, 4]
 
 
 @pytest.mark.parametrize("line", ["nonsense", "[]", '{"id": "1"}', '{"id": 1}', "[" * 100_000])
 def test_a_file_with_other_rows_is_said_to_hold_them(rows: Rows, reports: Path, line: str) -> None:
-    save(reports, rows, mark(3))
+    save(rows, mark(3))
     (file,) = reports.glob("marks/*/*/*.jsonl")
     file.write_text(f"{line}\n{file.read_text(encoding='utf-8')}", encoding="utf-8")
     with pytest.raises(BadInput, match=r"anna.seen.jsonl: row 1: not a mark"):
-        marks(reports, rows)
+        marks_of(rows.folder)
 
 
 def test_a_folder_that_cannot_be_written_is_a_sentence(rows: Rows, reports: Path) -> None:
     (reports / "marks").write_text("a file", encoding="utf-8")
     with pytest.raises(BadInput, match="the mark cannot be saved"):
-        save(reports, rows, mark(3))
+        save(rows, mark(3))
 
 
 def test_marks_are_asked_for_by_the_filter(rows: Rows, reports: Path) -> None:
     assert (rows.count("mark="), rows.count("mark!="), rows.count("mark=right")) == (60, 0, 0)
-    save(reports, rows, mark(2, "1"))
-    save(reports, rows, mark(3, "0", annotator="ben", blind=True))
-    save(reports, rows, mark(4, "", skipped="cannot say"))
-    save(reports, rows, mark(5, "", comment="odd"))
-    save(reports, rows, mark(6, "1"))
-    save(reports, rows, mark(6, ""))
+    save(rows, mark(2, "1"))
+    save(rows, mark(3, "0", annotator="ben", blind=True))
+    save(rows, mark(4, "", skipped="cannot say"))
+    save(rows, mark(5, "", comment="odd"))
+    save(rows, mark(6, "1"))
+    save(rows, mark(6, ""))
     found = {
         term: rows.places(term)
         for term in ("mark=right", "mark=wrong|right", 'mark="cannot say"', "mark!=", "mark!=right", "-mark=")
@@ -237,14 +238,14 @@ def test_a_filter_that_says_the_score_leaves_no_mark_blind(
     rows: Rows, reports: Path, where: str, sort: str, named: list[str]
 ) -> None:
     assert reveals(rows, where, sort) == named
-    said = save(reports, rows, mark(3, blind=True, where=where, sort=sort))
+    said = save(rows, mark(3, blind=True, where=where, sort=sort))
     assert said["blind"] is (not named)
-    assert marks(reports, rows)[["blind", "where", "sort"]].values.tolist() == [[not named, where, sort]]
+    assert marks_of(rows.folder)[["blind", "where", "sort"]].values.tolist() == [[not named, where, sort]]
 
 
-def merged(reports: Path, rows: Rows, folder: Path) -> pd.DataFrame:
+def merged(rows: Rows, folder: Path) -> pd.DataFrame:
     """The labels that the command of the page makes."""
-    _, _, *words = shlex.split(merge_line(reports, rows))
+    _, _, *words = shlex.split(merge_line(rows.folder))
     out = folder / "labels.csv"
     result = CliRunner().invoke(group, ["label", *words[:-1], str(out)])
     assert result.exit_code == 0, result.output
@@ -254,18 +255,18 @@ def merged(reports: Path, rows: Rows, folder: Path) -> pd.DataFrame:
 def test_the_command_is_one_command_whatever_the_run_is_called(folder: Path, tmp_path: Path) -> None:
     other = folder.rename(folder.with_name("a'; echo 'run $(x)"))
     rows = Rows(other)
-    save(tmp_path / "reports", rows, mark(3))
-    assert len(merged(tmp_path / "reports", rows, tmp_path)) == 1
+    save(rows, mark(3))
+    assert len(merged(rows, tmp_path)) == 1
 
 
 def test_label_merge_reads_them_with_their_models(rows: Rows, reports: Path, tmp_path: Path) -> None:
-    save(reports, rows, mark(2, "1"))
-    save(reports, rows, mark(3, "0", comment="=1+1"))
-    save(reports, rows, mark(4, "", skipped="cannot say"))
-    save(reports, rows, mark(5, "1"))
-    save(reports, rows, mark(5, ""))
-    save(reports, rows, mark(2, "0", annotator="ben"))
-    labels = merged(reports, rows, tmp_path).sort_values(["annotator", "doc_id", "system"])
+    save(rows, mark(2, "1"))
+    save(rows, mark(3, "0", comment="=1+1"))
+    save(rows, mark(4, "", skipped="cannot say"))
+    save(rows, mark(5, "1"))
+    save(rows, mark(5, ""))
+    save(rows, mark(2, "0", annotator="ben"))
+    labels = merged(rows, tmp_path).sort_values(["annotator", "doc_id", "system"])
     assert labels[["doc_id", "system", "annotator"]].values.tolist() == [
         ["q1", "birch", "anna"], ["q1", "oak", "anna"], ["q2", "oak", "anna"], ["q1", "oak", "ben"],
     ]  # fmt: skip
@@ -319,8 +320,8 @@ def test_a_study_reads_the_marks_as_its_labels(tmp_path: Path) -> None:
     rows = Rows(folder)
     items = rows.frame()
     for row in items.index[items["unscored"] == ""][::4]:
-        save(tmp_path / "reports", rows, mark(int(row), str(int(row % 5 > 0)), blind=True))
-    labels = merged(tmp_path / "reports", rows, tmp_path)
+        save(rows, mark(int(row), str(int(row % 5 > 0)), blind=True))
+    labels = merged(rows, tmp_path)
     after = evaluated("needle", sample("needle"), **judged, labels=str(tmp_path / "labels.csv"), labels_of="recall")
     column = f"{LABEL['random']}recall"
     assert after.items[column].notna().sum() == len(labels) > 100
