@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
 LONGEST_NAME, LONGEST_COMMENT = 80, 10_000
 _READ = {
-    "prompt", "question", "context", "contexts", "text", "texts", "source", "reference", "ground_truth", "gold_answer", "expected",
-    "output", "answer", "model_answer", "response", "reply",
+    "prompt", "question", "request", "context", "contexts", "chunk", "text", "texts", "source", "source_text", "reference", "ground_truth",
+    "gold_answer", "expected", "right", "output", "output_a", "output_b", "answer", "model_answer", "response", "reply", "said", "claim", "quote",
+    "rule", "truth_rule", "prediction_rule", "explanation", "correction",
 }  # fmt: skip
 """Columns of texts that a blind annotator reads."""
+_OF_TEXTS = ("text", "list")
 
 
 def blinded(rows: Rows, row: int) -> dict[str, Any]:
@@ -28,17 +30,23 @@ def blinded(rows: Rows, row: int) -> dict[str, Any]:
     place = found["place"]
     tables = {}
     for name, parts in found["tables"].items():
+        known = _read(rows, name)
         own = [part for part in parts if all(str(part.get(by, place[by])) == str(place[by]) for by in rows.by)]
-        read = [{column: value for column, value in part.items() if column in _READ} for part in own]
+        read = [{column: part[column] for column in known if part[column] not in (None, "")} for part in own]
         if name != "calls" and any(read):
             tables[name] = [part for part in read if part]
-    return {"row": row, "item": {}, "place": {rows.id: place[rows.id]}, "tables": tables, "others": []}
+    item = {column: found["item"][column] for column in _read(rows, "items")}
+    return {"row": row, "item": item, "place": {rows.id: place[rows.id]}, "tables": tables, "others": []}
 
 
 def read_blind(rows: Rows) -> list[str]:
     """The columns of the items that a blind annotator reads in their list."""
-    own = [column.name for column in rows.columns.values() if column.table == "items"]
-    return [name for name in own if name == rows.id or name in _READ]
+    return [rows.id, *_read(rows, "items")]
+
+
+def _read(rows: Rows, table: str) -> list[str]:
+    known = [column.name for column in rows.columns_of(table) if column.name in _READ and column.kind in _OF_TEXTS]
+    return [name for name in known if name not in (rows.id, *rows.by)]
 
 
 def reveals(rows: Rows, where: str, sort: str) -> list[str]:
@@ -48,9 +56,10 @@ def reveals(rows: Rows, where: str, sort: str) -> list[str]:
     """
     ordered = sort[1:] if sort.startswith("-") and sort not in rows.columns else sort
     named = dict.fromkeys([*(term.column for term in parse(where)), ordered])
-    calls = {column.name for column in rows.columns.values() if column.table == "calls"}
-    free = {rows.id, *_READ, *([] if MARK in rows.columns else [MARK])} - calls
-    return [name for name in named if name and name not in free]
+    tables = [table for table in ("items", *rows.linked) if table != "calls"]
+    free = {rows.id, *(name for table in tables for name in _read(rows, table))}
+    own = {name: column.table != "calls" for name, column in rows.columns.items()} | {MARK: MARK not in rows.columns}
+    return [name for name in named if name and not (own.get(name) and name in {*free, MARK})]
 
 
 def save(rows: Rows, said: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,8 +13,10 @@ import pandas as pd
 import pytest
 from asked_server import asked
 from click.testing import CliRunner
-from studied import evaluated, sample
+from some_studies import some_studies
+from studied import evaluated, sample, whole
 
+from evalbench import studies
 from evalbench.cli import group
 from evalbench.errors import BadInput
 from evalbench.explorer.mark_files import marks_of, merge_line
@@ -282,6 +284,31 @@ def test_a_blind_reader_sees_texts_and_not_who_answered_or_what_was_scored(rows:
     }
     for hidden in ("birch", "oak", "score", "reply", "unscored"):
         assert hidden not in said
+
+
+@pytest.mark.generated
+@pytest.mark.parametrize("name", some_studies(studies.names()))
+def test_of_every_study_a_blind_reader_sees_texts_and_no_figure_and_no_group(tmp_path: Path, name: str) -> None:
+    record(whole(name), tmp_path / name / "run")
+    rows = Rows(tmp_path / name / "run")
+    shown = [blinded(rows, row) for row in range(min(rows.n, 20))]
+    assert any(one["item"] or one["tables"] for one in shown)
+    columns = {
+        column
+        for one in shown
+        for parts in ([one["item"]], *one["tables"].values())
+        for part in parts
+        for column in part
+    }
+    hidden = {row["metric"] for row in rows.results["summary"]} | {
+        *rows.by,
+        "unscored",
+        "undefined",
+        "correctness",
+        "outcome",
+    }
+    assert not columns & hidden
+    assert all(set(one["place"]) == {rows.id} for one in shown)
 
 
 def test_the_server_saves_marks_of_its_own_page_only(rows: Rows, reports: Path) -> None:
