@@ -64,7 +64,7 @@ export async function item(run, now) {
   const [found, other, mark] = await Promise.all([
     ask("item", { run: run.run, row: now.item, where: now.where, sort: now.sort, blind: blind ? "true" : "" }),
     now.with && now.pair && !blind ? ask("item", { run: now.with, row: now.pair }) : null,
-    marking(run, now, () => item(run, state())),
+    marking(run, now),
   ]);
   if (mine !== asked) return;
   if (!blind) saw(run.run, now.item);
@@ -86,6 +86,7 @@ export async function item(run, now) {
         el("button", { type: "button", title: "Esc", onclick: () => place.close() }, "Close"))),
     mark.form,
     Object.entries(found.tables).sort(([, a], [, b]) => rank(run, a) - rank(run, b)).map(([name, rows]) => table(run, name, rows, found.place)),
+    blind ? fields(found.item) : null,
     blind ? el("p", { class: "eb-small" }, "Blind: scores, verdicts, calls, and who answered are not shown.")
       : el("details", { open: true }, el("summary", {}, el("h3", {}, "scores")), fields(found.item, [])),
     blind || globalThis.evalbenchPack ? null : earlier(run, now.item),
