@@ -79,11 +79,18 @@ class Replies:
     def __init__(self, what: str, total: int) -> None:
         self.what, self.total = what, total
         self.done = self.fresh = self.failed = self.elsewhere = 0
+        self.reasons: dict[str, int] = {}
         self.since = time.time()
         self._written = 0.0
 
-    def add(self, tokens: int, cost: float | None, failed: bool) -> None:
-        """Count a reply; one that failed may have no cost, any other without makes the sum unknown."""
+    def add(self, tokens: int, cost: float | None, unscored: str) -> None:
+        """Count a reply; one that failed may have no cost, any other without makes the sum unknown.
+
+        - ``unscored``: Why it failed; empty where it did not.
+        """
+        failed = bool(unscored)
+        if failed:
+            self.reasons[unscored] = self.reasons.get(unscored, 0) + 1
         self.done += 1
         self.fresh += 1
         self.failed += failed
@@ -93,7 +100,10 @@ class Replies:
 
     def state(self) -> dict[str, Any]:
         """For :func:`line`."""
-        own = {name: getattr(self, name) for name in ("what", "done", "total", "fresh", "failed", "elsewhere", "since")}
+        own = {
+            name: getattr(self, name)
+            for name in ("what", "done", "total", "fresh", "failed", "reasons", "elsewhere", "since")
+        }
         return {**own, "unit": "replies", "tokens": Replies._tokens, "cost": Replies._cost}
 
     def tell(self, now: bool = False) -> None:
@@ -129,7 +139,8 @@ def _line(state: State, now: float) -> str:
         return ", ".join(said)
     seconds, fresh = max(now - float(state["since"]), 1e-9), int(state["fresh"])
     if state["failed"]:
-        said.append(f"{state['failed']} failed")
+        reasons = ", ".join(f"{name} {n}" for name, n in sorted((state.get("reasons") or {}).items()))
+        said.append(f"{state['failed']} failed" + (f" ({reasons})" if reasons else ""))
     said.append(f"{state['tokens']} tokens")
     if state["cost"] is not None:
         said.append(f"cost {float(state['cost']):.4f} so far")

@@ -16,7 +16,7 @@ from evalbench.draw.show import Shown, shown
 from evalbench.errors import BadInput
 from evalbench.explorer.opened import Run, open_run
 from evalbench.explorer.page_parts import css, script
-from evalbench.explorer.questions import answer
+from evalbench.explorer.questions import WRITES, answer
 from evalbench.explorer.reports import Explorer
 from evalbench.runs.record import record
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 HEIGHT = "46rem"
 NEEDS = "The explorer in a notebook needs packages of its own: pip install 'evalbench[view]'"
+NOT_KEPT = "Nothing is saved of a result that was not recorded: record(result, out=FOLDER), then explore(FOLDER)."
 # Scripts run in the frame and nowhere else: its origin is its own, and it may ask for nothing.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 _FRONT = """
@@ -73,7 +74,7 @@ def widget_of(what: Result | Run | str | Path) -> Any:
     folder, kept = _folder(what)
     if "ipykernel" not in sys.modules:
         return _instead(what, f"The explorer opens in JupyterLab; in a browser: evalbench view {folder}")
-    made = _widget(Explorer(folder.parent.parent), f"{folder.parent.name}/{folder.name}")
+    made = _widget(Explorer(folder.parent.parent), f"{folder.parent.name}/{folder.name}", keeps=kept is None)
     if kept is not None:
         weakref.finalize(made, kept.cleanup)
     return made
@@ -109,7 +110,7 @@ def page_of(run: str) -> str:
     )
 
 
-def _widget(explorer: Explorer, run: str) -> anywidget.AnyWidget:
+def _widget(explorer: Explorer, run: str, keeps: bool) -> anywidget.AnyWidget:
     import anywidget
     import traitlets
 
@@ -122,19 +123,24 @@ def _widget(explorer: Explorer, run: str) -> anywidget.AnyWidget:
 
         def __init__(self) -> None:
             super().__init__(page=page_of(run))
-            self.on_msg(lambda _widget, asked, _buffers: self.send(answered(explorer, asked)))
+            self.on_msg(lambda _widget, asked, _buffers: self.send(answered(explorer, asked, keeps)))
 
     return Explored()
 
 
-def answered(explorer: Explorer, asked: Any) -> dict[str, Any]:
-    """The answer to a message of the frame, or its fault; a message that is none is answered by a fault, too."""
+def answered(explorer: Explorer, asked: Any, keeps: bool = True) -> dict[str, Any]:
+    """The answer to a message of the frame, or its fault; a message that is none is answered by a fault, too.
+
+    - ``keeps``: Whether the run stays: a result that was not recorded keeps no marks.
+    """
     if (
         not isinstance(asked, dict)
         or not isinstance(asked.get("name"), str)
         or not isinstance(asked.get("values"), dict)
     ):
         return {"id": asked.get("id") if isinstance(asked, dict) else None, "fault": "this is not a question"}
+    if asked["name"] in WRITES and not keeps:
+        return {"id": asked.get("id"), "fault": NOT_KEPT}
     values = {name: value for name, value in asked["values"].items() if value is not None}
     try:
         found = answer(explorer, asked["name"], values)

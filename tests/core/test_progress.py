@@ -35,20 +35,21 @@ def test_a_step_goes_through_the_file(file, monkeypatch):
 
 def test_replies_are_counted_over_the_batches_of_a_run(file):
     first, second = Replies("asking m", 2), Replies("asking m (entailment)", 10)
-    first.add(100, 0.5, failed=False)
-    first.add(20, None, failed=True)
+    first.add(100, 0.5, unscored="")
+    first.add(20, None, unscored="cut")
     second.done += 4  # kept ones
-    second.add(80, 0.25, failed=False)
+    second.add(80, 0.25, unscored="")
     second.tell(now=True)
     second.since -= 2
     said = line(second.state())
     assert said.startswith(
         "asking m (entailment), 5 of 10 replies, 200 tokens, cost 0.7500 so far, 2.0 s per reply, 0:10 min left"
     )
-    second.add(1, None, failed=False)
+    second.add(1, None, unscored="")
     assert "cost" not in line(second.state())
     second.elsewhere = 3
     assert "3 asked for by another process" in line(second.state())
+    assert "1 failed (cut 1)" in line(first.state())
 
 
 @pytest.mark.parametrize(

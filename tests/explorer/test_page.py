@@ -271,7 +271,11 @@ def test_two_groups_are_compared_item_by_item(page: Any, served: Served) -> None
     page.get_by_role("button", name=re.compile("^lower ")).click()
     expect(page).to_have_url(re.compile("verdict=lower"))
     page.locator("[data-row]").first.press("Enter")
-    page.locator("#item-title").wait_for()
+    title = page.locator("#item-title")
+    second = page.locator("[data-row]").nth(1).inner_text()
+    title.wait_for()
+    page.keyboard.press("j")
+    expect(title).to_contain_text(second)
     page.keyboard.press("Escape")
     page.get_by_label("Right", exact=True).select_option("model=heron-2b")
     page.get_by_role("alert").filter(has_text="both sides are the same").wait_for()
@@ -354,5 +358,25 @@ def test_every_study_is_explored(page: Any, tmp_path: Path, name: str) -> None:
         assert page.get_by_role("alert").filter(visible=True).count() == 0
         page.get_by_role("button", name="Compare", exact=True).click()
         page.locator(".chosen").wait_for()
+    finally:
+        server.end()
+
+
+def test_marked_places_are_drawn_in_the_text(page: Any, tmp_path: Path) -> None:
+    record(whole("ner_quality"), tmp_path / "ner_quality" / "run")
+    folder = tmp_path / "ner_quality" / "run"
+    spans, items = pd.read_parquet(folder / "spans.parquet"), pd.read_parquet(folder / "items.parquet")
+    texts = pd.read_parquet(folder / "texts.parquet").set_index("text_id")["text"]
+    both = spans[
+        spans["start"].notna() & (spans["start"] == spans["predicted_start"]) & (spans["end"] == spans["predicted_end"])
+    ].iloc[0]
+    row = items.index[(items["text_id"] == both["text_id"]) & (items["model"] == both["model"])][0]
+    server = Served(tmp_path)
+    try:
+        page.goto(f"{server.address}#run=ner_quality%2Frun&item={row}")
+        marked = page.locator("dialog mark.eb-truth.eb-prediction").filter(has_text=re.compile("^(?!in both)"))
+        marked.first.wait_for()
+        said = texts[both["text_id"]][int(both["start"]) : int(both["end"])]
+        assert said in marked.all_inner_texts()
     finally:
         server.end()

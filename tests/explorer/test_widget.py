@@ -138,3 +138,11 @@ def test_no_text_of_a_run_ends_the_script_of_the_frame() -> None:
     page = page_of("needle/</script><img src=x>")
     assert page.count("</script>") == 1
     assert "<img" not in page
+
+
+def test_a_result_that_was_not_recorded_keeps_no_marks(folder: Path) -> None:
+    explorer = Explorer(folder.parent.parent)
+    said = {"id": 1, "name": "mark", "values": {"run": "needle/run", "row": 3, "annotator": "anna", "mark": "1"}}
+    assert "record(result, out=FOLDER)" in answered(explorer, said, keeps=False)["fault"]
+    assert not (explorer.reports / "marks").exists()
+    assert answered(explorer, said)["answer"]["mark"] == "1"

@@ -43,7 +43,7 @@ def test_calls_of_a_run_are_written_for_who_waits(monkeypatch, tmp_path, capsys)
         asked = [Request(f"told {i}", purpose="entailment") for i in range(5)] + [Request("do:500 told")]
         collect(asked, server.url + "#tiny", cache=False, max_retries=0)
     said = progress.line(progress.told(tmp_path / "p.json"))
-    assert "#tiny (entailment), 6 of 6 replies, 1 failed, " in said
+    assert "#tiny (entailment), 6 of 6 replies, 1 failed (server-error 1), " in said
     assert capsys.readouterr().err == ""
 
 

@@ -1,6 +1,7 @@
 import { ask } from "./ask.js";
 import { cell, el, fill, lamp, visible } from "./dom.js";
 import { PAGE } from "./items.js";
+import { evidence } from "./evidence.js";
 import { isBlind, marking, saw } from "./mark.js";
 import { fields, ofParts, table } from "./parts.js";
 import { go, state } from "./state.js";
@@ -12,9 +13,25 @@ let asked = 0; // an answer that comes late is not shown
 let keys = () => {}; // of the mark's form
 let from = null; // what had the focus before the item was opened
 
+// The rows of a comparison, whose order is not that of the filter.
+function compared() {
+  return state().view === "compare" ? [...document.querySelectorAll("main [data-row]")] : [];
+}
+
+// The item before or after the one on the screen: of a comparison its row, else its place.
+function neighbour(by) {
+  const rows = compared();
+  if (rows.length) return rows[rows.findIndex((row) => row.dataset.row === shown) + by] ?? null;
+  return by < 0 ? near.previous : near.next;
+}
+
 // Another item; the list behind it turns to its page.
 function step(to, by = 0) {
   if (to === null) return;
+  if (to instanceof Element) {
+    to.click();
+    return;
+  }
   shown = String(to);
   const page = near.at === null || !by ? undefined : Math.floor((near.at + by) / PAGE) || "";
   go({ item: String(to), pair: "", ...(page === undefined ? {} : { page: String(page) }) }, true);
@@ -81,10 +98,11 @@ export async function item(run, now) {
     el("div", { class: "bar" },
       el("h2", { id: "item-title", dir: "auto" }, visible(title)),
       el("div", { class: "turn" },
-        el("button", { type: "button", disabled: near.previous === null, title: "k", onclick: () => step(near.previous, -1) }, "Previous"),
-        el("button", { type: "button", disabled: near.next === null, title: "j", onclick: () => step(near.next, 1) }, "Next"),
+        el("button", { type: "button", disabled: neighbour(-1) === null, title: "k", onclick: () => step(neighbour(-1), -1) }, "Previous"),
+        el("button", { type: "button", disabled: neighbour(1) === null, title: "j", onclick: () => step(neighbour(1), 1) }, "Next"),
         el("button", { type: "button", title: "Esc", onclick: () => place.close() }, "Close"))),
     mark.form,
+    blind ? null : evidence(run, found),
     Object.entries(found.tables).sort(([, a], [, b]) => rank(run, a) - rank(run, b)).map(([name, rows]) => table(run, name, rows, found.place)),
     blind ? fields(found.item) : null,
     blind ? el("p", { class: "eb-small" }, "Blind: scores, verdicts, calls, and who answered are not shown.")
@@ -111,6 +129,6 @@ place.addEventListener("close", () => {
 window.addEventListener("keydown", (event) => {
   if (!place.open || ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName)) return;
   if (/^[0-3]$/u.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) keys(event.key);
-  if (event.key === "j" || event.key === "ArrowRight") step(near.next, 1);
-  if (event.key === "k" || event.key === "ArrowLeft") step(near.previous, -1);
+  if (event.key === "j" || event.key === "ArrowRight") step(neighbour(1), 1);
+  if (event.key === "k" || event.key === "ArrowLeft") step(neighbour(-1), -1);
 });

@@ -51,7 +51,7 @@ function differences(left, right) {
   return sides.map((side) => side.flatMap((part) => (typeof part === "string" ? visible(part) : [part])));
 }
 
-function isOwn(run, row, at) {
+export function isOwn(run, row, at) {
   return run.by.every((name) => row[name] === undefined || row[name] === null || String(row[name]) === String(at[name]));
 }
 

@@ -33,7 +33,7 @@ class _Counted:
 
     def add(self, reply: Reply) -> None:
         tokens = (reply.tokens_in or 0) + (reply.tokens_out or 0)
-        self._replies.add(tokens, reply.cost, bool(reply.unscored))
+        self._replies.add(tokens, reply.cost, reply.unscored or "")
         self._tell()
 
     def wait(self, count: int) -> None:
