@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.core.wording import counted
 from evalbench.explorer.distributions import BINS, distribution
+from evalbench.explorer.live import refuse_unfinished
 from evalbench.explorer.rows import Rows
 from evalbench.explorer.standing import standing
 from evalbench.readers.runs import run_folder
@@ -194,8 +195,10 @@ def open_run(run: str | Path) -> Run:
     Raises
     ------
     BadInput
-        If it is not the folder of a finished run, or DuckDB is missing (``pip install 'evalbench[view]'``).
+        If it is not the folder of a finished run (what it is at, or where it stopped, is said), or DuckDB is missing (``pip install 'evalbench[view]'``).
     """
     from evalbench import workbench
 
-    return Run(run_folder(str(run), workbench.reports()))
+    folder = run_folder(str(run), workbench.reports())
+    refuse_unfinished(folder)
+    return Run(folder)
