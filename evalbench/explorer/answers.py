@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench import studies
 from evalbench.errors import BadInput
-from evalbench.explorer.mark_files import marks_of, merge_line
+from evalbench.explorer.mark_files import marked_after_seeing, marks_of, merge_line
 from evalbench.explorer.marks import blinded, read_blind, reveals
 from evalbench.explorer.standing import NEEDS_A_RUN, free_options, standing
 from evalbench.readers.runs import PAGE as PAGE_FILE
@@ -80,15 +80,16 @@ def item(rows: Rows, row: int, where: str, sort: str, blind: bool = False) -> di
     return {**(blinded(rows, row) if blind else rows.item(row)), "near": rows.neighbours(row, where, sort)}
 
 
-def marks(rows: Rows, row: str, where: str, sort: str) -> dict[str, Any]:
-    """The marks of one item, how many items have some, the command that makes labels of them, and what the filter and the order
-    say of it that a blind reader is not to know.
+def marks(rows: Rows, row: str, where: str, sort: str, annotator: str) -> dict[str, Any]:
+    """The marks of one item, how many items have some, the command that makes labels of them, what the filter and the order say of it
+    that a blind reader is not to know, and whether this one marked it after seeing before.
     """
     found = marks_of(rows.folder)
     return {
         "n": int(found["row"].nunique()),
         "marks": found[found["row"].astype(str) == row].to_dict("records"),
         "reveals": reveals(rows, where, sort),
+        "seen": marked_after_seeing(rows.folder, annotator, row),
         "line": merge_line(rows.folder),
     }
 

@@ -60,6 +60,15 @@ def marked(run: Path, words: Sequence[str]) -> list[int]:
     return sorted(set(kept["row"].tolist()))
 
 
+def marked_after_seeing(run: Path, annotator: str, row: str) -> bool:
+    """Whether an annotator marked an item after its scores were seen, taken back or not."""
+    try:
+        file = _file(run, annotator, blind=False)
+    except UnicodeEncodeError:
+        return False
+    return file.is_file() and any(line["id"] == row for line in _lines(file))
+
+
 def merge_line(run: Path) -> str:
     """The command that makes one table of labels of the blind marks, or of all where none is blind."""
     folder = folder_of(run)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
 from evalbench.explorer.conditions import MARK
-from evalbench.explorer.mark_files import CANNOT_SAY, CRITERION, MARKS, add
+from evalbench.explorer.mark_files import CANNOT_SAY, CRITERION, MARKS, add, marked_after_seeing
 from evalbench.readers.where import parse
 
 if TYPE_CHECKING:
@@ -69,13 +69,14 @@ def save(rows: Rows, said: Mapping[str, Any]) -> dict[str, Any]:
       none), ``comment``, ``blind``, ``where`` and ``sort`` (the filter and the order that were on).
 
     Returns: The row that was written. One without mark, reason and comment takes an earlier one back. It is blind only where the
-    filter and the order do not say what it is to be blind to (:func:`reveals`).
+    filter and the order do not say what it is to be blind to (:func:`reveals`), and the annotator did not mark the item after seeing.
 
     Raises ``BadInput``: All faults of what was said at once; or where there is no such item.
     """
     given = _checked(said, rows.n)
     item = rows.item(given["row"])["place"]
-    blind = given["blind"] and not reveals(rows, given["where"], given["sort"])
+    before = marked_after_seeing(rows.folder, given["annotator"], str(given["row"]))
+    blind = given["blind"] and not reveals(rows, given["where"], given["sort"]) and not before
     page = f"{rows.folder.parent.name}/{rows.folder.name} {given['annotator']} {'blind' if blind else 'seen'}"
     names = [str(item[by]) for by in rows.by if item[by] not in (None, "")]
     known = {"id": str(item[rows.id]), **({"model": ", ".join(names)} if names else {})}

@@ -80,9 +80,9 @@ def test_all_faults_are_said_at_once(rows: Rows, reports: Path) -> None:
 
 
 def test_the_last_mark_counts_and_blind_ones_are_apart(rows: Rows, reports: Path) -> None:
+    save(rows, mark(3, "0", blind=True))
     save(rows, mark(3, "0", where="model=birch"))
     save(rows, mark(3, "1", comment=HOSTILE, where="model=birch"))
-    save(rows, mark(3, "0", blind=True))
     save(rows, mark(4, "1"))
     save(rows, mark(4, ""))
     found = marks_of(rows.folder)
@@ -252,6 +252,18 @@ def merged(rows: Rows, folder: Path) -> pd.DataFrame:
     result = CliRunner().invoke(group, ["label", *words[:-1], str(out)])
     assert result.exit_code == 0, result.output
     return pd.read_csv(out)
+
+
+def test_an_item_that_was_marked_after_seeing_is_not_marked_blind_any_more(rows: Rows, reports: Path) -> None:
+    assert save(rows, mark(3, blind=True))["blind"] is True
+    save(rows, mark(3))
+    save(rows, mark(3, ""))
+    assert save(rows, mark(3, "0", blind=True))["blind"] is False
+    assert save(rows, mark(4, blind=True))["blind"] is True
+    assert save(rows, mark(3, annotator="ben", blind=True))["blind"] is True
+    assert marks_of(rows.folder)[["row", "annotator", "mark", "blind"]].values.tolist() == [
+        [3, "anna", "1", True], [4, "anna", "1", True], [3, "anna", "0", False], [3, "ben", "1", True],
+    ]  # fmt: skip
 
 
 def test_the_command_is_one_command_whatever_the_run_is_called(folder: Path, tmp_path: Path) -> None:

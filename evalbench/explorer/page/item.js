@@ -10,7 +10,8 @@ const place = document.getElementById("item");
 let near = { at: null, previous: null, next: null };
 let shown = ""; // the item on the screen
 let asked = 0; // an answer that comes late is not shown
-let keys = () => {}; // of the mark's form
+const none = () => {};
+let keys = none; // of the mark's form; none while another item is on its way, or its mark would be the old one's
 let from = null; // what had the focus before the item was opened
 
 // The rows of a comparison, whose order is not that of the filter.
@@ -28,6 +29,7 @@ function neighbour(by) {
 // Another item; the list behind it turns to its page.
 function step(to, by = 0) {
   if (to === null) return;
+  keys = none;
   if (to instanceof Element) {
     to.click();
     return;
@@ -69,6 +71,7 @@ function earlier(run, row) {
 
 // One item with everything behind it.
 export async function item(run, now) {
+  keys = none;
   if (!now.item) {
     asked += 1;
     if (place.open) place.close();
@@ -127,8 +130,11 @@ place.addEventListener("close", () => {
   if (state().item) go({ item: "", pair: "" });
 });
 window.addEventListener("keydown", (event) => {
-  if (!place.open || ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName)) return;
-  if (/^[0-3]$/u.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) keys(event.key);
+  if (!place.open || event.target.matches?.("input:not([type=checkbox]), textarea, select")) return;
+  if (/^[0-3]$/u.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey && !event.repeat) {
+    event.preventDefault(); // it is not typed into the field of the name that may be asked for
+    keys(event.key);
+  }
   if (event.key === "j" || event.key === "ArrowRight") step(neighbour(1), 1);
   if (event.key === "k" || event.key === "ArrowLeft") step(neighbour(-1), -1);
 });
