@@ -53,8 +53,7 @@ def changes(
         column = _score_column(reference.items, metric, unit)
         if column is None:
             return None
-        # Another column than the figure's need not be on one scale for both, nor better where it is higher.
-        higher = _direction(reference, metric) if column == metric else None
+        higher = _direction(reference, metric) if _is_of(column, metric, (reference, side)) else None
         metric, measure = column, Measure(column, (column, f"#{column}"), mean)
     parts = [_of_group(reference, side, group, own, unit, measure) for group, own in groups]
     table = pd.concat(parts, ignore_index=True)
@@ -71,6 +70,13 @@ def mean(total: Floats, n: Floats) -> Floats:
     """A score's mean over the items of a unit that have it; NaN where none has."""
     with np.errstate(all="ignore"):
         return np.where(n > 0, total / n, np.nan)
+
+
+def _is_of(column: str, metric: str, sides: Sequence[Side]) -> bool:
+    """Whether a column is a figure on single units: its own, or a score on the same scale; no other is better where it is higher."""
+    units = {row.get("unit") for side in sides for row in side.results["summary"] if row["metric"] == metric}
+    within = all(bool(side.items[column].dropna().between(0, 1).all()) for side in sides)
+    return column == metric or (column == "score" and units == {"0–1"} and within)
 
 
 def _direction(side: Side, metric: str) -> bool | None:

@@ -12,7 +12,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
@@ -23,6 +23,9 @@ NAME = "progress.json"
 EVERY_S = 30.0  # between two lines where there is no terminal
 _TERMINAL_EVERY_S = 0.5
 _WRITTEN_EVERY_S = 0.2
+_MOST_BYTES = 100_000
+MOST_VERDICTS = 20
+"""Different ones that are counted."""
 State = Mapping[str, Any]
 
 
@@ -38,9 +41,22 @@ def at(what: str, done: int | None = None, total: int | None = None) -> None:
         tell({"what": what, "done": done, "total": total})
 
 
+_so_far: dict[str, Any] = {}
+
+
+def so_far(what: str, value: float, low: float, high: float, n: int, unscored: int, of: int) -> None:
+    """Say what a figure is so far, beside whatever the work is at; the interval must hold whenever one looks.
+
+    - ``n``: Items that it is of; ``unscored``: those that have no value; ``of``: all that there are.
+    """
+    if os.environ.get(FILE):
+        _so_far.update(what=what, value=value, low=low, high=high, n=n, unscored=unscored, of=of)
+
+
 def tell(state: State) -> None:
     """Write a state down for who reads the file of the environment; a file that cannot be written ends nothing."""
     file = Path(os.environ[FILE])
+    state = {**state, **({"so_far": _so_far} if _so_far else {})}
     beside = file.with_name(f"{file.name}.{os.getpid()}-{threading.get_ident()}")
     with contextlib.suppress(OSError):
         beside.write_text(json.dumps(state), encoding="utf-8")
@@ -48,22 +64,28 @@ def tell(state: State) -> None:
 
 
 def told(file: Path) -> dict[str, Any]:
-    """The last state that was written to a file; empty where there is none."""
+    """The last state that was written to a file; empty where there is none, or something else is in its place."""
     try:
+        if file.is_symlink() or not file.is_file() or file.stat().st_size > _MOST_BYTES:
+            return {}
         found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 
 
 def forget(folder: Path) -> str:
     """Remove what a run in this folder was at, and give it in words; empty where it said nothing."""
-    state = told(folder / NAME)
-    said = line({name: state[name] for name in ("what", "done", "total", "unit") if name in state})
+    said = place(told(folder / NAME))
     for file in folder.glob(f"{NAME}*"):
         with contextlib.suppress(OSError):
             file.unlink()
     return said
+
+
+def place(state: State) -> str:
+    """Where work that goes on no longer was: the step alone, without rates and time left."""
+    return line({name: state[name] for name in ("what", "done", "total", "unit") if name in state})
 
 
 class Replies:
@@ -80,14 +102,27 @@ class Replies:
         self.what, self.total = what, total
         self.done = self.fresh = self.failed = self.elsewhere = 0
         self.reasons: dict[str, int] = {}
+        self.verdicts: dict[str, int] = {}
         self.since = time.time()
         self._written = 0.0
 
-    def add(self, tokens: int, cost: float | None, unscored: str) -> None:
+    def keep(self, verdicts: Iterable[str]) -> None:
+        """Count replies that were there already, by their verdicts."""
+        for verdict in verdicts:
+            self.done += 1
+            self._judged(verdict)
+
+    def _judged(self, verdict: str) -> None:
+        if verdict and (verdict in self.verdicts or len(self.verdicts) < MOST_VERDICTS):
+            self.verdicts[verdict] = self.verdicts.get(verdict, 0) + 1
+
+    def add(self, tokens: int, cost: float | None, unscored: str, verdict: str = "") -> None:
         """Count a reply; one that failed may have no cost, any other without makes the sum unknown.
 
         - ``unscored``: Why it failed; empty where it did not.
+        - ``verdict``: Of a judge; empty where it is none.
         """
+        self._judged(verdict)
         failed = bool(unscored)
         if failed:
             self.reasons[unscored] = self.reasons.get(unscored, 0) + 1
@@ -102,7 +137,7 @@ class Replies:
         """For :func:`line`."""
         own = {
             name: getattr(self, name)
-            for name in ("what", "done", "total", "fresh", "failed", "reasons", "elsewhere", "since")
+            for name in ("what", "done", "total", "fresh", "failed", "reasons", "verdicts", "elsewhere", "since")
         }
         return {**own, "unit": "replies", "tokens": Replies._tokens, "cost": Replies._cost}
 
@@ -126,7 +161,7 @@ def line(state: State, now: float | None = None) -> str:
     """
     try:
         return _line(state, time.time() if now is None else now)
-    except (TypeError, ValueError, KeyError):  # a notebook may write into the file
+    except (TypeError, ValueError, KeyError, AttributeError, ArithmeticError):  # a notebook may write into the file
         return ""
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench import studies
 from evalbench.errors import BadInput
-from evalbench.explorer.marks import blinded, merge_line
-from evalbench.explorer.marks import marks as all_marks
+from evalbench.explorer.mark_files import marked_after_seeing, marks_of, merge_line
+from evalbench.explorer.marks import blinded, read_blind, reveals
 from evalbench.explorer.standing import NEEDS_A_RUN, free_options, standing
 from evalbench.readers.runs import PAGE as PAGE_FILE
 
@@ -61,6 +61,7 @@ def about(run: str, rows: Rows) -> dict[str, Any]:
         "fixed_options": fixed,
         "tables": sorted(rows.linked),
         "page": (rows.folder / PAGE_FILE).is_file(),
+        "read_blind": read_blind(rows),
     }
 
 
@@ -79,13 +80,17 @@ def item(rows: Rows, row: int, where: str, sort: str, blind: bool = False) -> di
     return {**(blinded(rows, row) if blind else rows.item(row)), "near": rows.neighbours(row, where, sort)}
 
 
-def marks(reports: Path, rows: Rows, row: str) -> dict[str, Any]:
-    """The marks of one item, how many items have some, and the command that makes labels of them."""
-    found = all_marks(reports, rows)
+def marks(rows: Rows, row: str, where: str, sort: str, annotator: str) -> dict[str, Any]:
+    """The marks of one item, how many items have some, the command that makes labels of them, what the filter and the order say of it
+    that a blind reader is not to know, and whether this one marked it after seeing before.
+    """
+    found = marks_of(rows.folder)
     return {
         "n": int(found["row"].nunique()),
         "marks": found[found["row"].astype(str) == row].to_dict("records"),
-        "line": merge_line(reports, rows),
+        "reveals": reveals(rows, where, sort),
+        "seen": marked_after_seeing(rows.folder, annotator, row),
+        "line": merge_line(rows.folder),
     }
 
 
@@ -144,7 +149,7 @@ def object_of(text: str, name: str) -> dict[str, Any]:
     """
     try:
         found = json.loads(text) if text.strip() else {}
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"{name}: not JSON ({error})") from None
     if not isinstance(found, dict):
         raise BadInput(f"{name}: expected an object of names and values")

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from evalbench.errors import BadInput
-from evalbench.explorer.database import Column, quoted
+from evalbench.explorer.database import PLACE, Column, quoted
 from evalbench.readers.where import Term, parse
 
 CALL_ID = "item_id"
 """The column of the table of calls that begins with the item's id."""
+MARK = "mark"
+"""What a filter calls a reader's own verdict, where the items have no such column."""
 _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 
 
@@ -24,6 +26,8 @@ class Views(Protocol):
     linked: dict[str, list[str]]
 
     def columns_of(self, table: str) -> list[Column]: ...
+
+    def marked(self, words: Sequence[str]) -> list[int]: ...
 
 
 def condition(rows: Views, where: str) -> tuple[str, list[Any]]:
@@ -50,6 +54,8 @@ def _term(rows: Views, term: Term) -> tuple[str, list[Any]]:
     if term.column == "light" and "light" not in rows.columns:
         return _of_light(rows, term)
     column = rows.columns.get(term.column)
+    if column is None and term.column == MARK:
+        return _marked(rows, term)
     if column is None:
         raise BadInput(f"filter: there is no column {term.column!r}; there are {', '.join(map(str, rows.columns))}")
     if column.table == "items":
@@ -131,6 +137,17 @@ def _of_light(rows: Views, term: Term) -> tuple[str, list[Any]]:
     )
     values = [value for group in groups for value in group.values()]
     return (f"NOT ({sql or 'false'})" if term.operator == "!=" else f"({sql or 'false'})"), values
+
+
+def _marked(rows: Views, term: Term) -> tuple[str, list[Any]]:
+    """Items that a reader marked so; ``mark=`` asks for those without a mark, ``mark!=`` for the others."""
+    if term.operator not in ("=", "!="):
+        raise BadInput(f"filter: a mark is equal or not equal (mark=wrong), not {term.operator}")
+    within = f"i.{PLACE} IN (SELECT unnest(CAST(? AS BIGINT[])))"
+    if term.values == ("",):
+        return (f"NOT {within}" if term.operator == "=" else within), [rows.marked(("",))]
+    places = rows.marked(term.values)
+    return within, [sorted({*rows.marked(("",))} - {*places}) if term.operator == "!=" else places]
 
 
 def _group(by: Sequence[str], row: Mapping[str, Any]) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.core.wording import counted
 from evalbench.explorer.distributions import BINS, distribution
+from evalbench.explorer.live import refuse_unfinished
 from evalbench.explorer.rows import Rows
 from evalbench.explorer.standing import standing
 from evalbench.readers.runs import run_folder
@@ -188,11 +189,16 @@ class Run:
 
     def marks(self) -> pd.DataFrame:
         """The last mark of each annotator on each item, made in the browser: ``row`` (its place), ``mark`` (1 right, 0 wrong), ``skipped``,
-        ``comment``, ``blind``, ``where`` (the filter that was on) and ``at``.
-        """
-        from evalbench.explorer.marks import marks
+        ``comment``, ``blind``, ``where`` and ``sort`` (the filter and the order that were on) and ``at``.
 
-        return marks(self.folder.parent.parent, self._rows)
+        Raises
+        ------
+        BadInput
+            Where a file of marks holds something else.
+        """
+        from evalbench.explorer.mark_files import marks_of
+
+        return marks_of(self.folder)
 
     def distribution(self, column: str, where: str = "", bins: int = BINS) -> pd.DataFrame:
         """How many items have which value of a column: all, and those that a filter leaves.
@@ -222,8 +228,10 @@ def open_run(run: str | Path) -> Run:
     Raises
     ------
     BadInput
-        If it is not the folder of a finished run, or DuckDB is missing (``pip install 'evalbench[view]'``).
+        If it is not the folder of a finished run (what it is at, or where it stopped, is said), or DuckDB is missing (``pip install 'evalbench[view]'``).
     """
     from evalbench import workbench
 
-    return Run(run_folder(str(run), workbench.reports()))
+    folder = run_folder(str(run), workbench.reports())
+    refuse_unfinished(folder)
+    return Run(folder)

@@ -73,13 +73,13 @@ QUESTIONS: dict[str, Callable[[Explorer, Values], Any]] = {
     "items": _items,
     "item": _item,
     "history": lambda e, v: history(e, _text(v, "run"), _whole(v, "row", 0)),
-    "marks": lambda e, v: answers.marks(e.reports, _of(e, v), _text(v, "row")),
+    "marks": lambda e, v: answers.marks(_of(e, v), *(_text(v, name) for name in ("row", "where", "sort", "annotator"))),
     "distribution": lambda e, v: distribution(_of(e, v), _text(v, "column"), _text(v, "where")),
     "compare": _compare,
     "difference": lambda e, v: answers.difference(*_sides(e, v)),
     "standing": lambda e, v: answers.stands(_of(e, v), _text(v, "where"), _text(v, "options")),
     "code": lambda e, v: answers.code(_of(e, v).folder, _text(v, "where"), _text(v, "sort"), _text(v, "options")),
-    "mark": lambda e, v: marks.save(e.reports, _of(e, v), v),
+    "mark": lambda e, v: marks.save(_of(e, v), v),
 }
 WRITES = {"mark"}
 """Questions that write; the others change nothing."""

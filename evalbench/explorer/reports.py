@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,7 +82,7 @@ class Explorer:
         ]  # fmt: skip
         for one in found:
             if one["status"] == RUNNING:
-                one.update(
-                    {name: value for name, value in live(self.reports / one["run"]).items() if name in ("status", "at")}
-                )
+                with contextlib.suppress(BadInput):  # it was removed, or is being written, meanwhile
+                    now = live(self.reports / one["run"])
+                    one.update(status=now["status"], at=now["at"])
         return sorted(found, key=lambda line: str(line["started"]), reverse=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench.errors import BadInput
 from evalbench.explorer.conditions import CALL_ID, as_text, condition
 from evalbench.explorer.database import PLACE, Column, Database, quoted
+from evalbench.explorer.mark_files import marked
 from evalbench.readers import runs
 
 if TYPE_CHECKING:
@@ -184,6 +185,10 @@ class Rows:
             which = "; ".join(", ".join(f"{n}={v}" for n, v in zip(self.by, row[1:], strict=True)) for row in found)
             raise BadInput(f"{len(found)} items have {said}: {which or 'the id is not unique'}")
         return int(found[0][0])
+
+    def marked(self, words: Sequence[str]) -> list[int]:
+        """The places of the items that a reader marked so; see :func:`evalbench.explorer.mark_files.marked`."""
+        return marked(self.folder, words)
 
     def own_column(self, name: str) -> Column:
         """A column of the items themselves.

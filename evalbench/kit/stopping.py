@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from evalbench.core import progress
 from evalbench.core.arrays import Floats
 from evalbench.core.betting import ALPHA, BOUND, ConfidenceSequence, confidence_sequence, log_evalues, looks
 from evalbench.core.seeds import keys
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BATCH = 16
+_SAID_UP_TO = 20_000
 PLAN = "plan.json"
 EVIDENCE = "evidence"
 """The table of the path of the evidence."""
@@ -247,7 +249,18 @@ sequence, which holds whenever one stops.
         outcomes = np.append(outcomes, found)
         if _evalues(plan, outcomes)[-1] >= threshold:
             break
+        _say_so_far(plan, outcomes)
     return stopped_at(plan, outcomes)
+
+
+def _say_so_far(plan: Plan, outcomes: Floats) -> None:
+    """Of a run that is followed the mean so far, whose interval holds whenever one looks; of many outcomes it takes too long."""
+    known = int((~np.isnan(outcomes)).sum())
+    if not (os.environ.get(progress.FILE) and known and len(outcomes) <= _SAID_UP_TO):
+        return
+    path = confidence_sequence(outcomes, [len(outcomes)], alpha=plan.alpha, bound=plan.bound)
+    value, low, high = (float(column[-1]) for column in path[1:])
+    progress.so_far("mean", value, low, high, known, len(outcomes) - known, len(plan.order))
 
 
 METHOD = (

@@ -7,6 +7,7 @@
 ``unscored=``          empty or null; ``unscored!=`` neither
 ``question~refund``    the text contains it, in any case
 ``light=red``          of groups that have a figure with this light
+``mark=wrong``         that a reader marked so; ``mark=`` by nobody, ``mark!=`` by somebody
 ``refund``, ``"a b"``  contained in any text of the item
 ``-TERM``              all others
 =====================  ========================================================

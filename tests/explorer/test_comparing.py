@@ -502,3 +502,11 @@ def test_a_pair_is_kept_while_it_is_sorted_and_made_anew_with_the_run(tmp_path: 
     assert paired(rows, rows, ("model=oak", "model=birch"), "score", " ") is first
     (tmp_path / "run" / "results.json").touch()
     assert paired(rows, rows, ("model=oak", "model=birch"), "score") is not first
+
+
+def test_scores_on_other_scales_are_higher_and_never_better(reports: Path) -> None:
+    record(whole("human_correlation"), reports / "human_correlation" / "run")
+    run = open_run(reports / "human_correlation" / "run")
+    found = run.compare(left="scorer=f1_score", right="scorer=length")
+    assert found.metric == "score"
+    assert set(found.items["verdict"]) <= {"higher", "lower", "same"}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,13 +17,11 @@ from evalbench.runs.record import record
 
 pytest.importorskip("duckdb", reason="peer not importable: duckdb")
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
-uvicorn = pytest.importorskip("uvicorn", reason="peer not importable: uvicorn")
+pytest.importorskip("uvicorn", reason="peer not importable: uvicorn")
 
-from evalbench.explorer.reports import Explorer  # noqa: E402
-from evalbench.explorer.server import app  # noqa: E402
+from served_explorer import Served, watched  # noqa: E402
 
 pytestmark = pytest.mark.browser
-TOKEN = "token-of-a-test"
 
 
 @pytest.fixture(scope="module")
@@ -34,28 +30,6 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("confidence", "needle"):
         record(whole(name), made / name / "run")
     return made
-
-
-class Served:
-    """A server of the runs below a folder, in a thread; runs that are written later are seen too."""
-
-    def __init__(self, reports: Path) -> None:
-        import socket
-
-        self.reports = reports
-        listening = socket.create_server(("127.0.0.1", 0))
-        host = f"127.0.0.1:{listening.getsockname()[1]}"
-        self.address = f"http://{host}/{TOKEN}/"
-        self._server = uvicorn.Server(uvicorn.Config(app(Explorer(reports), TOKEN, [host]), log_level="error"))
-        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listening]}, daemon=True)
-        self._thread.start()
-        give_up = time.monotonic() + 30
-        while not self._server.started and time.monotonic() < give_up:
-            time.sleep(0.02)
-
-    def end(self) -> None:
-        self._server.should_exit = True
-        self._thread.join(20)
 
 
 @pytest.fixture(scope="module")
@@ -69,17 +43,8 @@ def served(reports: Path) -> Iterator[Served]:
 def page(browser: Any) -> Iterator[Any]:
     """A page whose errors fail the test, and which may ask its own server only."""
     opened = browser.new_page(viewport={"width": 1240, "height": 900})
-    errors: list[str] = []
-    opened.on("pageerror", lambda error: errors.append(str(error)))
-    opened.on(
-        "request",
-        lambda request: (
-            errors.append(request.url) if TOKEN not in request.url and not request.url.startswith("data:") else None
-        ),
-    )
-    yield opened
-    opened.close()
-    assert errors == []
+    with watched(opened):
+        yield opened
 
 
 def test_from_all_runs_to_the_items_of_a_group_to_one_item_and_back(page: Any, served: Served) -> None:

@@ -1,5 +1,6 @@
 import { ask, Fault } from "./ask.js";
 import { cell, copy, el, lamp, number, visible } from "./dom.js";
+import { marked } from "./mark.js";
 import { go, term, withValue } from "./state.js";
 
 function interval(row) {
@@ -83,7 +84,7 @@ export async function head(run, now) {
   const line = `evalbench view ${run.run}${now.where ? ` --items '${now.where.replaceAll("'", "'\\''")}'` : ""}`;
   return el("header", {},
     el("p", { class: "eb-small" }, run.packed ? visible(`${run.run}, packed: ${run.packed} · `) : globalThis.evalbenchFramed ? run.run : [el("a", { href: "#" }, "All runs"), ` › ${run.run} · `],
-      run.page && el("a", { href: run.packed ? "report.html" : `report?run=${encodeURIComponent(run.run)}`, target: "_blank", rel: "noopener" }, "its page")),
+      run.page && el("a", { href: run.packed ? "report.html" : `report?run=${encodeURIComponent(run.run)}`, target: "_blank", rel: "noopener" }, "its page"), marked(run)),
     el("h1", {}, run.question),
     el("p", { class: "answer", dir: "auto" }, lamp(run.light), " ", visible(run.answer?.answer ?? run.sentence)),
     el("details", { open: false }, el("summary", {}, `Figures (${run.figures.length})`), figures(run, run.figures, now)),

@@ -11,7 +11,8 @@ const place = document.getElementById("item");
 let near = { at: null, previous: null, next: null };
 let shown = ""; // the item on the screen
 let asked = 0; // an answer that comes late is not shown
-let keys = () => {}; // of the mark's form
+const none = () => {};
+let keys = none; // of the mark's form; none while another item is on its way, or its mark would be the old one's
 let from = null; // what had the focus before the item was opened
 
 // The rows of a comparison, whose order is not that of the filter.
@@ -29,6 +30,7 @@ function neighbour(by) {
 // Another item; the list behind it turns to its page.
 function step(to, by = 0) {
   if (to === null) return;
+  keys = none;
   if (to instanceof Element) {
     to.click();
     return;
@@ -70,6 +72,7 @@ function earlier(run, row) {
 
 // One item with everything behind it.
 export async function item(run, now) {
+  keys = none;
   if (!now.item) {
     asked += 1;
     if (place.open) place.close();
@@ -82,7 +85,7 @@ export async function item(run, now) {
   const [found, other, mark] = await Promise.all([
     ask("item", { run: run.run, row: now.item, where: now.where, sort: now.sort, blind: blind ? "true" : "" }),
     now.pair && !blind ? ask("item", { run: now.with || run.run, row: now.pair }) : null,
-    marking(run, now, () => item(run, state())),
+    marking(run, now),
   ]);
   if (mine !== asked) return;
   if (!blind) saw(run.run, now.item);
@@ -106,6 +109,7 @@ export async function item(run, now) {
     other ? beside(run, now, found, other) : [
       blind ? null : evidence(run, found),
       Object.entries(found.tables).sort(([, a], [, b]) => rank(run, a) - rank(run, b)).map(([name, rows]) => table(run, name, rows, found.place)),
+      blind ? fields(found.item) : null,
       blind ? el("p", { class: "eb-small" }, "Blind: scores, verdicts, calls, and who answered are not shown.")
         : el("details", { open: true }, el("summary", {}, el("h3", {}, "scores")), fields(found.item, []))],
     blind || globalThis.evalbenchPack ? null : earlier(run, now.item),
@@ -125,8 +129,11 @@ place.addEventListener("close", () => {
   if (state().item) go({ item: "", pair: "" });
 });
 window.addEventListener("keydown", (event) => {
-  if (!place.open || ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName)) return;
-  if (/^[0-3]$/u.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) keys(event.key);
+  if (!place.open || event.target.matches?.("input:not([type=checkbox]), textarea, select")) return;
+  if (/^[0-3]$/u.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey && !event.repeat) {
+    event.preventDefault(); // it is not typed into the field of the name that may be asked for
+    keys(event.key);
+  }
   if (event.key === "j" || event.key === "ArrowRight") step(neighbour(1), 1);
   if (event.key === "k" || event.key === "ArrowLeft") step(neighbour(-1), -1);
 });

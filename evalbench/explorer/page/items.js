@@ -1,5 +1,6 @@
 import { ask } from "./ask.js";
 import { cell, el, fill, number } from "./dom.js";
+import { isBlind } from "./mark.js";
 import { go } from "./state.js";
 
 export const PAGE = 100;
@@ -31,6 +32,7 @@ function chooser(run, shown) {
 }
 
 export function columnsOf(run, now) {
+  if (isBlind()) return run.read_blind;
   try {
     const asked = JSON.parse(now.columns ?? "");
     return asked.filter((name) => run.columns.some((column) => column.name === name && column.table === "items"));
@@ -58,7 +60,7 @@ export async function items(place, run, now) {
     el("div", { class: "bar" },
       el("p", { role: "status" }, count),
       last > 0 && el("div", { class: "turn" }, turn(page - 1, "Previous"), el("span", {}, `Page ${page + 1} of ${number(last + 1)}`), turn(page + 1, "Next")),
-      chooser(run, shown)),
+      isBlind() ? null : chooser(run, shown)),
     found.n ? el("div", { class: "eb-scroll table", tabindex: "0", role: "region", "aria-label": "Items" },
       el("table", { class: "rows items" }, el("thead", {}, el("tr", {}, shown.map((name) => header(run, name, now)))), el("tbody", {}, body)))
       : el("p", {}, "No item fits the filter."));

@@ -88,4 +88,5 @@ async function draw() {
 }
 
 window.addEventListener("hashchange", draw);
+window.addEventListener("blind", () => { drawn = ""; draw(); });
 draw();

@@ -173,7 +173,7 @@ async def _collect(
         within = rationing.in_order(spent, first_of)
         needed = sum(key not in known for key in within)
         bar = stack.enter_context(progress_bar(len(within), progress if needed else False, _what(requests, plan)))
-        bar.skip(len(within) - needed)
+        bar.skip([known[key] for key in within if key in known])
         fresh: dict[str, Reply] = {}
         for wave in rationing.waves(spent, within, first_of, plan.target, ChainMap(fresh, known), plan.max_reasks):
             missing = [key for key in wave if key not in known]
@@ -224,7 +224,7 @@ async def _unanswered(
             if keeping is not None:
                 mine = keeping.claim(part)
                 look_up(part)  # after the claim: whoever gave it up may have kept a reply just before
-                bar.skip(sum(key in known for key in part))
+                bar.skip([known[key] for key in part if key in known])
             for key in part:
                 if key in known:
                     continue

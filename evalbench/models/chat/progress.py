@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from functools import lru_cache
+from typing import Any, Literal, Protocol, get_origin
+
+from pydantic import BaseModel
 
 from evalbench.core import progress as core
 from evalbench.models.exchange import Reply
@@ -16,7 +19,7 @@ from evalbench.models.redact import printable
 class Progress(Protocol):
     """What a batch reports about itself."""
 
-    def skip(self, count: int) -> None: ...
+    def skip(self, replies: Sequence[Reply]) -> None: ...
     def add(self, reply: Reply) -> None: ...
     def wait(self, count: int) -> None: ...
 
@@ -27,13 +30,13 @@ class _Counted:
     def __init__(self, replies: core.Replies, told: bool = False) -> None:
         self._replies, self._told = replies, told
 
-    def skip(self, count: int) -> None:
-        self._replies.done += count
+    def skip(self, replies: Sequence[Reply]) -> None:
+        self._replies.keep(verdict_of(reply) for reply in replies)
         self._tell()
 
     def add(self, reply: Reply) -> None:
         tokens = (reply.tokens_in or 0) + (reply.tokens_out or 0)
-        self._replies.add(tokens, reply.cost, reply.unscored or "")
+        self._replies.add(tokens, reply.cost, reply.unscored or "", verdict_of(reply))
         self._tell()
 
     def wait(self, count: int) -> None:
@@ -53,9 +56,9 @@ class _Bar:
         self._tokens = self._failed = 0
         self._cost: float | None = 0.0
 
-    def skip(self, count: int) -> None:
-        self._bar.initial += count
-        self._bar.n += count
+    def skip(self, replies: Sequence[Reply]) -> None:
+        self._bar.initial += len(replies)
+        self._bar.n += len(replies)
         self._bar.refresh()
 
     def add(self, reply: Reply) -> None:
@@ -95,6 +98,29 @@ def progress_bar(total: int, shown: bool | None, what: str = "asking") -> Iterat
             yield _Counted(replies)
     else:
         yield _Counted(replies)
+
+
+def verdict_of(reply: Reply) -> str:
+    """What a reply says, where its value has a field of a closed list of answers; empty where it has none.
+
+    Examples
+    --------
+    >>> from typing import Literal
+    >>> from pydantic import create_model
+    >>> from evalbench.models.exchange import Request
+    >>> said = create_model("Verdict", reason=(str, ...), label=(Literal["YES", "NO"], ...))(reason="so", label="NO")
+    >>> verdict_of(Reply(request=Request("Is it so?"), model="m", host="h", value=said))
+    'NO'
+    """
+    field = _closed(type(reply.value)) if reply.value is not None else ""
+    return str(getattr(reply.value, field)) if field else ""
+
+
+@lru_cache(maxsize=256)
+def _closed(schema: type[BaseModel]) -> str:
+    """The first field of a schema whose value is one of a list, or true or false."""
+    fields = schema.model_fields.items()
+    return next((name for name, one in fields if get_origin(one.annotation) is Literal or one.annotation is bool), "")
 
 
 def _watched() -> bool:

@@ -1,0 +1,78 @@
+"""A shipped notebook in JupyterLab: all its cells are run, and the explorer is its last output."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from evalbench.cli import group
+
+pytest.importorskip("jupyterlab", reason="peer not importable: jupyterlab")
+pytest.importorskip("anywidget", reason="peer not importable: anywidget")
+pytest.importorskip("duckdb", reason="peer not importable: duckdb")
+
+pytestmark = pytest.mark.browser
+PORT = 18_899
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[str]:
+    """The address of a JupyterLab over a workbench of its own."""
+    made = CliRunner().invoke(group, ["init", str(tmp_path / "bench")])
+    assert made.exit_code == 0, made.output
+    words = [
+        "-m",
+        "jupyter",
+        "lab",
+        "--allow-root",
+        "--no-browser",
+        f"--port={PORT}",
+        "--IdentityProvider.token=t",
+        f"--notebook-dir={tmp_path / 'bench'}",
+    ]
+    own = {
+        "HOME": str(tmp_path),
+        "JUPYTER_CONFIG_DIR": str(tmp_path / "config"),
+        "IPYTHONDIR": str(tmp_path / "ipython"),
+    }
+    with (
+        (tmp_path / "log").open("w") as log,
+        subprocess.Popen([sys.executable, *words], stdout=log, stderr=log, env=os.environ | own) as server,
+    ):
+        address = f"http://127.0.0.1:{PORT}/"
+        give_up = time.monotonic() + 60
+        while time.monotonic() < give_up:
+            try:
+                urllib.request.urlopen(f"{address}api?token=t", timeout=2)
+                break
+            except OSError:
+                time.sleep(0.3)
+        yield address
+        server.terminate()
+
+
+@pytest.mark.timeout(240)
+def test_the_last_cell_of_a_shipped_notebook_is_the_explorer(browser: Any, lab: str) -> None:
+    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    page.goto(f"{lab}lab/tree/notebooks/needle.ipynb?token=t")
+    page.locator(".jp-Notebook .cm-content").first.wait_for(timeout=60_000)
+    page.get_by_text("| Idle").wait_for(timeout=60_000)
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_text("Run All Cells", exact=True).click()
+    page.get_by_text("evalbench run needle").wait_for(timeout=120_000)  # what record(result) prints
+    page.locator(".jp-Cell").last.scroll_into_view_if_needed()
+    frame = page.frame_locator("iframe[title=Explorer]")
+    frame.locator("[data-row]").first.wait_for(timeout=120_000)
+    frame.get_by_text("1\u202f600 items").wait_for()
+    frame.get_by_role("button", name="Thresholds").click()
+    frame.get_by_role("heading", name="The light stays").wait_for()
+    page.close()
