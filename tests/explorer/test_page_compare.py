@@ -196,6 +196,16 @@ def test_another_score_a_filter_and_a_fault_are_said(page: Any, address: str) ->
     page.get_by_role("heading", name="Items by n_statements: oak − fern").wait_for()
 
 
+def test_a_blind_reader_sees_no_comparison(page: Any, address: str) -> None:
+    page.goto(f"{address}#run=rag_generation%2Frun&item=3")
+    page.get_by_label("blind").check()
+    page.get_by_text("Blind: scores").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Compare", exact=True).click()
+    page.get_by_text("Blind: a comparison shows scores").wait_for()
+    assert page.locator("button.pairs").count() == 0
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(1240, "light"), (1240, "dark"), (400, "light"), (400, "dark")])
 def test_axe_finds_no_violation_and_nothing_scrolls_sideways(
     browser: Any, address: str, width: int, scheme: Any

@@ -1,5 +1,6 @@
 import { ask, Fault } from "./ask.js";
 import { cell, copy, el, fill, number, visible } from "./dom.js";
+import { isBlind } from "./mark.js";
 import { go, term } from "./state.js";
 
 const PAGE = 100; // as the server gives them
@@ -163,6 +164,10 @@ function keyed(event) {
 
 // Two runs, or two groups of one, item by item, the largest changes first.
 export async function compare(place, run, given) {
+  if (isBlind()) {
+    fill(place, el("p", {}, "Blind: a comparison shows scores, and who answered. It is here again when an item is read with its scores."));
+    return;
+  }
   const now = sides(run, given);
   const others = (await ask("runs")).filter((one) => one.study === run.study && one.light && one.run !== run.run);
   const groups = groupsOf(run);

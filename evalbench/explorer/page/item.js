@@ -89,6 +89,7 @@ export async function item(run, now) {
   ]);
   if (mine !== asked) return;
   if (!blind) saw(run.run, now.item);
+  if (other) saw(now.with || run.run, now.pair);
   keys = mark.keys;
   place.classList.toggle("blind", blind);
   near = found.near;
