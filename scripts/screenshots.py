@@ -143,7 +143,7 @@ def imported(page: Any, scratch: Path) -> bytes:
 EXPLORED = {
     "exploring": ("confidence", "view=values&where=topic%3Dferries"),
     "exploring_item": ("rag_generation", "item=7"),
-    "exploring_compare": ("human_correlation", "view=compare"),
+    "exploring_compare": ("rag_generation", "view=compare"),
 }
 
 
@@ -158,6 +158,8 @@ def explored(page: Any, reports: Path) -> dict[str, bytes]:
             assert server.stdout is not None
             page.goto("about:blank")
             page.goto(f"{server.stdout.readline().strip()}&{state}")
+            page.locator("nav.tabs").wait_for(timeout=60_000)
+            page.locator("[aria-busy]").wait_for(state="detached", timeout=60_000)
             page.wait_for_timeout(3000)
             found[name] = bytes(page.screenshot())
             server.terminate()

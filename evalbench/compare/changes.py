@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -54,10 +54,10 @@ def changes(
         if column is None:
             return None
         higher = _direction(reference, metric) if _is_of(column, metric, (reference, side)) else None
-        metric, measure = column, Measure(column, (column, f"#{column}"), _mean)
+        metric, measure = column, Measure(column, (column, f"#{column}"), mean)
     parts = [_of_group(reference, side, group, own, unit, measure) for group, own in groups]
     table = pd.concat(parts, ignore_index=True)
-    table["verdict"] = np.where(table.pop("flickers"), FLICKERS, _verdicts(table, higher))
+    table["verdict"] = np.where(table.pop("flickers"), FLICKERS, verdicts(table, higher))
     keys = [c for c in table.columns if c in {*side.by, unit}]
     table = table.assign(size=table["change"].abs().fillna(-1)).sort_values(
         ["size", *keys], ascending=[False, *[True] * len(keys)], kind="stable", ignore_index=True
@@ -66,7 +66,8 @@ def changes(
     return Changes(metric, table.drop(columns="size"), {str(k): int(v) for k, v in counts.items()}, measure.title)
 
 
-def _mean(total: Floats, n: Floats) -> Floats:
+def mean(total: Floats, n: Floats) -> Floats:
+    """A score's mean over the items of a unit that have it; NaN where none has."""
     with np.errstate(all="ignore"):
         return np.where(n > 0, total / n, np.nan)
 
@@ -110,19 +111,19 @@ def _of_group(
             "reference": values[0],
             "side": values[1],
             "change": values[1] - values[0],
-            "flickers": _flickers(rows_before, measure, values[0]) | _flickers(rows_after, measure, values[1]),
-            "what": _moved(counts, *(t[:, [columns.index(c) for c in counts]] for t in (before, after))),
+            "flickers": flickers(rows_before, measure, values[0]) | flickers(rows_after, measure, values[1]),
+            "what": moved(counts, *(t[:, [columns.index(c) for c in counts]] for t in (before, after))),
         }
     )
 
 
-def _flickers(rows: pd.DataFrame, measure: Measure, values: Floats) -> npt.NDArray[np.bool_]:
+def flickers(rows: Container[str], measure: Measure, values: Floats) -> npt.NDArray[np.bool_]:
     """Whether a unit is neither always right nor always wrong on a side with several trials."""
     shares = measure.interval == "wilson" and N_TRIALS in rows
     return (values > 1e-9) & (values < 1 - 1e-9) & shares
 
 
-def _moved(names: Sequence[str], before: Floats, after: Floats) -> list[str]:
+def moved(names: Sequence[str], before: Floats, after: Floats) -> list[str]:
     """The counts that are not the same, in words; of a single one nothing, it is the score itself."""
     if len(names) < 2:
         return [""] * len(before)
@@ -132,7 +133,8 @@ def _moved(names: Sequence[str], before: Floats, after: Floats) -> list[str]:
     ]
 
 
-def _verdicts(table: pd.DataFrame, higher_is_better: bool | None) -> npt.NDArray[Any]:
+def verdicts(table: pd.DataFrame, higher_is_better: bool | None) -> npt.NDArray[Any]:
+    """Whether each unit got better, by its ``reference``, ``side`` and ``change``."""
     up, down = {True: ("better", "worse"), False: ("worse", "better"), None: ("higher", "lower")}[higher_is_better]
     change = table["change"].to_numpy(dtype=float)
     neither = np.isnan(table["reference"].to_numpy(float)) & np.isnan(table["side"].to_numpy(float))

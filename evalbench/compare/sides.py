@@ -100,15 +100,18 @@ class Side:
         return {name: value for name, value in taken(function, self.results["parameters"]).items() if name not in own}
 
 
-def read_side(folder: Path) -> Side:
+def read_side(folder: Path, items: pd.DataFrame | None = None) -> Side:
     """A finished run as a side.
+
+    - ``items``: Some of its items, where not all are needed; by default they are read.
 
     Raises ``BadInput`` if the folder is not that of a finished run.
     """
     run = read_run(folder) if (folder / RUN_JSON).is_file() else {}
     if run.get("status") not in FINISHED:
         raise BadInput(f"{folder}: not the folder of a finished run (status {run.get('status', 'unknown')})")
-    return Side(folder.name, read_results(folder), run, read_items(folder), folder=folder)
+    found = read_items(folder) if items is None else items
+    return Side(folder.name, read_results(folder), run, found, folder=folder)
 
 
 def selected(side: Side, wanted: dict[str, str], option: str) -> Side:

@@ -95,12 +95,19 @@ def marks(rows: Rows, row: str, where: str, sort: str, annotator: str) -> dict[s
 
 
 def compare(
-    left: Rows, right: Rows, groups: tuple[str, str], metric: str, where: str, verdict: str, offset: int
+    left: Rows, right: Rows, groups: tuple[str, str], metric: str, where: str, verdict: str, sort: str, offset: int
 ) -> dict[str, Any]:
-    """A page of the units of two sides, the largest changes first, with the figures of all of them."""
-    from evalbench.explorer.comparing import compared, page_of
+    """A page of the pairs of two sides, the largest changes first."""
+    from evalbench.explorer.comparing import page_of
 
-    return page_of(compared(left, right, groups, metric, where), left, right, groups, verdict, offset, PAGE)
+    return page_of(left, right, groups, metric, where, verdict=verdict, sort=sort, offset=offset, limit=PAGE)
+
+
+def difference(left: Rows, right: Rows, groups: tuple[str, str], metric: str, where: str) -> dict[str, Any]:
+    """The figures of two sides, with interval and p."""
+    from evalbench.explorer.comparing import difference_of
+
+    return difference_of(left, right, groups, metric, where)
 
 
 def stands(rows: Rows, where: str, options: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from evalbench.errors import BadInput
 
 if TYPE_CHECKING:
     import duckdb
+    import pandas as pd
 
 PLACE = "file_row_number"
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "FLOAT", "DOUBLE", "DECIMAL")  # fmt: skip
@@ -34,18 +35,19 @@ class Column(NamedTuple):
 class Database:
     """Views by name.
 
-    - ``files``: The file of each view; all in the folder of one run.
+    - ``files``: The file of each view; nothing else is read.
+    - ``memory``: The most that it may use.
 
     Raises ``BadInput`` if a file cannot be read, or DuckDB is missing.
     """
 
-    def __init__(self, files: dict[str, Path]) -> None:
+    def __init__(self, files: dict[str, Path], memory: str = _MEMORY) -> None:
         try:
             import duckdb
         except ImportError:
             raise BadInput("the explorer needs DuckDB: pip install 'evalbench[view]'") from None
         self._root = duckdb.connect(
-            ":memory:", config={"memory_limit": _MEMORY, "autoinstall_known_extensions": "false"}
+            ":memory:", config={"memory_limit": memory, "autoinstall_known_extensions": "false"}
         )
         for name, file in files.items():
             source = str(file).replace("'", "''")
@@ -78,6 +80,24 @@ class Database:
         found = self._run(sql, values)
         names = ["row" if d[0] == PLACE else str(d[0]) for d in found.description or ()]
         return [{n: as_json(v) for n, v in zip(names, row, strict=True)} for row in found.fetchall()]
+
+    def arrays(self, sql: str, values: Sequence[Any] = ()) -> dict[str, Any]:
+        """The columns of a query as arrays of numpy; those with nulls are masked."""
+        return dict(self._run(sql, values).fetchnumpy())
+
+    def keep(self, name: str, rows: str | pd.DataFrame, values: Sequence[Any] = ()) -> None:
+        """A table in memory of this name: the rows of a query, or of a frame; one that has the name already is replaced."""
+        cursor = self._root.cursor()
+        if not isinstance(rows, str):
+            cursor.register("given_rows", rows)
+            cursor.execute(f"CREATE OR REPLACE TABLE {quoted(name)} AS SELECT * FROM given_rows")
+            cursor.unregister("given_rows")
+            return
+        self._run(f"CREATE OR REPLACE TABLE {quoted(name)} AS {rows}", values)
+
+    def drop(self, name: str) -> None:
+        """Forget a table in memory."""
+        self._run(f"DROP TABLE IF EXISTS {quoted(name)}", ())
 
     def _run(self, sql: str, values: Sequence[Any]) -> duckdb.DuckDBPyConnection:
         import duckdb

@@ -103,6 +103,9 @@ class Run:
     ) -> Compared:
         """This run and another one of the study, or two of its groups, item by item.
 
+        Items are paired by the id and by the groups that are free on both sides; several items of one id and group count as
+        one.
+
         Parameters
         ----------
         other : Run, str or Path
@@ -110,20 +113,50 @@ class Run:
         left, right : str
             The group of each side, such as ``"model=oak"``; by default all.
         metric : str
-            The figure, or column of the items, by which they are ranked; by default the study's first.
+            The figure that is a function of sums over items, or the column of numbers, yes and no, by which they are compared; by
+            default the first that differs, those of the study before columns.
         where : str
-            A filter of the left side. What was chosen after looking is no test, and ``notes`` say so.
+            A filter: only pairs of which one item fits it. What was chosen after looking is no test, and ``notes`` say so.
 
         Returns
         -------
         Compared
-            ``figures`` (differences right − left with intervals) and ``items`` (``left``, ``right``, ``change`` and ``verdict``
-            of each item that both have, the largest changes first), as DataFrames; ``notes``, ``names``, ``only``.
+            Two DataFrames: ``items``, a row for each pair and for each item that only one side has, the largest changes first, with
+            ``left``, ``right``, ``change`` (right − left, in the units of the score) and ``verdict``; ``figures``, the differences
+            with 95 % intervals and p-values.  And ``metric``, ``names``, ``only``, ``notes``; see
+            :class:`evalbench.explorer.comparing.Compared`.
 
         Raises
         ------
         BadInput
-            Where both are the same, or cannot be compared.
+            For a filter or a group that cannot be read, an unknown metric, two studies, sides without a common group, and where
+            both sides are the same.
+
+        Notes
+        -----
+        A change is NaN where a side has no item or no value, and where the runs read different data and another question,
+        reference or source has the id (``inputs differ``).  Items *flicker* where the trials of a side disagree on right and wrong.  Figures
+        are those of ``evalbench compare``: differences over the units that both have, paired bootstrap, swaps within units, Holm's
+        adjustment; of a column that is not a figure, the difference of its means, or of the shares of yes, is the first row, by the same
+        tests.  Of more than 10 000 pairs the figures are those of 10 000, drawn evenly, and ``notes`` say so.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import pandas as pd
+        >>> import evalbench
+        >>> from evalbench.runs.record import record
+        >>> models, outputs = ["oak", "birch"] * 3, ["at noon", "noon", "seven", "at seven", "no", "no"]
+        >>> table = pd.DataFrame({"id": [*"aabbcc"], "model": models, "output": outputs, "reference": ["noon"] * 2 + ["seven"] * 2 + ["no"] * 2})
+        >>> data = evalbench.load({"items": table}, study="text_metrics")
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> _ = record(evalbench.text_metrics.evaluate(data, metrics=["exact_match"]), folder)
+        >>> found = evalbench.open_run(folder).compare(left="model=oak", right="model=birch")
+        >>> found.items[["id", "left", "right", "change", "verdict"]].values.tolist()
+        [['a', 0.0, 1.0, 1.0, 'better'], ['b', 1.0, 0.0, -1.0, 'worse'], ['c', 1.0, 1.0, 0.0, 'same']]
+        >>> found.figures[["title", "difference", "n", "outcome"]].values.tolist()
+        [['exact_match', 0.0, 3, 'no difference shown']]
         """
         from evalbench.explorer.comparing import compared
 

@@ -55,11 +55,15 @@ def _item(explorer: Explorer, values: Values) -> Any:
     return answers.item(_of(explorer, values), *place, blind=_text(values, "blind") == "true")
 
 
-def _compare(explorer: Explorer, values: Values) -> Any:
+def _sides(explorer: Explorer, values: Values) -> tuple[Rows, Rows, tuple[str, str], str, str]:
     sides = _of(explorer, values), explorer.rows(_text(values, "with") or _text(values, "run"))
     groups = _text(values, "left"), _text(values, "right")
-    metric, where, verdict = (_text(values, name) for name in ("metric", "where", "verdict"))
-    return answers.compare(*sides, groups, metric, where, verdict, _whole(values, "offset", 0))
+    return *sides, groups, _text(values, "metric"), _text(values, "where")
+
+
+def _compare(explorer: Explorer, values: Values) -> Any:
+    verdict, sort = _text(values, "verdict"), _text(values, "sort")
+    return answers.compare(*_sides(explorer, values), verdict, sort, _whole(values, "offset", 0))
 
 
 QUESTIONS: dict[str, Callable[[Explorer, Values], Any]] = {
@@ -72,6 +76,7 @@ QUESTIONS: dict[str, Callable[[Explorer, Values], Any]] = {
     "marks": lambda e, v: answers.marks(_of(e, v), *(_text(v, name) for name in ("row", "where", "sort", "annotator"))),
     "distribution": lambda e, v: distribution(_of(e, v), _text(v, "column"), _text(v, "where")),
     "compare": _compare,
+    "difference": lambda e, v: answers.difference(*_sides(e, v)),
     "standing": lambda e, v: answers.stands(_of(e, v), _text(v, "where"), _text(v, "options")),
     "code": lambda e, v: answers.code(_of(e, v).folder, _text(v, "where"), _text(v, "sort"), _text(v, "options")),
     "mark": lambda e, v: marks.save(_of(e, v), v),

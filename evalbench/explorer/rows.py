@@ -105,13 +105,16 @@ class Rows:
 
     def frame(self, where: str = "", sort: str = "", sample: int | None = None) -> pd.DataFrame:
         """The items that a filter leaves, with the types that their file gives them; see :meth:`places`."""
+        if not where.strip() and not sort and (sample is None or self.n <= sample):
+            return runs.read_frame(self.folder / runs.ITEMS)
+        return self.at(self.places(where, sort, sample))
+
+    def at(self, places: Sequence[int]) -> pd.DataFrame:
+        """The items at these places of the file, with the types that it gives them."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        path = self.folder / runs.ITEMS
-        if not where.strip() and not sort and (sample is None or self.n <= sample):
-            return runs.read_frame(path)
-        taken = pq.read_table(path).take(pa.array(self.places(where, sort, sample), type=pa.int64()))
+        taken = pq.read_table(self.folder / runs.ITEMS).take(pa.array(places, type=pa.int64()))
         frame: pd.DataFrame = taken.to_pandas()
         return frame.reset_index(drop=True)
 

@@ -17,7 +17,7 @@ from timing import alone
 
 pytest.importorskip("duckdb", reason="peer not importable: duckdb")
 
-from evalbench.explorer import answers
+from evalbench.explorer import answers, comparing
 from evalbench.explorer.distributions import distribution
 from evalbench.explorer.pack import pack
 from evalbench.explorer.rows import Rows
@@ -25,6 +25,7 @@ from evalbench.runs.kernel import peak_memory_mb
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.timeout(600)]
 MILLION, PACKED = 1_000_000, 100_000
+GROUPS = ("model=oak", "model=birch")
 WORDS = "the ferry leaves pier seven at noon and comes back before the tide turns unless a storm is near".split()  # noqa: SIM905 - a sentence
 
 
@@ -63,6 +64,12 @@ def made(folder: Path, n: int) -> Path:
     return folder
 
 
+def compared_anew(rows: Rows) -> object:
+    """The first page of pairs, of which none is kept from before."""
+    comparing._paired.cache_clear()
+    return answers.compare(rows, rows, GROUPS, "", "", "", "", 0)
+
+
 def of_a_million(folder: str) -> dict[str, float]:
     """Seconds of each question, the best of three; and memory."""
     rows = Rows(Path(folder))
@@ -75,6 +82,8 @@ def of_a_million(folder: str) -> dict[str, float]:
         "a word in all texts": lambda more: answers.items(rows, "storm" + more, "", 0, 100),
         "one item": lambda _: answers.item(rows, 777_777, "model=birch", "-f1"),
         "a histogram": lambda _: distribution(rows, "f1", "model=oak"),
+        "two groups, paired": lambda _: compared_anew(rows),
+        "pairs, sorted": lambda _: answers.compare(rows, rows, GROUPS, "", "", "", "-change", 1000),
         "a range with figures and light": lambda _: answers.stands(rows, "f1>=0.2 f1<0.6", ""),
     }
     for i in range(3):
@@ -89,7 +98,7 @@ def test_a_million_items(record: Callable[[Row], None], tmp_path: Path) -> None:
     found = alone(of_a_million, str(made(tmp_path / "reports" / "text_metrics" / "run", MILLION)))
     goals = {
         "first rows": 1, "a sort": 0.5, "a filter": 0.3, "a word in all texts": 1, "one item": 0.5, "a histogram": 0.3,
-        "a range with figures and light": 1,
+        "two groups, paired": 1, "pairs, sorted": 0.5, "a range with figures and light": 1,
     }  # fmt: skip
     for name, goal in goals.items():
         record(at_most(f"explorer, 1 000 000 items: {name}", found[name], goal, "s"))

@@ -234,7 +234,7 @@ def test_two_groups_are_compared_item_by_item(page: Any, served: Served) -> None
     page.get_by_label("By", exact=True).select_option("correct")
     page.get_by_role("heading", name="Items by correct").wait_for()
     page.get_by_role("button", name=re.compile("^lower ")).click()
-    expect(page).to_have_url(re.compile("verdict=lower"))
+    expect(page.get_by_role("button", name=re.compile("^lower "))).to_have_attribute("aria-pressed", "true")
     page.locator("[data-row]").first.press("Enter")
     title = page.locator("#item-title")
     second = page.locator("[data-row]").nth(1).inner_text()

@@ -3,6 +3,7 @@ import { cell, el, fill, lamp, visible } from "./dom.js";
 import { PAGE } from "./items.js";
 import { evidence } from "./evidence.js";
 import { isBlind, marking, saw } from "./mark.js";
+import { beside } from "./pair.js";
 import { fields, ofParts, table } from "./parts.js";
 import { go, state } from "./state.js";
 
@@ -83,16 +84,17 @@ export async function item(run, now) {
   const blind = isBlind();
   const [found, other, mark] = await Promise.all([
     ask("item", { run: run.run, row: now.item, where: now.where, sort: now.sort, blind: blind ? "true" : "" }),
-    now.with && now.pair && !blind ? ask("item", { run: now.with, row: now.pair }) : null,
+    now.pair && !blind ? ask("item", { run: now.with || run.run, row: now.pair }) : null,
     marking(run, now),
   ]);
   if (mine !== asked) return;
   if (!blind) saw(run.run, now.item);
+  if (other) saw(now.with || run.run, now.pair);
   keys = mark.keys;
   place.classList.toggle("blind", blind);
   near = found.near;
   shown = now.item;
-  const title = Object.values(found.place).map(String).join(" · ");
+  const title = Object.entries(found.place).filter(([name, value]) => !other || String(other.place[name]) === String(value)).map(([, value]) => String(value)).join(" · ");
   const names = scores(run, found.item);
   const others = found.others.map((row) => el("tr", {},
     el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => step(row.row) }, cell(run.by.map((name) => row[name]).join(", ")))),
@@ -105,16 +107,14 @@ export async function item(run, now) {
         el("button", { type: "button", disabled: neighbour(1) === null, title: "j", onclick: () => step(neighbour(1), 1) }, "Next"),
         el("button", { type: "button", title: "Esc", onclick: () => place.close() }, "Close"))),
     mark.form,
-    blind ? null : evidence(run, found),
-    Object.entries(found.tables).sort(([, a], [, b]) => rank(run, a) - rank(run, b)).map(([name, rows]) => table(run, name, rows, found.place)),
-    blind ? fields(found.item) : null,
-    blind ? el("p", { class: "eb-small" }, "Blind: scores, verdicts, calls, and who answered are not shown.")
-      : el("details", { open: true }, el("summary", {}, el("h3", {}, "scores")), fields(found.item, [])),
+    other ? beside(run, now, found, other) : [
+      blind ? null : evidence(run, found),
+      Object.entries(found.tables).sort(([, a], [, b]) => rank(run, a) - rank(run, b)).map(([name, rows]) => table(run, name, rows, found.place)),
+      blind ? fields(found.item) : null,
+      blind ? el("p", { class: "eb-small" }, "Blind: scores, verdicts, calls, and who answered are not shown.")
+        : el("details", { open: true }, el("summary", {}, el("h3", {}, "scores")), fields(found.item, []))],
     blind || globalThis.evalbenchPack ? null : earlier(run, now.item),
-    other && el("section", { class: "pair-run" }, el("h2", {}, `In ${now.with}`),
-      el("details", { open: true }, el("summary", {}, el("h3", {}, "scores there")), fields(other.item)),
-      Object.entries(other.tables).map(([name, rows]) => table(run, name, rows, other.place))),
-    found.others.length ? el("details", { open: found.others.length <= 12 }, el("summary", {}, el("h3", {}, `the same item of other groups (${found.others.length})`)),
+    !other && found.others.length ? el("details", { open: found.others.length <= 12 }, el("summary", {}, el("h3", {}, `the same item of other groups (${found.others.length})`)),
       el("div", { class: "eb-scroll", tabindex: "0", role: "region", "aria-label": "Other groups" }, el("table", { class: "rows" },
         el("thead", {}, el("tr", {}, [run.by.join(", ") || "item", ...names].map((name, i) => el("th", { scope: "col", class: i ? "number" : null }, name)))), el("tbody", {}, others)))) : null);
   if (!place.open) {

@@ -23,7 +23,7 @@ function words(text) {
 }
 
 // Where two texts differ, by their longest common run of words; texts of more than 600 words are shown without marks.
-function differences(left, right) {
+export function differences(left, right) {
   const [a, b] = [words(left), words(right)];
   if (a.length > 600 || b.length > 600) return [visible(left), visible(right)];
   const length = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
