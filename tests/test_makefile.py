@@ -136,7 +136,8 @@ def test_the_last_line_says_how_many_passed_and_why_others_were_not_run(
     ]
     lines = subprocess.run(asked, cwd=tmp_path, env=env, capture_output=True, text=True).stdout.splitlines()
     assert re.fullmatch(
-        r"1 test failed, 1 passed in (less than 1|\d+) s; 1 not run: a browser is not installed \(1\)", lines[-1]
+        r"1 test failed, 1 passed in (less than 1 s|(\d+ min )?\d+ s); 1 not run: a browser is not installed \(1\)",
+        lines[-1],
     )
     assert lines[-2].startswith("FAILED test_some.py::test_that_fails - ")
     assert any("AssertionError: the reason" in line for line in lines)
