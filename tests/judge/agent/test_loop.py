@@ -345,6 +345,36 @@ def test_a_faulty_name_is_refused_before_anything_is_asked(name: str) -> None:
         judge([ITEM], by=name, task=SUPPORT)
 
 
+def test_judge_audit_asks_it_and_counts_all_that_a_verdict_costs(fake: FakeEndpoint, tmp_path: Path) -> None:
+    from evalbench import judge_audit, load
+
+    def marks(messages: list[dict[str, Any]]) -> Any:
+        said = {
+            "tool": "verdict",
+            "evidence": [{"passage": 1, "quote": "The code"}],
+            "verdict": {"reason": "so", "mark": 1},
+        }
+        return said if steps_before(messages) else call("calculate", expression="1 + 1")
+
+    fake.says = marks
+    (tmp_path / "right.yaml").write_text(
+        "name: right\ndefinition: Is it right?\nscale: {0: it is not, 1: it is}\n", encoding="utf-8"
+    )
+    items = pd.DataFrame({"id": ["1", "2", "3"], "output": [f"The code is {n}." for n in range(3)]})
+    name = f"agent:{fake.model}"
+    result = judge_audit.evaluate(
+        load({"items": items}, study="judge_audit"),
+        judge=name,
+        criteria_file=str(tmp_path / "right.yaml"),
+        probes=[],
+        repeats=1,
+        n_resamples=50,
+    )
+    assert result.tables["verdicts"]["mark"].tolist() == [1, 1, 1]
+    assert result.tables["verdicts"]["tokens"].tolist() == [120, 120, 120], "two calls of 60 tokens each"
+    assert result.tables["calls"]["step"].tolist() == [1, 2] * 3
+
+
 def test_samples_have_chains_of_their_own(fake: FakeEndpoint, corpus: Path) -> None:
     fake.says = looks_up
     found = asked(fake, f"corpus={corpus}", samples=2)
