@@ -199,7 +199,8 @@ class Court:
         said = step.verdict.model_dump(mode="json")
         reason = said.get("reason", "")
         quotes = [(one.passage, one.quote) for one in step.evidence or ()]
-        why, detail = evidence.faults(reason, quotes, chain.desk.shown)
+        decides = bool(self.task.labels or quotes)  # what only takes a text apart has nothing to prove
+        why, detail = evidence.faults(reason, quotes, chain.desk.shown) if decides else ("", "")
         if why:
             return self._without(chain, why, detail)
         parts = {name: said[name] for name in self.task.parts}

@@ -13,7 +13,7 @@ from tool_endpoint import FakeEndpoint, call, steps_before, verdict
 from evalbench.core import budget, dry
 from evalbench.errors import BadInput
 from evalbench.judge.pairwise import pairwise, pairwise_task
-from evalbench.judge.rag import SUPPORT
+from evalbench.judge.rag import CLAIMS, SUPPORT
 from evalbench.judge.rows import Judgements
 from evalbench.judge.tasks import mark_task
 from evalbench.judge.verdicts import judge
@@ -343,6 +343,14 @@ def test_marks_and_pairs_are_judged_too(fake: FakeEndpoint) -> None:
 def test_a_faulty_name_is_refused_before_anything_is_asked(name: str) -> None:
     with pytest.raises(BadInput, match="invalid"):
         judge([ITEM], by=name, task=SUPPORT)
+
+
+def test_what_has_no_labels_needs_no_evidence(fake: FakeEndpoint) -> None:
+    claims = {"claims": [{"sentence": 1, "claim": "Coffee is free."}]}
+    fake.says = lambda messages: {"tool": "verdict", "evidence": [], "verdict": claims}
+    item = {"id": "1", "question": "Is it?", "sentences": ["Coffee is free."]}
+    found = judge([item], by=f"agent:{fake.model}", task=CLAIMS)
+    assert found.rows[0].parts == claims
 
 
 def test_judge_audit_asks_it_and_counts_all_that_a_verdict_costs(fake: FakeEndpoint, tmp_path: Path) -> None:
