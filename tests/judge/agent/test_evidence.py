@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from generated import one_in_twenty
 
@@ -73,7 +75,7 @@ def test_bm25_is_the_formula() -> None:
     assert Bm25([]).best("x", 3) == []
 
 
-def test_a_corpus_is_a_folder_or_a_table(tmp_path) -> None:
+def test_a_corpus_is_a_folder_or_a_table(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("id,text\n1,The desk opens at nine.\n2,Coffee is free.\n", encoding="utf-8")
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "b.md").write_text("Tea costs two. " * 300, encoding="utf-8")
@@ -92,7 +94,7 @@ def test_only_what_was_opened_may_be_quoted() -> None:
     assert desk.shown[2] == "Coffee is free on Fridays."
 
 
-def test_a_page_is_fetched_once_and_kept(tmp_path) -> None:
+def test_a_page_is_fetched_once_and_kept(tmp_path: Path) -> None:
     fetched: list[str] = []
 
     class Fake:
