@@ -16,7 +16,10 @@ _COLUMNS = ["item_id", "sample", "purpose", "reply", "detail", "model", "step", 
 
 def chains_html(folder: Path) -> Html:
     """A fold with the steps of the first items; of each cause of failure some first.  Empty where no judge looked anything up."""
-    frame = _steps(folder / CALLS)
+    try:
+        frame = _steps(folder / CALLS)
+    except (OSError, ValueError) as error:  # pyarrow's own are both
+        return Html(f"<p>{escape(f'{CALLS} cannot be read: {error}'[:LONGEST])}</p>")
     if frame is None or not len(frame):
         return Html("")
     keys = ["model", "purpose", "item_id", "sample"]

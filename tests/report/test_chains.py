@@ -54,3 +54,10 @@ def test_nothing_is_said_without_such_a_judge(tmp_path: Path) -> None:
     assert chains_html(tmp_path) == ""
     pd.DataFrame({"item_id": ["1"], "reply": ["x"]}).to_parquet(tmp_path / "calls.parquet")
     assert chains_html(tmp_path) == ""
+
+
+def test_a_damaged_table_of_calls_is_said(tmp_path: Path) -> None:
+    (tmp_path / "calls.parquet").write_bytes(b"PAR1<script>")
+    page = chains_html(tmp_path)
+    assert page.startswith("<p>calls.parquet cannot be read")
+    assert "<script>" not in page
