@@ -27,6 +27,9 @@ Unscored = Literal[
     "unparsed",
     "not-recorded",
     "empty-source",
+    "agent-limit",
+    "evidence-not-found",
+    "wrong-arithmetic",
     "budget",
 ]
 REASONS: tuple[str, ...] = tuple(reason for reason in get_args(Unscored) if reason)
@@ -39,7 +42,8 @@ was named that can give the verdict).  In a reply:
 Of an endpoint, after its retries: ``rate-limited`` (429), ``server-error`` (5xx, 408, 409), ``timeout``,
 ``connection``, ``bad-response`` (a 200 that is not a chat completion, and whatever cannot be read); ``rejected``
 (another 4xx), ``content-filter``, ``refused`` (the model's own refusal field), ``unparsed`` (nothing of the expected form
-could be read).  Of a file of verdicts: ``not-recorded``.  Of a supplied source: ``empty-source`` (it has no text to read).  Of a run: ``budget`` (its
+could be read).  Of a file of verdicts: ``not-recorded``.  Of a judge that looks things up: ``agent-limit`` (no verdict within its bounds), ``evidence-not-found`` (it quotes
+what is not in the passages), ``wrong-arithmetic`` (a sum of its reason does not hold).  Of a supplied source: ``empty-source`` (it has no text to read).  Of a run: ``budget`` (its
 limit of calls or cost was reached before; nothing was asked).  A wrong key or an unknown model is not a reason: it raises.
 """
 

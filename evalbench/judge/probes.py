@@ -211,24 +211,31 @@ def _each_time(one: Wanted, by: By) -> Iterator[Wanted]:
 
 def _rows(said: Judgements, batch: Mapping[str, Wanted]) -> Iterator[dict[str, Any]]:
     # What was not asked, since the budget was used up, has no call.
-    calls = {(call["item_id"], call["sample"]): call for call in said.calls.to_dict("records")}
+    calls: dict[tuple[str, int], list[dict[Any, Any]]] = {}
+    for one in said.calls.to_dict("records"):
+        calls.setdefault((one["item_id"], one["sample"]), []).append(one)
     several = {row.id for row in said.rows if row.sample}
     for judgement in said.rows:
-        row, call = batch[judgement.id].row, calls.get((judgement.id, judgement.sample), {})
+        row, call = batch[judgement.id].row, calls.get((judgement.id, judgement.sample), [])
         yield {
             **row,
             "judge": said.judge,
             "mark": _mark(judgement, row["order"]),
             "repeat": str(judgement.sample + 1) if judgement.id in several else row["repeat"],
             "reason": judgement.reason,
-            "tokens": _number(call.get("tokens_in")) + _number(call.get("tokens_out")),
-            "seconds": _number(call.get("seconds")),
-            "cost": _number(call.get("cost")),
-            "prompt": call.get("prompt_hash", ""),
+            "tokens": _total(call, "tokens_in") + _total(call, "tokens_out"),
+            "seconds": _total(call, "seconds"),
+            "cost": _total(call, "cost"),
+            "prompt": call[0].get("prompt_hash", "") if call else "",
             "unscored": judgement.unscored,
             "detail": judgement.detail,
             "call": judgement.id if call else "",
         }
+
+
+def _total(calls: Sequence[Mapping[Any, Any]], column: str) -> float:
+    """Over all calls for one verdict, several where a judge looks things up; NaN where one is not known, or there is none."""
+    return sum(_number(call.get(column)) for call in calls) if calls else math.nan
 
 
 def _number(value: Any) -> float:

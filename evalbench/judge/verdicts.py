@@ -4,6 +4,7 @@
 ``by``                      judge
 ==========================  ==========================================================================
 ``openai/gpt-4o`` …         a language model, asked by a prompt for JSON of a schema
+``agent:MODEL``             a language model that looks things up before it decides, and whose evidence is checked
 ``baseline/lexical``        words, numbers and vectors; never says CONTRADICTION; its verdict is at best grey
 a folder or hub name        a cross-encoder with three labels, for entailment
 ``recorded:FILE``           verdicts of people or of an earlier run, by id (CSV, TSV, JSON Lines, ``calls.parquet``)
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 from evalbench.core.judging_time import judged_at
 from evalbench.errors import BadInput
 from evalbench.judge import offline
+from evalbench.judge.agent.naming import is_agent
 from evalbench.judge.entail import BASELINE, holds_back
 from evalbench.judge.offline import NOT_RECORDED, RECORDED, InProcess, judge_name
 from evalbench.judge.recorded import Recording
@@ -118,6 +120,19 @@ def judge(
         return offline.recorded(checked, by, chosen)
     if by == BASELINE:
         return offline.baseline(checked, chosen)
+    if is_agent(by):
+        from evalbench.judge.agent import loop
+
+        how = loop.Asked(
+            language=language,
+            prompt=prompt,
+            samples=samples,
+            temperature=temperature,
+            max_tokens=max_tokens,
+            seed=seed,
+            units=units or {},
+        )
+        return loop.judged(checked, by, chosen, how, options)
     if is_model_name(by):
         asked = _Asked(language, prompt, samples, temperature, max_tokens, seed, logprobs, units or {})
         return _language_model(checked, by, chosen, asked, options)

@@ -27,6 +27,14 @@ class TokenLogprob(NamedTuple):
     top: tuple[tuple[str, float], ...]
 
 
+class Tool(NamedTuple):
+    """A tool that a model may call; ``parameters`` is the JSON schema of its arguments, as a text."""
+
+    name: str
+    description: str
+    parameters: str
+
+
 @dataclass(frozen=True)
 class Request:
     """One question to a model.
@@ -43,6 +51,7 @@ class Request:
     - ``unit``: The study's item, where ``item_id`` names a question about it: a budget asks all questions of an item
       together.
     - ``asked_at``: Part of the key where it is not empty: what was asked under another name is asked anew.
+    - ``tools``: What the model may call; the reply's text is then the first call, see :mod:`evalbench.models.wire.tool_calls`.
 
     Raises ``BadInput``: With all faults at once.
 
@@ -64,6 +73,7 @@ class Request:
     prompt_hash: str = ""
     unit: str = ""
     asked_at: str = ""
+    tools: tuple[Tool, ...] = ()
 
     def __post_init__(self) -> None:
         messages = as_messages(self.messages)
@@ -95,6 +105,7 @@ class Request:
                     self.logprobs,
                     self.sample,
                     *([self.asked_at] if self.asked_at else []),
+                    *([{"tools": self.tools}] if self.tools else []),
                 ],
                 ensure_ascii=False,
                 separators=(",", ":"),

@@ -28,6 +28,7 @@ from evalbench.readers import runs
 from evalbench.readers.parameters import Parameter, readable_parameters
 from evalbench.readers.runs import ITEMS, NOTEBOOK, PAGE, RUN_JSON
 from evalbench.report.behind import commands_html
+from evalbench.report.chains import chains_html
 from evalbench.report.facts import files, not_read_as, provenance, read_as_html, settings, warnings
 from evalbench.report.history import UNREADABLE
 from evalbench.report.narrative import Heading, Narrative, narrate, stopped_at, without_ansi
@@ -129,6 +130,7 @@ def render(folder: Path) -> Path:
     context["headline"] = figures_html(summary, by, items=place, terms="#term-", decides=deciding_row(source.results))
     context["items"] = items.table
     context["behind"] = commands_html(source.results, str(source.run.get("run_id") or folder.name))
+    context["chains"] = chains_html(folder)
     context["contents"] = [part for part in context["contents"] if place or part.id != "items"]
     page = page_html("report.html.jinja", context)
     page = reachable(page)

@@ -14,6 +14,7 @@ from evalbench import studies
 from evalbench.core.judging_time import AGAIN
 from evalbench.core.judging_time import VARIABLE as JUDGED_AT
 from evalbench.errors import BadInput
+from evalbench.judge.agent.naming import model_behind
 from evalbench.models.names import is_model_name
 from evalbench.readers.runs import FINISHED, RESULTS_JSON, RUN_JSON, read_results, read_run
 from evalbench.runs.run import Plan, plan
@@ -63,7 +64,7 @@ def judged_again(
     if not now:
         raise BadInput(f"{folder}: the run had no judge; name one with --judge")
     wanted = {**before, **(given or {}), "judge": now}
-    if not judged_at and now == then and is_model_name(now):
+    if not judged_at and now == then and is_model_name(model_behind(now)):
         judged_at = datetime.now(UTC).strftime("%Y-%m-%d")
     planned = plan(study, wanted, root)
     _refuse_other_data(planned, results, folder)

@@ -10,6 +10,7 @@ from typing import Any
 
 from evalbench.core.budget import limit_faults
 from evalbench.errors import BadInput
+from evalbench.judge.agent.naming import model_behind
 from evalbench.models.chat.rationing import unpriced
 from evalbench.models.names import is_model_name, model
 from evalbench.runs.run import Plan
@@ -36,5 +37,5 @@ def limited(planned: Plan, max_calls: int | None = None, max_cost: float | None 
 def model_names(values: Mapping[str, Any]) -> list[str]:
     """The language models that parameters name."""
     texts = [text for value in values.values() for text in (value if isinstance(value, list) else [value])]
-    found = [text for text in texts if isinstance(text, str) and is_model_name(text)]
+    found = [name for text in texts if isinstance(text, str) and is_model_name(name := model_behind(text))]
     return [text for text in dict.fromkeys(found) if "#" in text or not text.startswith(("http://", "https://"))]

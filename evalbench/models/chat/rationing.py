@@ -94,6 +94,7 @@ def _bound(request: Request, target: Model, max_reasks: int) -> float:
     """The most that a request can cost: no token is shorter than a byte, and each question anew repeats all."""
     most_in = sum(len(message["content"].encode()) + 16 for message in request.messages)
     most_in += len(schema_text(request.schema).encode()) if request.schema else 0
+    most_in += sum(len("".join(tool).encode()) + 16 for tool in request.tools)
     most_out = tokens.longest_reply(request, target, 0)
     asks = 1 + (max_reasks if request.schema else 0)
     return (accounting.cost(target, most_in + most_out * (asks - 1), most_out) or 0.0) * asks

@@ -10,12 +10,14 @@ from typing import Any
 from evalbench.models.chat.structured import instruction, response_format
 from evalbench.models.endpoint import Model
 from evalbench.models.exchange import Request
+from evalbench.models.wire import tool_calls
 from evalbench.models.wire.transport import Outcome
 
 # What an endpoint may refuse, in the order in which it is left out when the endpoint does not say what it minds.
-_OPTIONAL = ("json_schema", "json_object", "logprobs", "seed", "max_tokens", "temperature")
-_UNNAMED = ("json_schema", "json_object", "logprobs")
+_OPTIONAL = ("tools", "json_schema", "json_object", "logprobs", "seed", "max_tokens", "temperature")
+_UNNAMED = ("tools", "json_schema", "json_object", "logprobs")
 _NAMED_BY = {
+    "tools": re.compile(r"\btools?\b|tool_choice|function.?call", re.IGNORECASE),
     "json_schema": re.compile(r"response_format|json_schema|grammar|schema", re.IGNORECASE),
     "json_object": re.compile(r"response_format|json_object|json mode", re.IGNORECASE),
     "logprobs": re.compile(r"logprobs|log.?prob", re.IGNORECASE),
@@ -49,9 +51,11 @@ def forget(endpoint: str) -> None:
 
 def used(request: Request, left_out: frozenset[str]) -> frozenset[str]:
     """The optional parameters that this request would send, were none of them left out."""
+    by_schema = request.schema is not None and not (request.tools and "tools" not in left_out)
     wanted = {
-        "json_schema": request.schema is not None,
-        "json_object": request.schema is not None and "json_schema" in left_out,
+        "tools": bool(request.tools),
+        "json_schema": by_schema,
+        "json_object": by_schema and "json_schema" in left_out,
         "logprobs": request.logprobs > 0,
         "seed": request.seed is not None,
         "max_tokens": request.max_tokens is not None,
@@ -77,7 +81,12 @@ def payload(
     """The arguments of ``chat.completions.create``."""
     messages = [dict(message) for message in request.messages]
     body: dict[str, Any] = {"model": target.id}
-    if request.schema is not None:
+    if request.tools and "tools" not in left_out:
+        messages = tool_calls.in_own_form(messages)
+        body["tools"] = tool_calls.declared(request.tools)
+        if follow_up and request.schema is not None:  # the model gave no call: a text in the schema will do
+            messages.append(instruction(request.schema))
+    elif request.schema is not None:
         if "json_schema" not in left_out:
             body["response_format"] = response_format(request.schema)
         else:

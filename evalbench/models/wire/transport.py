@@ -16,6 +16,7 @@ from evalbench.core.unscored import Unscored
 from evalbench.models.endpoint import EndpointFault, Model
 from evalbench.models.exchange import TokenLogprob
 from evalbench.models.redact import printable
+from evalbench.models.wire.tool_calls import first_call
 
 if TYPE_CHECKING:
     import openai
@@ -68,7 +69,7 @@ async def send(
     if isinstance(got, Outcome):
         return got
     try:
-        return _completion(got, started, redact)
+        return _completion(got, started, redact, may_call="tools" in payload)
     except Exception as error:  # noqa: BLE001 - the net: whatever one reply holds, the others go on
         return failed("bad-response", unreadable(error, redact), started)
 
@@ -225,8 +226,11 @@ def retry_after(headers: Any) -> float | None:
         return None
 
 
-def _completion(body: bytes, started: float, redact: Callable[[str], str]) -> Outcome:
-    """The first choice of a chat completion, checked by hand: a 200 may hold anything."""
+def _completion(body: bytes, started: float, redact: Callable[[str], str], *, may_call: bool = False) -> Outcome:
+    """The first choice of a chat completion, checked by hand: a 200 may hold anything.
+
+    Where the model may call a tool, its first call is the text.
+    """
 
     def bad(detail: str) -> Outcome:
         return failed("bad-response", detail, started, raw=shown()[:LONGEST_RAW])
@@ -249,7 +253,7 @@ def _completion(body: bytes, started: float, redact: Callable[[str], str]) -> Ou
     def told(value: Any) -> str:
         return redact(_without_surrogates(str(value or "")))
 
-    text = told(message.get("content"))
+    text = told((may_call and first_call(message)) or message.get("content"))
     known: dict[str, Any] = {
         "raw": text,
         "text": without_reasoning(text),

@@ -12,6 +12,7 @@ import pandas as pd
 
 from evalbench import core
 from evalbench.judge import ranking, tasks
+from evalbench.judge.agent.naming import model_behind
 from evalbench.judge.criteria import task_of_criterion
 from evalbench.models import accounting, llm, names, prompts
 from evalbench.models.tokens import estimated
@@ -259,7 +260,7 @@ def _fixed(calls: int, sent: float) -> Range:
 
 
 def _is_asked(by: state.By | None) -> bool:
-    return isinstance(by, str) and llm.is_model_name(by)
+    return isinstance(by, str) and llm.is_model_name(model_behind(by))
 
 
 def is_small(number: int, setting: stages.Setting) -> bool:

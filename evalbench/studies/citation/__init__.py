@@ -125,7 +125,7 @@ def evaluate(
     temperature, max_tokens, sample_method, n_samples, random_state
         See :func:`evalbench.kit.collecting.asked` and :func:`evalbench.kit.sampling.sample_ids`.
     judge : str or callable
-        Who judges support and correctness: a chat model, the folder of a cross-encoder, ``recorded:FILE`` or
+        Who judges support and correctness: a chat model, ``agent:MODEL`` (one that looks things up), the folder of a cross-encoder, ``recorded:FILE`` or
         ``baseline/lexical``, see :func:`evalbench.judge.verdicts.judge`.
     judge_prompt, judge_max_tokens
         A folder of your own prompts ``entailment`` and ``correctness``; longest verdict of a language model.

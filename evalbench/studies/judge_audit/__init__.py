@@ -16,7 +16,7 @@ from typing import Any
 from evalbench import core, kit, readers
 from evalbench.judge.probe_plan import PROBES
 from evalbench.studies.contract import offered
-from evalbench.studies.judge_audit import figures, inputs, learnt, live, method, noise, tables
+from evalbench.studies.judge_audit import beside, figures, inputs, learnt, live, method, noise, tables
 from evalbench.studies.judge_audit.figures import measures as measures
 from evalbench.studies.judge_audit.items import items_of
 from evalbench.studies.judge_audit.summary import EPSILON, summarise
@@ -105,7 +105,7 @@ def evaluate(
     -------
     Result
         ``items``: one row per answer, criterion and judge.  ``tables``: ``agreement``, ``replacing``, ``rates``, ``probes``, ``panel``,
-        ``alike``, ``confusion``, ``kinds``, ``costs``, ``unparsed``, ``texts``, ``reasons``.  ``files``: ``correction.json``, for studies that rest on the judge, and
+        ``alike``, ``confusion``, ``kinds``, ``costs``, ``unparsed``, ``texts``, ``reasons``; ``beside`` where a judge looks things up.  ``files``: ``correction.json``, for studies that rest on the judge, and
         ``anchors.jsonl``: the labelled answers with the judge's marks, by which its drift is measured.
 
     Raises
@@ -131,6 +131,7 @@ def evaluate(
     items = kit.grouping.carried(items, data)
     summary = summarise(items, **kit.taken(summarise, options))
     judges = readings.verdicts["judge"].unique()
+    looked_up = beside.beside_of(items, seed=seed, n_resamples=n_resamples)
     return kit.result_of(
         evaluate,
         data,
@@ -140,8 +141,19 @@ def evaluate(
         judged=kit.collecting.several("judge", judges),
         summary=summary,
         items_of="answers × judges",
-        tables={**tables.tables_of(items, summary, readings, **kit.taken(tables.tables_of, options)), **heard.tables},
-        notes=(*data.notes, *heard.notes, *readings.notes, *remarks, *method.notes(items, readings, labels_drawn)),
+        tables={
+            **tables.tables_of(items, summary, readings, **kit.taken(tables.tables_of, options)),
+            **heard.tables,
+            **({"beside": looked_up} if len(looked_up) else {}),
+        },
+        notes=(
+            *data.notes,
+            *heard.notes,
+            *readings.notes,
+            *remarks,
+            *method.notes(items, readings, labels_drawn),
+            *beside.notes_of(looked_up),
+        ),
         method=method.described(items, options),
         accounting=heard.accounting,
         files=learnt.files_of(items, readings, data.label, heard.versions(), judged_at),

@@ -107,7 +107,7 @@ def evaluate(
         ``auto``: all that the judge can give, or some of faithfulness, answer_relevance, context_recall,
         context_precision, answer_correctness.
     judge : str or callable
-        Who judges: a chat model, ``recorded`` (the data set's own table of verdicts), ``recorded:FILE``, the folder of a
+        Who judges: a chat model, ``agent:MODEL`` (one that looks things up), ``recorded`` (the data set's own table of verdicts), ``recorded:FILE``, the folder of a
         cross-encoder or ``baseline/lexical``, see :func:`evalbench.judge.verdicts.judge`.
     judge_prompt, judge_max_tokens
         A folder of your own prompts ``claims``, ``support``, ``relevance``, ``questions``; longest reply of a language model that judges.

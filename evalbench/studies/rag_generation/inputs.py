@@ -10,6 +10,7 @@ import pandas as pd
 
 from evalbench import errors, kit, readers
 from evalbench.judge import recorded, verdicts
+from evalbench.judge.agent.naming import model_behind
 from evalbench.models.llm import is_model_name
 
 METRICS = ("faithfulness", "answer_relevance", "context_recall", "context_precision", "answer_correctness")
@@ -72,7 +73,7 @@ def only_compares(judge: Judge) -> bool:
         isinstance(judge, str)
         and judge != OWN_TABLE
         and not judge.startswith(verdicts.RECORDED)
-        and not is_model_name(judge)
+        and not is_model_name(model_behind(judge))
     )
 
 

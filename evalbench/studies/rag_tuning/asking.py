@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from evalbench import errors, kit
+from evalbench.judge.agent.naming import model_behind
 from evalbench.models import exchange, names, prompts
 from evalbench.models.chat.collect import endpoint_identity
 
@@ -104,8 +105,9 @@ def at_hand(name: str, *, always: bool = False) -> None:
 
     - ``always``: Whether the name must be that of a model; a judge may have another.
     """
-    if always or names.is_model_name(name):
-        endpoint_identity(names.model(name))
+    behind = name if always else model_behind(name)
+    if always or names.is_model_name(behind):
+        endpoint_identity(names.model(behind))
 
 
 def one_line(text: str) -> str:

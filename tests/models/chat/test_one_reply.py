@@ -177,10 +177,10 @@ def test_what_nobody_thought_of_is_one_bad_response_without_the_key(server, fres
     monkeypatch.setenv("EVALBENCH_API_KEY", "sk-invented-net-9f3a")
     read = transport._completion
 
-    def fails_once(body, started, redact):
+    def fails_once(body, started, redact, **more):
         if b"fine" not in body:
             raise ZeroDivisionError("with sk-invented-net-9f3a in it")
-        return read(body, started, redact)
+        return read(body, started, redact, **more)
 
     monkeypatch.setattr(transport, "_completion", fails_once)
     asked = [Request("do:other-schema"), *(Request(f"net {i}") for i in range(20))]
