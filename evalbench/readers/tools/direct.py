@@ -10,12 +10,15 @@ from evalbench.errors import BadInput
 from evalbench.readers.schema import Table
 from evalbench.readers.tools.known import MOST_FILES, imported, reader_of, why_refused
 from evalbench.readers.tools.probe import Probe, probed
-from evalbench.readers.tools.safe import HEAD, document, head_of, lines, mapping, sequence
+from evalbench.readers.tools.safe import HEAD, document, head_of, lines, mapping, sequence, sha256_of
+from evalbench.readers.trajectories import read_trajectories, recognised
 
 if TYPE_CHECKING:
     import pandas as pd
 
 RECORD = "import.json"
+STEPS = "steps"
+"""A table of this name may be a file of trajectories, of any form that is known."""
 TABLES = ("items", "scores", "judgements", "labels", "metrics", "figures")
 ALIASES = {"verdicts": ("judgements", "mark"), "ratings": ("labels", "score")}
 """The name of a study's table → ours, where it has the column beside it."""
@@ -78,6 +81,8 @@ def taken(data: str | Path, schema: Mapping[str, Table]) -> Taken | None:
     path = Path(data).expanduser()
     if not path.exists():
         return None
+    if STEPS in schema and (agents := _trajectories(path, schema)):
+        return agents
     if path.is_dir() and (path / RECORD).is_file():
         frames, about = _written(path)
         return Taken(fitted(frames, schema), _notes(about), str(about.get("sha256", "")))
@@ -91,6 +96,17 @@ def taken(data: str | Path, schema: Mapping[str, Table]) -> Taken | None:
     if look.form not in ("zip", "folder") and not _suffices(frames, schema):
         return None
     return Taken(frames, _notes(found.about), found.about["sha256"])
+
+
+def _trajectories(path: Path, schema: Mapping[str, Table]) -> Taken | None:
+    """The steps of agents, with what the file says of their tasks and of how they ended; None for any other file."""
+    if recognised(path) is None:
+        return None
+    read = read_trajectories(path)
+    every = {STEPS: read.steps, "tasks": read.tasks, "outcomes": read.outcomes}
+    frames = {name: frame.set_axis(range(1, len(frame) + 1)) for name, frame in every.items() if len(frame)}
+    notes = [f"read as trajectories of the form {read.form}", *read.notes]
+    return Taken({name: frame for name, frame in frames.items() if name in schema}, notes, sha256_of(path))
 
 
 def fitted(frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Table]) -> dict[str, pd.DataFrame]:
