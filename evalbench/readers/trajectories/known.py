@@ -9,11 +9,11 @@ from pathlib import Path
 from types import ModuleType
 
 from evalbench.errors import BadInput
-from evalbench.readers.trajectories import chats, inspected, tau
+from evalbench.readers.trajectories import chats, inspected, otlp, tau
 from evalbench.readers.trajectories.looks import Look, looked
 from evalbench.readers.trajectories.shape import Malformed, Source, Trajectory, bounded_steps, row_name
 
-READERS: tuple[ModuleType, ...] = (inspected, tau, chats)
+READERS: tuple[ModuleType, ...] = (inspected, tau, otlp, chats)
 FORMS = tuple(f"{', '.join(reader.NAMES)} ({reader.FILES})" for reader in READERS)
 
 
@@ -67,7 +67,7 @@ def stream_trajectories(path: str | Path, model: str = "", source: Source | None
         raise BadInput.listing(f"{path}: not a file of trajectories that is known here. Known are:", FORMS)
     named = _Named(source)
     rows = 0
-    for made in reader.read(look, source):
+    for made in _read(reader, look, source):
         rows += 1
         try:
             whole = named.of(bounded_steps(made, source), rows)
@@ -78,6 +78,13 @@ def stream_trajectories(path: str | Path, model: str = "", source: Source | None
     source.refuse()
     if not rows:
         raise BadInput(f"{path}: no trajectories in it")
+
+
+def _read(reader: ModuleType, look: Look | None, source: Source) -> Iterator[Trajectory]:
+    try:
+        yield from reader.read(look, source)
+    except RecursionError:
+        raise BadInput(f"{source.path}: nested too deeply") from None
 
 
 class _Named:

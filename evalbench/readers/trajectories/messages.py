@@ -90,7 +90,7 @@ def steps_of_message(message: Mapping[str, Any], source: Source, guess: bool = T
     role = role_of(message)
     time = time_of(first_of(message, _TIMES))
     if role == "tool":
-        return [_result(message, time, source, guess)]
+        return _results(message, time, source, guess)
     if not role and "role" in message:
         raise Malformed(f"the role {str(message['role'])[:40]!r} is not known")
     content = message.get("content")
@@ -152,19 +152,20 @@ def call_of(call: Mapping[str, Any], time: str = "") -> Step:
     return Step("call", "assistant", name, text_or_json(arguments), str(number or ""), time=time)
 
 
-def _result(message: Mapping[str, Any], time: str, source: Source, guess: bool) -> Step:
-    content = first_of(message, ("content", "output", "result"))
+def _results(message: Mapping[str, Any], time: str, source: Source, guess: bool) -> list[Step]:
+    """What tools answered in one message: of parts that are results each, of anything else one result."""
+    content = first_of(message, ("content", "output", "result", "parts"))
     if isinstance(content, list):
         found = steps_of_parts(content, "tool", "", time)
-        if len(found) == 1 and found[0].kind == "result":
-            return _guessed(found[0], source) if guess and found[0].error is None else found[0]
+        if found and all(step.kind == "result" for step in found):
+            return [_guessed(step, source) if guess and step.error is None else step for step in found]
         text = "".join(step.text or "" for step in found)
     else:
         text = text_or_json(content) or ""
     name = first_of(message, ("name", "function", "tool_name"))
     number = first_of(message, ("tool_call_id", "call_id", "id"))
     step = Step("result", "tool", word_of(name), None, str(number or ""), text, failed(message), time)
-    return with_usage([_guessed(step, source) if guess and step.error is None else step], message)[0]
+    return with_usage([_guessed(step, source) if guess and step.error is None else step], message)
 
 
 def failed(message: Mapping[str, Any]) -> int | None:
@@ -197,7 +198,7 @@ def _steps_of_item(item: Mapping[str, Any], source: Source, guess: bool) -> list
         text = "\n".join(text for text in texts if isinstance(text, str) and text)
         return [Step("note", "assistant", text=text or None, time=time)]
     if kind.endswith(("_call_output", "_call_response")):
-        return [_result({**item, "id": number}, time, source, guess)]
+        return _results({**item, "id": number}, time, source, guess)
     name = word_of(item.get("name")) or kind.removesuffix("_call")
     arguments = text_or_json(first_of(item, _CALLS))
     steps = [Step("call", "assistant", name, arguments, number, time=time)]

@@ -135,7 +135,10 @@ def json_text(value: Any) -> str:
     """A value as JSON text; a text is itself, since models write arguments as texts."""
     if isinstance(value, str):
         return value
-    return json.dumps(finite(value), ensure_ascii=False)
+    try:
+        return json.dumps(finite(value), ensure_ascii=False)
+    except RecursionError:
+        raise Malformed("a value is nested too deeply") from None
 
 
 def text_or_json(value: Any) -> str | None:
