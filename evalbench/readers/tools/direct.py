@@ -11,7 +11,7 @@ from evalbench.readers.schema import Table
 from evalbench.readers.tools.known import MOST_FILES, imported, reader_of, why_refused
 from evalbench.readers.tools.probe import Probe, probed
 from evalbench.readers.tools.safe import HEAD, document, head_of, lines, mapping, sequence, sha256_of
-from evalbench.readers.trajectories import read_trajectories, recognised
+from evalbench.readers.trajectories import is_own, read_trajectories, recognised
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,7 +100,7 @@ def taken(data: str | Path, schema: Mapping[str, Table]) -> Taken | None:
 
 def _trajectories(path: Path, schema: Mapping[str, Table]) -> Taken | None:
     """The steps of agents, with what the file says of their tasks and of how they ended; None for any other file."""
-    if recognised(path) is None:
+    if recognised(path) is None or is_own(path):
         return None
     read = read_trajectories(path)
     every = {STEPS: read.steps, "tasks": read.tasks, "outcomes": read.outcomes}

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from evalbench.readers.trajectories.frames import Trajectories, read_trajectories
-from evalbench.readers.trajectories.known import FORMS, recognised, stream_trajectories
+from evalbench.readers.trajectories.known import FORMS, is_own, recognised, stream_trajectories
 from evalbench.readers.trajectories.shape import Step, Trajectory
 
-__all__ = ["FORMS", "Step", "Trajectories", "Trajectory", "read_trajectories", "recognised", "stream_trajectories"]
+__all__ = [
+    "FORMS",
+    "Step",
+    "Trajectories",
+    "Trajectory",
+    "is_own",
+    "read_trajectories",
+    "recognised",
+    "stream_trajectories",
+]

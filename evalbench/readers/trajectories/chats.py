@@ -199,11 +199,12 @@ def of_record(record: Any, row: int, source: Source) -> Trajectory:
     if _is_response(record):
         steps = response_steps(record, source)
     else:
-        key = next((key for key in KEYS if isinstance(record.get(key), list)), "")
-        held = record[key] if key else held_in(record)
-        if held is None:
+        held = held_in(record)
+        key = next((key for key in KEYS if record.get(key) and held in (None, record[key])), "")
+        if held is None and not key:
             raise Malformed(f"no messages; they are looked for under {', '.join(KEYS)}")
-        steps = steps_of([*held, *_came(record)], source, key or "request.messages")
+        messages = record[key] if held is None else [*held, *_came(record)]
+        steps = steps_of(messages, source, key or "request.messages")
     about = about_of(record, source)
     given = record.get("system") if record.get("system") is not None else mapping(record.get("request")).get("system")
     if given and not any(step.role == "system" for step in steps):

@@ -9,11 +9,11 @@ from pathlib import Path
 from types import ModuleType
 
 from evalbench.errors import BadInput
-from evalbench.readers.trajectories import chats, inspected, otlp, tau
+from evalbench.readers.trajectories import chats, flat, inspected, otlp, sessions, tau
 from evalbench.readers.trajectories.looks import Look, looked
 from evalbench.readers.trajectories.shape import Malformed, Source, Trajectory, bounded_steps, row_name
 
-READERS: tuple[ModuleType, ...] = (inspected, tau, otlp, chats)
+READERS: tuple[ModuleType, ...] = (inspected, tau, otlp, sessions, flat, chats)
 FORMS = tuple(f"{', '.join(reader.NAMES)} ({reader.FILES})" for reader in READERS)
 
 
@@ -26,6 +26,12 @@ def recognised(path: str | Path) -> str | None:
     True
     """
     return found(path)[0] or None
+
+
+def is_own(path: str | Path) -> bool:
+    """Whether a file is a table ``steps`` under its own names, which is read as any table is."""
+    _, reader, look = found(path)
+    return reader is flat and look is not None and flat.is_own(look)
 
 
 def found(path: str | Path) -> tuple[str, ModuleType | None, Look | None]:

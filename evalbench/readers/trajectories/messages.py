@@ -78,7 +78,8 @@ def is_item(message: Mapping[str, Any]) -> bool:
     """Whether an object is an item of the Responses API, other than a message with a role."""
     kind = message.get("type")
     return isinstance(kind, str) and (
-        kind == "reasoning" or kind.endswith(("_call", "_call_output", "_call_response", "_approval_request"))
+        kind == "reasoning"
+        or (kind.endswith(("_call", "_call_output", "_call_response", "_approval_request")) and kind != "tool_call")
     )
 
 
@@ -117,7 +118,7 @@ def steps_of_message(message: Mapping[str, Any], source: Source, guess: bool = T
     if not steps:
         steps.append(Step("message", role, name, text="" if content is None else json_text(content), time=time))
     if guess:
-        steps = [_guessed(step, source) if step.kind == "result" and step.error is None else step for step in steps]
+        steps = [guessed(step, source) if step.kind == "result" and step.error is None else step for step in steps]
     return with_usage(steps, message)
 
 
@@ -158,14 +159,14 @@ def _results(message: Mapping[str, Any], time: str, source: Source, guess: bool)
     if isinstance(content, list):
         found = steps_of_parts(content, "tool", "", time)
         if found and all(step.kind == "result" for step in found):
-            return [_guessed(step, source) if guess and step.error is None else step for step in found]
+            return [guessed(step, source) if guess and step.error is None else step for step in found]
         text = "".join(step.text or "" for step in found)
     else:
         text = text_or_json(content) or ""
     name = first_of(message, ("name", "function", "tool_name"))
     number = first_of(message, ("tool_call_id", "call_id", "id"))
     step = Step("result", "tool", word_of(name), None, str(number or ""), text, failed(message), time)
-    return with_usage([_guessed(step, source) if guess and step.error is None else step], message)
+    return with_usage([guessed(step, source) if guess and step.error is None else step], message)
 
 
 def failed(message: Mapping[str, Any]) -> int | None:
@@ -181,7 +182,8 @@ def failed(message: Mapping[str, Any]) -> int | None:
     return 0 if status in ("success", "ok", "completed") else None
 
 
-def _guessed(step: Step, source: Source) -> Step:
+def guessed(step: Step, source: Source) -> Step:
+    """A result of a format without a field for failures, read for one, with a note."""
     source.note(GUESSED)
     return step._replace(error=reads_as_error(step.text))
 

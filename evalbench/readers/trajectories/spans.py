@@ -89,10 +89,10 @@ class _Told:
                 self.steps[self.places[key]] = self.steps[self.places[key]]._replace(text=step.text)
 
     def came(self, span: Span, agent: str) -> None:
-        spent = {"tokens": span.tokens, "cost": span.cost, "seconds": span.seconds}
         for i, step in enumerate(span.came or [Step("message", "assistant")]):
             step = step._replace(time=step.time or span.until, parent=span.parent, name=step.name or agent)
-            self.add(step._replace(**spent) if i == 0 else step)
+            spent = step._replace(tokens=span.tokens, cost=span.cost, seconds=span.seconds) if i == 0 else step
+            self.add(spent)
         if span.error:
             self.add(Step("note", "assistant", agent, text=span.error, time=span.until, parent=span.parent))
 
