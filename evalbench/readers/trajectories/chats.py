@@ -42,11 +42,12 @@ def recognised(look: Look) -> str:
     """The name of the form, one of :data:`NAMES`; empty where there are no messages."""
     if look.form not in ("lines", "document") or not look.first:
         return ""
-    shown = [message for record in look.first[:5] for message in _shown(record)]
-    if not shown and (key := sole_list(look.value, lambda entry: bool(_shown(entry)))):
-        shown = [message for record in look.value[key][:5] for message in _shown(record)]
-    if not shown or not all(map(is_message, shown)):
+    records = look.first[:5]
+    if not _shown(records[0]) and (key := sole_list(look.value, lambda entry: bool(_shown(entry)))):
+        records = look.value[key][:5]
+    if not _shown(records[0]) or not all(map(is_message, _shown(records[0]))):
         return ""
+    shown = [message for record in records for message in _shown(record) if isinstance(message, dict)]
     if any(is_item(message) or "output_text" in _kinds(message) for message in shown):
         return NAMES[1]
     if any(_kinds(message) & {*_BLOCKS} for message in shown):
@@ -94,7 +95,8 @@ def read(look: Look, source: Source) -> Iterator[Trajectory]:
     whole = sole_list(look.value, lambda entry: bool(_shown(entry)))
     if whole and not _shown(look.value):
         look = look.inside(whole)
-    if all(isinstance(r, dict) and is_message(r) and held_in(r) is None and not _is_response(r) for r in look.first):
+    first = look.first[0]
+    if isinstance(first, dict) and is_message(first) and held_in(first) is None and not _is_response(first):
         yield from _of_messages(look, source)
     elif all(isinstance(record, dict) and _is_response(record) for record in look.first):
         yield from _of_responses(look, source)

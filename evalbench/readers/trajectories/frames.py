@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALWAYS = ("id", "step", "kind")
-_EMPTY: tuple[Any, ...] = (None, "")
+_TEXTS = ("text", "arguments")
+"""Columns of which an empty cell says something."""
 TASK = ("question", "reference", "expected", "policy")
 
 
@@ -95,7 +96,7 @@ def _steps(columns: dict[str, list[Any]], outcomes: list[tuple[Any, ...]]) -> pd
     kept = {
         name: values
         for name, values in columns.items()
-        if name in ALWAYS or (name == "trial" and _repeated(outcomes)) or (name != "trial" and any(_there(values)))
+        if name in ALWAYS or (name == "trial" and _repeated(outcomes)) or (name != "trial" and _says(name, values))
     }
     numbers = ("error", "seconds", "tokens", "cost")
     return pd.DataFrame({
@@ -104,8 +105,8 @@ def _steps(columns: dict[str, list[Any]], outcomes: list[tuple[Any, ...]]) -> pd
     })  # fmt: skip
 
 
-def _there(values: Iterable[Any]) -> Iterable[bool]:
-    return (value not in _EMPTY for value in values)
+def _says(name: str, values: Iterable[Any]) -> bool:
+    return any(value is not None and (value != "" or name in _TEXTS) for value in values)
 
 
 def _repeated(outcomes: list[tuple[Any, ...]]) -> bool:

@@ -113,7 +113,12 @@ def _first_lines(path: Path, packed: bool) -> list[Any] | None:
         rest = next((more for _ in range(3) if (more := file.readline(64).strip())), b"")
     if line[:1] not in (b"{", b"[") or line[-1:] not in (b"}", b"]") or rest[:1] not in (b"{", b"["):
         return None
-    first = [value for _, value in islice(lines(path, packed, source), FIRST)]
+    first: list[Any] = []
+    try:
+        for _, value in islice(lines(path, packed, source), FIRST):
+            first.append(value)
+    except BadInput:
+        pass  # it is said again when the file is read
     return None if not first or any(fault.startswith("row 1:") for fault in source.faults) else first
 
 

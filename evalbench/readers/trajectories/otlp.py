@@ -14,6 +14,7 @@ from evalbench.readers.trajectories.shape import (
     Source,
     Trajectory,
     amount_of,
+    entries,
     first_of,
     mark_of,
     name_of,
@@ -158,7 +159,8 @@ def _messages(span: Span, held: Mapping[str, Any], source: Source) -> None:
             held, "llm.output_messages.", "assistant"
         )
     if before or asked:
-        span.asked += steps_of([*before, *(asked or [])], source, "gen_ai.input.messages")
+        asked = entries(asked, "gen_ai.input.messages")
+        span.asked += steps_of([*before, *asked], source, "gen_ai.input.messages")
     if came:
         span.came += steps_of(came, source, "gen_ai.output.messages")
 

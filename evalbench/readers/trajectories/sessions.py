@@ -60,9 +60,9 @@ def recognised(look: Look) -> str:
         return NAMES[2]
     if look.form != "lines":
         return ""
-    if all(record.get("type") in _PAYLOADS and isinstance(record.get("payload"), dict) for record in held):
+    if all(word_of(record.get("type")) in _PAYLOADS and isinstance(record.get("payload"), dict) for record in held):
         return NAMES[1]
-    said = [r for r in held if isinstance(r.get("message"), dict) and r.get("type") in ("user", "assistant")]
+    said = [r for r in held if isinstance(r.get("message"), dict) and word_of(r.get("type")) in ("user", "assistant")]
     return NAMES[0] if said and all("sessionId" in r for r in said) and all("type" in r for r in held) else ""
 
 

@@ -32,8 +32,7 @@ def recognised(look: Look) -> str:
         simulations = sequence(look.value.get("simulations"))
         both = simulations and isinstance(look.value.get("tasks"), list)
         return NAMES[1] if both and all("task_id" in mapping(s) for s in simulations[:20]) else ""
-    rows = look.objects
-    known = rows and len(rows) == len(look.first) and all({"task_id", "traj", "reward"} <= row.keys() for row in rows)
+    known = look.objects[:1] and {"task_id", "traj", "reward"} <= look.objects[0].keys()
     return NAMES[0] if known else ""
 
 
