@@ -9,11 +9,11 @@ from pathlib import Path
 from types import ModuleType
 
 from evalbench.errors import BadInput
-from evalbench.readers.trajectories import chats, flat, inspected, otlp, sessions, tau
+from evalbench.readers.trajectories import chats, exports, flat, inspected, otlp, sessions, tau
 from evalbench.readers.trajectories.looks import Look, looked
 from evalbench.readers.trajectories.shape import Malformed, Source, Trajectory, bounded_steps, row_name
 
-READERS: tuple[ModuleType, ...] = (inspected, tau, otlp, sessions, flat, chats)
+READERS: tuple[ModuleType, ...] = (inspected, tau, otlp, sessions, exports, flat, chats)
 FORMS = tuple(f"{', '.join(reader.NAMES)} ({reader.FILES})" for reader in READERS)
 
 

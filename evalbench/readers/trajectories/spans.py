@@ -26,6 +26,7 @@ class Span:
 
     - ``kind`` ({"model", "tool", "agent", ""}): Empty: another span, kept for its place above others.
     - ``start``, ``end``: Times to sort by, in any unit of the file; ``time``, ``until``: in ISO 8601.
+    - ``group``: What several traces belong to: a conversation.  ``task``: what several traces tried: they are its trials.
     - ``asked``, ``came``: Steps of the messages that a model was given, and of those that it gave.
     """
 
@@ -50,6 +51,7 @@ class Span:
     cost: float | None = None
     model: str = ""
     group: str = ""
+    task: str = ""
     mark: float | None = None
 
 
@@ -144,7 +146,7 @@ def _plain(arguments: str | None) -> str | None:
         return arguments
 
 
-def trajectory_of(spans: Sequence[Span], name: str) -> Trajectory:
+def trajectory_of(spans: Sequence[Span], name: str, trial: str = "") -> Trajectory:
     """The spans of one trace, or of all traces of a conversation, as one trajectory.
 
     The mark is that of the only span that has one; the trace ended by an error where a span above all others says so.
@@ -172,6 +174,7 @@ def trajectory_of(spans: Sequence[Span], name: str) -> Trajectory:
         name,
         told.steps,
         next((span.model for span in ordered if span.model), ""),
+        trial,
         mark=marks[0] if len(marks) == 1 else None,
         ended=f"error: {roots[-1].error[:200]}" if roots else "",
         question=question_of(told.steps),
@@ -206,10 +209,12 @@ def trajectories_of(spans: Iterable[Span], source: Source) -> Iterator[Trajector
     traces: dict[str, list[Span]] = {}
     for span in spans:
         traces.setdefault(span.trace, []).append(span)
-    grouped: dict[str, list[Span]] = {}
+    grouped: dict[tuple[str, str], list[Span]] = {}
     for trace, held in traces.items():
-        grouped.setdefault(next((span.group for span in held if span.group), trace), []).extend(held)
-    for name, held in grouped.items():
+        task = next((span.task for span in held if span.task), "")
+        group = next((span.group for span in held if span.group), trace)
+        grouped.setdefault((task, trace) if task else (group, ""), []).extend(held)
+    for (name, trial), held in grouped.items():
         if not any(span.kind in ("model", "tool") for span in held):
             source.note("traces without a request of a model or a call of a tool were left out")
             continue
@@ -217,7 +222,7 @@ def trajectories_of(spans: Iterable[Span], source: Source) -> Iterator[Trajector
         if marked > 1:
             source.note("traces with several marks were left unscored")
         try:
-            yield trajectory_of(held, name)
+            yield trajectory_of(held, name, trial)
         except Malformed as error:
             source.fault(held[0].row, error)
 

@@ -197,6 +197,11 @@ WHOLE = [
     [{"type": m["role"], "message": m, "sessionId": "s", "timestamp": "2031-01-01T00:00:00Z", "uuid": "u"} for m in anthropic()],
     [{"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "t", "spanId": "s", "startTimeUnixNano": "1", "endTimeUnixNano": "2", "attributes": [{"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}}, {"key": "gen_ai.input.messages", "value": {"stringValue": '[{"role": "user", "parts": [{"type": "text", "content": "x"}]}]'}}]}]}]}]}] * 2,
     [{"task_id": "a", "step": i, "tool": "f", "args": "{}", "output": "x", "error": None, "reward": 1} for i in range(3)],
+    [{"id": "r0", "trace_id": "t", "run_type": kind, "name": "f", "inputs": {"messages": [{"role": "user", "content": "x"}]}, "outputs": {"output": "y"}, "start_time": "2031-01-01T00:00:00", "end_time": "2031-01-01T00:00:01", "extra": {"metadata": {"ls_model_name": "m"}}, "feedback_stats": {"a": {"avg": 1}}, "child_runs": []} for kind in ("llm", "tool")],
+    [{"id": "t", "sessionId": None, "scores": [{"value": 1}], "observations": [{"id": "o", "type": kind, "name": "f", "startTime": "2031-01-01T00:00:00Z", "endTime": None, "input": {"messages": [{"role": "user", "content": "x"}]}, "output": "y", "usage": {"total": 3}, "level": "ERROR", "statusMessage": "m"} for kind in ("GENERATION", "TOOL")]}] * 2,
+    [{"schema_version": "ATIF-v1.4", "session_id": "s", "agent": {"model_name": "m"}, "steps": [{"source": "agent", "timestamp": "2031-01-01T00:00:00Z", "message": "x", "tool_calls": [{"tool_call_id": "c", "function_name": "f", "arguments": {}}], "observation": {"results": [{"source_call_id": "c", "content": "y"}]}, "metrics": {"prompt_tokens": 1}}]}] * 2,
+    [{"type": "session_meta", "timestamp": "2031-01-01T00:00:00Z", "payload": {"id": "x"}}, *({"type": "response_item", "timestamp": "2031-01-01T00:00:00Z", "payload": item} for item in response()["output"])],
+    [{**header(("right",)), "samples": [{"id": "a", "epoch": 1, "input": "q", "target": "t", "messages": openai(), "scores": {"right": {"value": "C"}}, "events": [{"event": "tool", "id": "c1", "working_time": 1}], "attachments": {"aa": "x"}, "metadata": {"expected": []}, "limit": {"type": "token"}, "error": None}]}],
 ]  # fmt: skip
 ODD = [None, 0, -1, 1e308, True, "", "x", "\x00", "9" * 500, [], {}, [[]], [None], [{}], {"a": {"b": []}}, ["x"], 10**400, "attachment://aa", [{"type": "text"}], [{"type": "tool_use"}]]  # fmt: skip
 
@@ -224,8 +229,10 @@ def test_any_value_at_any_place_is_read_or_refused_in_a_message(tmp_path):
     for case in one_in_twenty(range(4000)):
         draw = random.Random(case)
         whole = draw.choice(WHOLE)
+        whole = whole[0] if len(whole) == 1 else whole
         mutant = changed(whole, draw.choice([*places(whole)][1:]), draw.choice(ODD))
-        path = write(tmp_path / draw.choice(["m.jsonl", "m.json"]), mutant)
+        several = isinstance(mutant, list)
+        path = write(tmp_path / (draw.choice(["m.jsonl", "m.json"]) if several else "m.json"), mutant)
         if message := said(path):
             assert path.name in message
             continue
