@@ -12,6 +12,7 @@ from evalbench.readers.tools.known import MOST_FILES, imported, reader_of, why_r
 from evalbench.readers.tools.probe import Probe, probed
 from evalbench.readers.tools.safe import HEAD, document, head_of, lines, mapping, sequence, sha256_of
 from evalbench.readers.trajectories import is_own, read_trajectories, recognised
+from evalbench.readers.trajectories.fitted import fitted_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,10 +104,8 @@ def _trajectories(path: Path, schema: Mapping[str, Table]) -> Taken | None:
     if recognised(path) is None or is_own(path):
         return None
     read = read_trajectories(path)
-    every = {STEPS: read.steps, "tasks": read.tasks, "outcomes": read.outcomes}
-    frames = {name: frame.set_axis(range(1, len(frame) + 1)) for name, frame in every.items() if len(frame)}
     notes = [f"read as trajectories of the form {read.form}", *read.notes]
-    return Taken({name: frame for name, frame in frames.items() if name in schema}, notes, sha256_of(path))
+    return Taken(fitted_tables(read, schema), notes, sha256_of(path))
 
 
 def fitted(frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Table]) -> dict[str, pd.DataFrame]:

@@ -30,6 +30,7 @@ class Trajectories:
       several trials the first that says it.
     - ``outcomes``: One row a trial: ``id``, ``model``, ``trial``, ``mark`` (0 to 1, NaN: unscored), ``ended`` (why it ended before
       the agent was done).  It has no rows where the file says neither.
+      A limit or an error is the last step, too: a note with the name ``limit`` or ``environment``.
     - ``form``: The name of the file's form.
     - ``notes``: Sentences on how it was read.
     """
@@ -84,10 +85,17 @@ def tables_of(trajectories: Iterable[Trajectory], source: Source) -> Trajectorie
         steps["step"] += range(n)
         for name, column in zip(Step._fields, zip(*made.steps, strict=True), strict=False):
             steps[name] += column
-        task = tasks.setdefault(made.id, dict.fromkeys(TASK))
-        task.update({key: getattr(made, key) for key in TASK if task[key] is None})
+        told_of(tasks, made)
         outcomes.append((made.id, made.model, made.trial, made.mark, made.ended))
     return Trajectories(_steps(steps, outcomes), _tasks(tasks), _outcomes(outcomes), source.form, tuple(source.notes))
+
+
+def told_of(tasks: dict[str, dict[str, Any]], made: Trajectory) -> None:
+    """Add what a trial says of its task, where no trial before said it."""
+    task = tasks.setdefault(made.id, dict.fromkeys(TASK))
+    for key in TASK:
+        if task[key] is None:
+            task[key] = getattr(made, key)
 
 
 def _steps(columns: dict[str, list[Any]], outcomes: list[tuple[Any, ...]]) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from types import ModuleType
 from evalbench.errors import BadInput
 from evalbench.readers.trajectories import chats, exports, flat, inspected, otlp, sessions, tau
 from evalbench.readers.trajectories.looks import Look, looked
-from evalbench.readers.trajectories.shape import Malformed, Source, Trajectory, bounded_steps, row_name
+from evalbench.readers.trajectories.shape import Malformed, Source, Trajectory, finished, row_name
 
 READERS: tuple[ModuleType, ...] = (inspected, tau, otlp, sessions, exports, flat, chats)
 FORMS = tuple(f"{', '.join(reader.NAMES)} ({reader.FILES})" for reader in READERS)
@@ -76,7 +76,7 @@ def stream_trajectories(path: str | Path, model: str = "", source: Source | None
     for made in _read(reader, look, source):
         rows += 1
         try:
-            whole = named.of(bounded_steps(made, source), rows)
+            whole = named.of(finished(made, source), rows)
         except Malformed as error:
             source.fault(made.row, error)
             continue

@@ -310,11 +310,22 @@ def named_calls(steps: Iterable[Step]) -> list[Step]:
     return out
 
 
-def bounded_steps(made: Trajectory, source: Source) -> Trajectory:
-    """A trajectory that is short enough to be held, refused otherwise."""
+LIMIT, ENVIRONMENT = "limit", "environment"
+"""Names of the note at the end of a trial that ended by a limit, or by an error of the run."""
+
+
+def finished(made: Trajectory, source: Source) -> Trajectory:
+    """A trajectory with the model that the user named and a note of how it ended, where a limit or an error ended it.
+
+    Raises ``Malformed`` for one of more than :data:`MOST_STEPS` steps.
+    """
     if len(made.steps) > MOST_STEPS:
         raise Malformed(f"a trajectory of {len(made.steps):,} steps, at most {MOST_STEPS:,} are read")
-    return made if made.model or not source.model else replace(made, model=source.model)
+    ended = LIMIT if made.ended.startswith("limit") else ENVIRONMENT if made.ended.startswith("error") else ""
+    if not ended and (made.model or not source.model):
+        return made
+    last = [Step("note", name=ended, text=made.ended)] if ended else []
+    return replace(made, model=made.model or source.model, steps=[*made.steps, *last])
 
 
 def first_of(record: Mapping[str, Any], keys: Iterable[str]) -> Any:

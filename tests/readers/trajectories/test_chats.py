@@ -101,8 +101,29 @@ def test_anthropic_messages(tmp_path):
     path = write(tmp_path / "a.json", [record])
     assert recognised(path) == "anthropic-messages"
     read = read_trajectories(path)
-    assert read.steps["kind"].tolist() == ["message", "message", "note", "call", "result", "call", "result", "message"]
-    assert read.steps["text"].tolist() == [POLICY, QUESTION, THOUGHT, None, "no shelf 9", None, FOUND, ANSWER]
+    assert read.steps["kind"].tolist() == [
+        "message",
+        "message",
+        "note",
+        "call",
+        "result",
+        "call",
+        "result",
+        "message",
+        "note",
+    ]
+    assert read.steps["text"].tolist() == [
+        POLICY,
+        QUESTION,
+        THOUGHT,
+        None,
+        "no shelf 9",
+        None,
+        FOUND,
+        ANSWER,
+        "limit: max_tokens",
+    ]
+    assert read.steps["name"].tolist()[-1] == "limit"
     assert tools(read.steps) == [("result", "find_shelf", 1.0), ("result", "find_loan", 0.0)]
     assert read.steps["tokens"].dropna().tolist() == [15.0]
     assert read.outcomes.to_dict("records") == [{"id": "b7", "ended": "limit: max_tokens"}]
@@ -130,7 +151,7 @@ def test_a_response_that_goes_on_is_of_the_same_trial(tmp_path):
     further = {**response(), "id": "resp_2", "previous_response_id": "resp_1", "input": [{"type": "function_call_output", "call_id": "c1", "output": "late"}], "status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}  # fmt: skip
     read = read_trajectories(write(tmp_path / "r.jsonl", [response(), further]))
     assert read.steps["id"].unique().tolist() == ["resp_1"]
-    assert len(read.steps) == 14
+    assert len(read.steps) == 15
     assert read.outcomes["ended"].tolist() == ["limit: max_output_tokens"]
 
 

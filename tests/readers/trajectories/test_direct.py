@@ -1,6 +1,6 @@
 """A file of trajectories as the data of a study whose table is ``steps``."""
 
-from trajectory_files import openai, tau, write
+from trajectory_files import ANSWER, FAILED, openai, tau, write
 
 from evalbench.readers.dataset import load
 from evalbench.readers.schema import Column, Table
@@ -40,6 +40,27 @@ def test_the_tables_of_a_result_file(tmp_path):
     assert data["tasks"]["expected"][0] == [{"name": "find_loan", "arguments": {"book": 7}}]
     assert data["outcomes"]["mark"].fillna(-1).tolist() == [1.0, -1.0]
     assert "runs.json: read as trajectories of the form tau-bench" in data.notes
+
+
+def test_errors_are_words_where_the_study_asks_for_words(tmp_path):
+    columns = tuple(Column("error", "text", False, True) if c.name == "error" else c for c in STEPS.columns)
+    words = {**SCHEMA, "steps": Table(columns, unique=("id", "step"), trials="model")}
+    data = load(write(tmp_path / "runs.json", [tau(0)]), words)
+    assert data["steps"]["error"].tolist() == ["", "", "", FAILED, "", "", ""]
+
+
+def test_a_limit_is_the_last_step_and_trials_without_a_model_are_named_so(tmp_path):
+    runs = [
+        {"id": "a", "stop_reason": "max_steps", "messages": openai()},
+        {"id": "b", "model": "fern-1b", "messages": openai()},
+    ]
+    data = load(write(tmp_path / "runs.json", runs), SCHEMA)
+    last = data["steps"].groupby("id").tail(1)
+    assert last[["model", "kind", "name", "text"]].values.tolist() == [
+        ["model not named", "note", "limit", "limit: max_steps"],
+        ["fern-1b", "message", "", ANSWER],
+    ]
+    assert [*data.tables] == ["steps", "tasks"]  # outcomes without a mark say nothing
 
 
 def test_a_file_without_marks_has_no_outcomes(tmp_path):
