@@ -56,18 +56,18 @@ def _where(to: Path | None) -> str:
 
 
 def _holds_trajectories(path: Path) -> bool:
-    """Whether a file is one of agents' runs, and not the result file of another tool."""
+    """Whether a file or folder is one of agents' runs, and not the result of another tool."""
     from evalbench.errors import BadInput
-    from evalbench.readers.tools.known import reader_of
-    from evalbench.readers.tools.probe import probed
+    from evalbench.readers.tools.known import runs_of
     from evalbench.readers.trajectories import recognised
 
     if not recognised(path):
         return False
     try:
-        return reader_of(probed(path)) is None
+        runs_of(path)
     except BadInput:
         return True
+    return False
 
 
 def understood(about: Mapping[str, Any]) -> Iterator[str]:

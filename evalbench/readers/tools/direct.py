@@ -10,8 +10,8 @@ from evalbench.errors import BadInput
 from evalbench.readers.schema import Table
 from evalbench.readers.tools.known import MOST_FILES, imported, reader_of, why_refused
 from evalbench.readers.tools.probe import Probe, probed
-from evalbench.readers.tools.safe import HEAD, document, head_of, lines, mapping, sequence, sha256_of
-from evalbench.readers.trajectories import is_own, read_trajectories, recognised
+from evalbench.readers.tools.safe import HEAD, document, head_of, lines, mapping, sequence
+from evalbench.readers.trajectories import is_own, read_trajectories, recognised, sha256_of_runs
 from evalbench.readers.trajectories.fitted import fitted_tables
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _trajectories(path: Path, schema: Mapping[str, Table]) -> Taken | None:
         return None
     read = read_trajectories(path)
     notes = [f"read as trajectories of the form {read.form}", *read.notes]
-    return Taken(fitted_tables(read, schema), notes, sha256_of(path))
+    return Taken(fitted_tables(read, schema), notes, sha256_of_runs(path))
 
 
 def fitted(frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Table]) -> dict[str, pd.DataFrame]:

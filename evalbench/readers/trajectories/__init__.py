@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalbench.readers.trajectories.frames import Trajectories, read_trajectories
-from evalbench.readers.trajectories.known import FORMS, is_own, recognised, stream_trajectories
+from evalbench.readers.trajectories.known import FORMS, is_own, recognised, sha256_of_runs, stream_trajectories
 from evalbench.readers.trajectories.shape import Step, Trajectory
 
 __all__ = [
@@ -14,5 +14,6 @@ __all__ = [
     "is_own",
     "read_trajectories",
     "recognised",
+    "sha256_of_runs",
     "stream_trajectories",
 ]

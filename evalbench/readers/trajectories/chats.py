@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evalbench.readers.tools.safe import mapping, sequence
-from evalbench.readers.trajectories.about import about_of
+from evalbench.readers.trajectories.about import about_of, ended_of
 from evalbench.readers.trajectories.looks import Look, sole_list
 from evalbench.readers.trajectories.messages import (
     ROLE,
@@ -211,9 +211,17 @@ def of_record(record: Any, row: int, source: Source) -> Trajectory:
     given = record.get("system") if record.get("system") is not None else mapping(record.get("request")).get("system")
     if given and not any(step.role == "system" for step in steps):
         steps = [Step("message", "system", text=text_of_content(given)), *steps]
-    about["policy"] = about.get("policy") or instruction_of(steps)
-    about["question"] = about.get("question") or question_of(steps)
+    about["policy"] = about["policy"] or instruction_of(steps)
+    about["question"] = about["question"] or question_of(steps)
+    about["ended"] = about["ended"] or ended_of(_finish(record))
     return Trajectory(**{**about, "steps": steps, "row": row})
+
+
+def _finish(record: Mapping[str, Any]) -> Any:
+    """Why the reply of a request ended, where a record holds it."""
+    answer = mapping(record.get("response")) or record
+    choice = mapping((sequence(answer.get("choices")) or [None])[0])
+    return first_of(choice, ("finish_reason",)) or first_of(answer, ("stop_reason",))
 
 
 def _came(record: Mapping[str, Any]) -> list[Any]:

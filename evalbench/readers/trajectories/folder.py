@@ -13,9 +13,8 @@ from typing import Any, TextIO
 
 from evalbench.core.wording import counted, listed
 from evalbench.errors import BadInput
-from evalbench.readers.tools.safe import sha256_of
 from evalbench.readers.trajectories.frames import TASK, told_of
-from evalbench.readers.trajectories.known import stream_trajectories
+from evalbench.readers.trajectories.known import sha256_of_runs, stream_trajectories
 from evalbench.readers.trajectories.shape import KINDS, Source, Trajectory
 
 CARD = "README.md"
@@ -129,7 +128,7 @@ def _card(name: str, path: Path, counts: Counts) -> str:
 
 Runs of agents: {counted(len(counts.tasks), "task")}, {counted(counts.trials, "trial")}, {counted(counts.kinds.total(), "step")}.
 
-- From: `{path.name.translate(_CELL)}`, sha256 {sha256_of(path)}, of the form {counts.form}.
+- From: `{path.name.translate(_CELL)}`, sha256 {sha256_of_runs(path)}, of the form {counts.form}.
 - How made: brought into this form by `evalbench data import`. Nothing was scored anew.
 - Licence: that of the runs.
 - `steps.jsonl`: a row a step. `tasks.jsonl`: a row a task, with {", ".join(TASK)} where the file has them. `outcomes.jsonl`: a row a trial; a mark

@@ -8,7 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
+from evalbench.core.wording import listed
 from evalbench.errors import BadInput
+from evalbench.readers.files import digest
+from evalbench.readers.tools.safe import sha256_of
 from evalbench.readers.trajectories import chats, exports, flat, inspected, otlp, sessions, tau
 from evalbench.readers.trajectories.looks import Look, looked
 from evalbench.readers.trajectories.shape import Malformed, Source, Trajectory, finished, row_name
@@ -17,14 +20,24 @@ READERS: tuple[ModuleType, ...] = (inspected, tau, otlp, sessions, exports, flat
 FORMS = tuple(f"{', '.join(reader.NAMES)} ({reader.FILES})" for reader in READERS)
 
 
+MOST_FILES = 10_000
+
+
 def recognised(path: str | Path) -> str | None:
     """The name of the form of a file of trajectories, by its content and never by its name; None for any other file.
+
+    A folder has the form of its first such file; a folder of the tables of a study, with one named ``steps``, is none.
 
     Examples
     --------
     >>> recognised("no such file") is None
     True
     """
+    path = Path(path).expanduser()
+    if path.is_dir():
+        files = _files(path)
+        own = any(file.name.partition(".")[0] == "steps" for file in files)
+        return None if own else next((name for file in files if (name := found(file)[0]) and not is_own(file)), None)
     return found(path)[0] or None
 
 
@@ -43,11 +56,30 @@ def found(path: str | Path) -> tuple[str, ModuleType | None, Look | None]:
     return "", None, None
 
 
-def stream_trajectories(path: str | Path, model: str = "", source: Source | None = None) -> Iterator[Trajectory]:
-    """The trials of a file, one at a time: JSON Lines and archives are never held as a whole.
+def sha256_of_runs(path: Path) -> str:
+    """One SHA-256 of a file, or of all files of a folder that hold trajectories."""
+    if not path.is_dir():
+        return sha256_of(path)
+    return digest({file.name: sha256_of(file) for file in _files(path) if found(file)[1]})
 
-    A task without a name is ``t0001`` and so on, by its place; trials without a name are numbered within task and model.  Trials
-    with the same texts are all kept.  Forms of spans and tables, whose rows may be in any order, are gathered first.
+
+def _files(folder: Path) -> list[Path]:
+    """The files of a folder that are not hidden, by name.
+
+    Raises ``BadInput`` for more than :data:`MOST_FILES`.
+    """
+    files = [file for file in folder.iterdir() if file.is_file() and not file.name.startswith(".")]
+    if len(files) > MOST_FILES:
+        raise BadInput(f"{folder}: holds {len(files):,} files, at most {MOST_FILES:,} are read")
+    return sorted(files)
+
+
+def stream_trajectories(path: str | Path, model: str = "", source: Source | None = None) -> Iterator[Trajectory]:
+    """The trials of a file, or of all files of a folder, one at a time: JSON Lines and archives are never held as a whole.
+
+    A task without a name is ``t0001`` and so on, by its place, or has the name of its file in a folder; trials without a name are
+    numbered within task and model.  Trials with the same texts are all kept.  Forms of spans, sessions and tables, whose rows may be in
+    any order, are gathered first.  Of a trial that a limit or an error ended, a note of it is the last step.
 
     Parameters
     ----------
@@ -55,7 +87,7 @@ def stream_trajectories(path: str | Path, model: str = "", source: Source | None
     model : str, optional
         The name of the model, where the file has none.
     source : Source, optional
-        Filled with notes on how the file was read.
+        Filled with the form and with notes on how the file was read.
 
     Raises
     ------
@@ -66,27 +98,45 @@ def stream_trajectories(path: str | Path, model: str = "", source: Source | None
     path = Path(path).expanduser()
     source = source if source is not None else Source(path)
     source.model = source.model or model
-    source.form, reader, look = found(path)
-    if reader is None:
-        if not path.exists():
-            raise BadInput(f"{path}: no such file")
-        raise BadInput.listing(f"{path}: not a file of trajectories that is known here. Known are:", FORMS)
     named = _Named(source)
-    rows = 0
-    for made in _read(reader, look, source):
-        rows += 1
+    for place, made in enumerate(_of_folder(path, source) if path.is_dir() else _of_file(path, source), start=1):
         try:
-            whole = named.of(finished(made, source), rows)
+            whole = named.of(finished(made, source), place)
         except Malformed as error:
             source.fault(made.row, error)
             continue
         yield whole
     source.refuse()
-    if not rows:
+    if not named.rows:
         raise BadInput(f"{path}: no trajectories in it")
 
 
-def _read(reader: ModuleType, look: Look | None, source: Source) -> Iterator[Trajectory]:
+def _of_folder(folder: Path, source: Source) -> Iterator[Trajectory]:
+    """The trials of each file of a folder that is known; a task without a name has that of its file."""
+    forms: list[str] = []
+    left: list[str] = []
+    for file in _files(folder):
+        inner = Source(file, source.model, notes=source.notes)
+        if not found(file)[1]:
+            left.append(file.name)
+            continue
+        for made in _of_file(file, inner):
+            name = made.id or (file.name.partition(".")[0] if isinstance(made.row, int) and made.row == 1 else "")
+            yield replace(made, id=name, row=f"{file.name}, {row_name(made.row)}")
+        for fault in inner.faults:
+            source.fault(file.name, fault)
+        forms.append(inner.form)
+    source.form = ", ".join(dict.fromkeys(forms))
+    if left:
+        source.note(f"files that are not trajectories were left out: {listed(left)}")
+
+
+def _of_file(path: Path, source: Source) -> Iterator[Trajectory]:
+    source.form, reader, look = found(path)
+    if reader is None:
+        if not path.exists():
+            raise BadInput(f"{path}: no such file")
+        raise BadInput.listing(f"{path}: not a file of trajectories that is known here. Known are:", FORMS)
     try:
         yield from reader.read(look, source)
     except RecursionError:

@@ -134,6 +134,7 @@ def _fill(span: Span, held: Mapping[str, Any], title: str, source: Source) -> No
         held, ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion")
     )
     span.tokens = sum_of(read, wrote)
+    span.stopped = word_of(next(iter(sequence(held.get("gen_ai.response.finish_reasons"))), ""))
     if span.kind == "tool":
         named = first_of(held, ("gen_ai.tool.name", "tool.name", "traceloop.entity.name"))
         span.name = word_of(named) or title.removeprefix("execute_tool ")

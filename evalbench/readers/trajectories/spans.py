@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from evalbench.errors import BadInput
+from evalbench.readers.trajectories.about import ended_of
 from evalbench.readers.trajectories.looks import Look
 from evalbench.readers.trajectories.messages import instruction_of, question_of
 from evalbench.readers.trajectories.shape import Malformed, Source, Step, Trajectory, json_text, reads_as_error
@@ -27,6 +28,7 @@ class Span:
     - ``kind`` ({"model", "tool", "agent", ""}): Empty: another span, kept for its place above others.
     - ``start``, ``end``: Times to sort by, in any unit of the file; ``time``, ``until``: in ISO 8601.
     - ``group``: What several traces belong to: a conversation.  ``task``: what several traces tried: they are its trials.
+    - ``stopped``: Why a model's reply ended, in the file's word.
     - ``asked``, ``came``: Steps of the messages that a model was given, and of those that it gave.
     """
 
@@ -53,6 +55,7 @@ class Span:
     group: str = ""
     task: str = ""
     mark: float | None = None
+    stopped: str = ""
 
 
 class _Moment(NamedTuple):
@@ -170,13 +173,14 @@ def trajectory_of(spans: Sequence[Span], name: str, trial: str = "") -> Trajecto
             told.add(Step("handover", "assistant", span.name, time=span.time, parent=span.parent))
     marks = [span.mark for span in ordered if span.mark is not None]
     roots = [span for span in ordered if span.error and span.parent not in by_id]
+    last = next((span for span in reversed(ordered) if span.kind == "model"), None)
     return Trajectory(
         name,
         told.steps,
         next((span.model for span in ordered if span.model), ""),
         trial,
         mark=marks[0] if len(marks) == 1 else None,
-        ended=f"error: {roots[-1].error[:200]}" if roots else "",
+        ended=f"error: {roots[-1].error[:200]}" if roots else ended_of(last.stopped) if last is not None else "",
         question=question_of(told.steps),
         policy=instruction_of(told.steps),
         row=ordered[0].row,

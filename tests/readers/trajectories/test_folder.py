@@ -59,6 +59,14 @@ def test_the_command_knows_trajectories_by_their_content(tmp_path):
     assert "no mark is in the file" in said(write(tmp_path / "chat.json", openai()))
 
 
+def test_a_folder_of_chats(tmp_path):
+    (tmp_path / "chats").mkdir()
+    for name in "ab":
+        write(tmp_path / "chats" / f"{name}.json", openai())
+    assert "openai-messages: 2 tasks, 2 trials" in said(tmp_path / "chats", "--to", tmp_path / "out")
+    assert [row["id"] for row in rows(tmp_path / "out" / "tasks.jsonl")] == ["a", "b"]
+
+
 def test_a_log_of_inspect_stays_a_log_of_scores_unless_agents_are_asked_for(tmp_path):
     log = {**header(("right",)), "samples": [sample("a", {"right": score("C")}, messages=openai())]}
     path = write(tmp_path / "log.json", log)

@@ -197,6 +197,13 @@ def test_spans_without_content_still_count(tmp_path):
     assert "text" not in read.steps
 
 
+def test_a_last_reply_that_was_cut_by_its_length(tmp_path):
+    given = spans()
+    given[0]["attributes"] += attributes({"gen_ai.response.finish_reasons": ["length"]})
+    given[2]["attributes"] += attributes({"gen_ai.response.finish_reasons": ["tool_calls"]})
+    assert read_trajectories(write(tmp_path / "s.json", export(*given))).outcomes["ended"].tolist() == ["limit: length"]
+
+
 def test_an_agent_below_another_is_a_handover(tmp_path):
     under = span(4, 4, 5, {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "archivist"}, "s0")
     read = read_trajectories(write(tmp_path / "s.json", export(*spans(), under)))
