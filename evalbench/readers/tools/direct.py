@@ -101,7 +101,8 @@ def taken(data: str | Path, schema: Mapping[str, Table]) -> Taken | None:
 
 def _trajectories(path: Path, schema: Mapping[str, Table]) -> Taken | None:
     """The steps of agents, with what the file says of their tasks and of how they ended; None for any other file."""
-    if recognised(path) is None or is_own(path):
+    form = recognised(path)
+    if form is None or (form == "steps" and is_own(path)):
         return None
     read = read_trajectories(path)
     notes = [f"read as trajectories of the form {read.form}", *read.notes]

@@ -37,7 +37,13 @@ def recognised(path: str | Path) -> str | None:
     if path.is_dir():
         files = _files(path)
         own = any(file.name.partition(".")[0] == "steps" for file in files)
-        return None if own else next((name for file in files if (name := found(file)[0]) and not is_own(file)), None)
+        return (
+            None
+            if own
+            else next(
+                (name for file in files if (name := found(file)[0]) and not (name == "steps" and is_own(file))), None
+            )
+        )
     return found(path)[0] or None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -37,6 +38,7 @@ _OLD = {
 _KINDS = {"LLM": "model", "TOOL": "tool", "AGENT": "agent", "tool": "tool", "agent": "agent"}
 _CUT = "attributes with messages that are not whole JSON, as those that were cut, were left out"
 _DEEPEST = 40
+_WHOLE = re.compile(r"-?[0-9]{1,20}")
 
 
 def recognised(look: Look) -> str:
@@ -191,16 +193,20 @@ def _numbered(held: Mapping[str, Any], prefix: str, role: str) -> list[dict[str,
                 level = inner
             else:
                 level[last] = value
-    found = [_listed(tree[i]) for i in sorted(filter(str.isdecimal, tree), key=int) if isinstance(tree[i], dict)]
+    found = [_listed(tree[i]) for i in sorted(filter(_is_place, tree), key=int) if isinstance(tree[i], dict)]
     messages = [mapping(entry.get("message")) or entry for entry in found]
     return [{**m, "role": m.get("role") or role, **_unwrapped(m)} for m in messages]
+
+
+def _is_place(name: str) -> bool:
+    return name.isascii() and name.isdecimal() and len(name) < 9
 
 
 def _listed(value: Any) -> Any:
     """Objects whose keys are numbers as lists."""
     if not isinstance(value, dict):
         return value
-    if value and all(map(str.isdecimal, value)):
+    if value and all(map(_is_place, value)):
         return [_listed(value[i]) for i in sorted(value, key=int)]
     return {key: _listed(entry) for key, entry in value.items()}
 
@@ -276,9 +282,7 @@ def value_of(value: Any, depth: int = _DEEPEST) -> Any:
             return value[key]
     if "intValue" in value:
         number = value["intValue"]
-        return (
-            int(number) if isinstance(number, str) and number.lstrip("-").isdecimal() and len(number) < 20 else number
-        )
+        return int(number) if isinstance(number, str) and _WHOLE.fullmatch(number) else number
     if "arrayValue" in value:
         return [value_of(entry, depth - 1) for entry in sequence(mapping(value["arrayValue"]).get("values"))]
     if "kvlistValue" in value:

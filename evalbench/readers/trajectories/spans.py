@@ -6,7 +6,7 @@ Every request of a model repeats what was said before it: a step that an earlier
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -72,14 +72,14 @@ class _Told:
         self.steps: list[Step] = []
         self.seen: Counter[Any] = Counter()
         self.places: dict[Any, int] = {}
-        self.open: list[int] = []
+        self.open: dict[str, deque[int]] = {}
 
     def add(self, step: Step) -> None:
         key = _key(step)
         self.seen[key] += 1
         self.places.setdefault(key, len(self.steps))
         if step.kind == "call":
-            self.open.append(len(self.steps))
+            self.open.setdefault(step.name, deque()).append(len(self.steps))
         self.steps.append(step)
 
     def asked(self, span: Span) -> None:
@@ -111,13 +111,11 @@ class _Told:
                     )
                 )
             return
-        for i in self.open:
-            if self.steps[i].name == span.name:
-                span.call_id = self.steps[i].call_id
-                self.open.remove(i)
-                return
+        if waiting := self.open.get(span.name):
+            span.call_id = self.steps[waiting.popleft()].call_id
+            return
         self.add(Step("call", "assistant", span.name, span.arguments, "", time=span.time, parent=span.parent))
-        self.open.pop()
+        self.open[span.name].pop()
 
     def result(self, span: Span) -> None:
         failed = int(bool(span.error)) or (reads_as_error(span.result) if span.result else 0)

@@ -8,6 +8,7 @@ from inspect_log import header, put, sample, score
 from trajectory_files import ANSWER, ASKED, FOUND, POLICY, QUESTION, SHELF, write
 
 from evalbench.errors import BadInput
+from evalbench.readers.tools.known import imported
 from evalbench.readers.trajectories import read_trajectories, recognised
 
 
@@ -71,6 +72,15 @@ def test_a_log(tmp_path, form):
     assert read.outcomes["ended"].tolist() == ["", "", "limit: context", ""]
     assert json.loads(read.tasks["expected"][0]) == [ASKED]
     assert "of several scorers the first, right, is the mark" in read.notes
+
+
+def test_a_log_that_inspect_wrote_has_the_marks_of_its_first_scorer(root):
+    path = root / "tests" / "data" / "imports" / "inspect.eval"
+    scores = imported(path).frames["scores"]
+    first = scores[scores["metric"] == "includes"].set_index(["id", "trial"])["value"]
+    marks = read_trajectories(path).outcomes
+    assert len(marks) == len(first) == 6
+    assert [first[row.id, int(row.trial)] for row in marks.itertuples()] == marks["mark"].tolist()
 
 
 def test_other_versions_and_logs_without_samples(tmp_path):

@@ -1,6 +1,7 @@
 """OTLP exports: new messages, old events and log records, numbered attributes; each step once, in time order."""
 
 import json
+import time
 
 import pytest
 from trajectory_files import ANSWER, ASKED, FOUND, POLICY, QUESTION, write
@@ -219,6 +220,35 @@ def test_attributes_that_were_cut_are_noted(tmp_path):
     read = read_trajectories(write(tmp_path / "s.json", export(cut)))
     assert read.steps["text"].tolist() == [POLICY, ANSWER]
     assert any("not whole JSON" in note for note in read.notes)
+
+
+@pytest.mark.parametrize("number", ["--5", "٣", "9" * 5000, "1e3", "", "-"])
+def test_numbers_and_places_that_are_none(tmp_path, number):
+    given = span(
+        1,
+        0,
+        1,
+        {
+            "gen_ai.request.model": "fern-1b",
+            "gen_ai.prompt.0.content": QUESTION,
+            f"gen_ai.prompt.{number}.content": "x",
+        },
+    )
+    given["attributes"].append({"key": "gen_ai.usage.input_tokens", "value": {"intValue": number}})
+    read = read_trajectories(write(tmp_path / "s.json", export(given)))
+    assert read.steps["text"].tolist() == [QUESTION, None]
+
+
+def test_many_calls_without_ids_take_seconds(tmp_path):
+    calls = [{"type": "tool_call", "name": f"t{i % 1000}", "arguments": {"i": i}} for i in range(20_000)]
+    asked = model(1, 0, 1, [text("user", QUESTION)], [{"role": "assistant", "parts": calls}])
+    tools = [
+        span(i + 2, 2, 3, {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": f"u{i}"}) for i in range(20_000)
+    ]
+    began = time.process_time()
+    read = read_trajectories(write(tmp_path / "s.json", export(asked, *tools)))
+    assert (read.steps["kind"] == "call").sum() == 40_000
+    assert time.process_time() - began < 30
 
 
 def test_spans_without_ids_and_traces_without_a_model_are_named(tmp_path):
