@@ -50,7 +50,18 @@ _DONE = frozenset(
         "stop_sequence",
         "submitted",
     }
-    | {"tool_calls", "tool_use", "finished", "ok", "none", "user_done", "agent_done"}
+    | {
+        "tool_calls",
+        "tool_call",
+        "tool-calls",
+        "function_call",
+        "tool_use",
+        "finished",
+        "ok",
+        "none",
+        "user_done",
+        "agent_done",
+    }
 )
 _LIMITS = ("limit", "length", "max_", "context", "truncat", "timeout", "too_many", "budget")
 

@@ -104,6 +104,9 @@ def _span(raw: Mapping[str, Any], row: int, source: Source) -> Span:
 
 
 def _kind(held: Mapping[str, Any]) -> str:
+    vercel = word_of(held.get("ai.operationId"))
+    if vercel.startswith("ai."):
+        return "tool" if vercel == "ai.toolCall" else "model" if vercel.endswith((".doGenerate", ".doStream")) else ""
     doing = word_of(held.get("gen_ai.operation.name"))
     if doing in _MODELS:
         return "model"
@@ -138,11 +141,15 @@ def _fill(span: Span, held: Mapping[str, Any], title: str, source: Source) -> No
     span.tokens = sum_of(read, wrote)
     span.stopped = word_of(next(iter(sequence(held.get("gen_ai.response.finish_reasons"))), ""))
     if span.kind == "tool":
-        named = first_of(held, ("gen_ai.tool.name", "tool.name", "traceloop.entity.name"))
+        named = first_of(held, ("gen_ai.tool.name", "tool.name", "traceloop.entity.name", "ai.toolCall.name"))
         span.name = word_of(named) or title.removeprefix("execute_tool ")
-        span.call_id = name_of(first_of(held, ("gen_ai.tool.call.id", "tool_call.id")))
-        given = first_of(held, ("gen_ai.tool.call.arguments", "input.value", "traceloop.entity.input"))
-        answered = first_of(held, ("gen_ai.tool.call.result", "output.value", "traceloop.entity.output"))
+        span.call_id = name_of(first_of(held, ("gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id")))
+        given = first_of(
+            held, ("gen_ai.tool.call.arguments", "input.value", "traceloop.entity.input", "ai.toolCall.args")
+        )
+        answered = first_of(
+            held, ("gen_ai.tool.call.result", "output.value", "traceloop.entity.output", "ai.toolCall.result")
+        )
         span.arguments, span.result = text_or_json(given), text_or_json(answered)
     elif span.kind == "agent":
         span.name = word_of(first_of(held, ("gen_ai.agent.name", "traceloop.entity.name"))) or title
@@ -156,7 +163,12 @@ def _messages(span: Span, held: Mapping[str, Any], source: Source) -> None:
     before = [{"role": "system", "parts": system}] if isinstance(system, list) and system else []
     asked = _json(held.get("gen_ai.input.messages"), source)
     came = _json(held.get("gen_ai.output.messages"), source)
-    if asked is None and came is None:
+    if asked is None and "ai.prompt.messages" in held:
+        asked = _json(held["ai.prompt.messages"], source)
+        calls = [{"type": "tool-call", **call} for call in objects(_json(held.get("ai.response.toolCalls"), source))]
+        said = [{"type": "text", "text": text}] if (text := word_of(held.get("ai.response.text"))) else []
+        came = [{"role": "assistant", "content": [*said, *calls]}] if said or calls else None
+    elif asked is None and came is None:
         asked = _numbered(held, "gen_ai.prompt.", "user") or _numbered(held, "llm.input_messages.", "user")
         came = _numbered(held, "gen_ai.completion.", "assistant") or _numbered(
             held, "llm.output_messages.", "assistant"

@@ -9,8 +9,8 @@ from evalbench.readers.tools.safe import mapping
 from evalbench.readers.trajectories.shape import Malformed, Step, first_of, text_or_json, word_of
 
 _THOUGHTS = ("thinking", "reasoning", "redacted_thinking")
-_RESULTS = ("tool_result", "tool_call_response", "function_response")
-_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "function_call")
+_RESULTS = ("tool_result", "tool-result", "tool_call_response", "server_tool_call_response", "function_response")
+_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call", "server_tool_call", "function_call")
 
 
 def steps_of_parts(parts: list[Any], role: str, name: str, time: str) -> list[Step]:
@@ -51,11 +51,18 @@ def _step_of(part: Mapping[str, Any], role: str, time: str) -> Step | None:
         )
     called = part if kind in _CALLS else part.get("functionCall") or part.get("function_call")
     if isinstance(called, dict):
-        given = called.get("name")
+        given = first_of(called, ("name", "toolName"))
         if not isinstance(given, str):
             raise Malformed(f"a call whose name is not a text but {type(given).__name__}")
-        arguments = text_or_json(first_of(called, ("input", "arguments", "args")))
-        return Step("call", "assistant", given, arguments, str(first_of(called, ("id", "call_id")) or ""), time=time)
+        arguments = text_or_json(first_of(called, ("input", "arguments", "args", "server_tool_call")))
+        return Step(
+            "call",
+            "assistant",
+            given,
+            arguments,
+            str(first_of(called, ("id", "call_id", "toolCallId")) or ""),
+            time=time,
+        )
     answer = part.get("functionResponse") or part.get("function_response")
     if kind in _RESULTS or kind.endswith("_tool_result") or isinstance(answer, dict):
         return _result(part if not isinstance(answer, dict) else answer, kind, time)
@@ -63,15 +70,22 @@ def _step_of(part: Mapping[str, Any], role: str, time: str) -> Step | None:
 
 
 def _result(part: Mapping[str, Any], kind: str, time: str) -> Step:
-    content = first_of(part, ("content", "response", "result", "output"))
-    number = first_of(part, ("tool_use_id", "id", "call_id"))
-    flag = part.get("is_error")
+    content = first_of(part, ("content", "response", "result", "output", "server_tool_call_response"))
+    number = first_of(part, ("tool_use_id", "id", "call_id", "toolCallId"))
+    flag = first_of(part, ("is_error", "isError"))
     # Anthropic leaves is_error out where the tool did not fail; other forms have no such field.
     error = int(flag) if isinstance(flag, bool) else 0 if kind.endswith("tool_result") else None
     if isinstance(content, dict) and str(content.get("type", "")).endswith("_error"):
         error = 1
     return Step(
-        "result", "tool", word_of(part.get("name")), None, str(number or ""), text_of_content(content), error, time
+        "result",
+        "tool",
+        word_of(first_of(part, ("name", "toolName"))),
+        None,
+        str(number or ""),
+        text_of_content(content),
+        error,
+        time,
     )
 
 

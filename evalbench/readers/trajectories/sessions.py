@@ -104,9 +104,10 @@ def _claude(event: Mapping[str, Any], sessions: dict[str, Session], row: int, so
     kind, message = event.get("type"), event.get("message")
     if not name or kind not in ("user", "assistant", "system"):
         return
-    session = sessions.setdefault(name, Session(row))
-    time, parent = time_of(event.get("timestamp")), word_of(event.get("parentUuid"))
     agent = (name_of(event.get("agentId")) or "sidechain") if event.get("isSidechain") is True else ""
+    # An agent below writes a log of its own, with the name of the session.
+    session = sessions.setdefault(f"{name}/{agent}" if agent not in ("", "sidechain") else name, Session(row))
+    time, parent = time_of(event.get("timestamp")), word_of(event.get("parentUuid"))
     if kind == "system":
         session.steps.append(
             Step("note", "system", agent, text=word_of(event.get("content")), time=time, parent=parent)

@@ -188,6 +188,35 @@ def test_numbered_attributes(tmp_path, form):
     assert read.steps["text"].tolist() == [QUESTION, None, FOUND]
 
 
+def test_attributes_of_the_ai_sdk(tmp_path):
+    call = {"type": "tool-call", "toolCallId": "c1", "toolName": "find_loan", "args": {"book": 7}}
+    back = {"type": "tool-result", "toolCallId": "c1", "toolName": "find_loan", "result": json.loads(FOUND)}
+    asked = [{"role": "system", "content": POLICY}, {"role": "user", "content": [{"type": "text", "text": QUESTION}]}]
+    later = [*asked, {"role": "assistant", "content": [call]}, {"role": "tool", "content": [back]}]
+    one = {"ai.operationId": "ai.generateText.doGenerate", "gen_ai.request.model": "fern-1b", "ai.prompt.messages": json.dumps(asked), "ai.response.toolCalls": json.dumps([{k: v for k, v in call.items() if k != "type"}]), "gen_ai.response.finish_reasons": ["tool-calls"]}  # fmt: skip
+    tool = {
+        "ai.operationId": "ai.toolCall",
+        "ai.toolCall.name": "find_loan",
+        "ai.toolCall.id": "c1",
+        "ai.toolCall.args": '{"book": 7}',
+        "ai.toolCall.result": FOUND,
+    }
+    two = {
+        **one,
+        "ai.prompt.messages": json.dumps(later),
+        "ai.response.toolCalls": "[]",
+        "ai.response.text": ANSWER,
+        "gen_ai.response.finish_reasons": ["stop"],
+    }
+    whole = span(0, 0, 9, {"ai.operationId": "ai.generateText", "gen_ai.request.model": "fern-1b", "ai.prompt": "{}"})
+    read = read_trajectories(
+        write(tmp_path / "s.json", export(whole, span(1, 0, 1, one), span(2, 1, 2, tool), span(3, 2, 3, two)))
+    )
+    assert read.steps["kind"].tolist() == ["message", "message", "call", "result", "message"]
+    assert read.steps["text"].tolist() == [POLICY, QUESTION, None, FOUND, ANSWER]
+    assert read.outcomes.empty
+
+
 def test_spans_without_content_still_count(tmp_path):
     bare = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "fern-1b", "gen_ai.usage.input_tokens": 4}
     tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find_loan", "gen_ai.tool.call.id": "c1"}

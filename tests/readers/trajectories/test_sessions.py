@@ -47,10 +47,13 @@ def test_claude_code(tmp_path):
 
 
 def test_sessions_of_one_file_and_side_chains(tmp_path):
-    other = [{**line, "sessionId": "s2", "isSidechain": True} for line in claude_code() if "sessionId" in line]
-    read = read_trajectories(write(tmp_path / "s.jsonl", [*claude_code(), *other]))
-    assert read.steps.groupby("id").size().to_dict() == {"s1": 8, "s2": 8}
+    lines = [line for line in claude_code() if "sessionId" in line]
+    other = [{**line, "sessionId": "s2", "isSidechain": True} for line in lines]
+    below = [{**line, "isSidechain": True, "agentId": "a7"} for line in lines]
+    read = read_trajectories(write(tmp_path / "s.jsonl", [*claude_code(), *other, *below]))
+    assert read.steps.groupby("id").size().to_dict() == {"s1": 8, "s1/a7": 8, "s2": 8}
     assert "sidechain" in {*read.steps["name"][read.steps["id"] == "s2"]}
+    assert "a7" in {*read.steps["name"][read.steps["id"] == "s1/a7"]}
 
 
 def test_codex(tmp_path):
