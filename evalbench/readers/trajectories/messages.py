@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from evalbench.readers.tools.safe import mapping
+from evalbench.readers.tools.safe import mapping, sequence
 from evalbench.readers.trajectories.parts import steps_of_parts
 from evalbench.readers.trajectories.shape import (
     Malformed,
@@ -164,7 +164,9 @@ def _results(message: Mapping[str, Any], time: str, source: Source, guess: bool)
     else:
         text = text_or_json(content) or ""
     name = first_of(message, ("name", "function", "tool_name"))
-    number = first_of(message, ("tool_call_id", "call_id", "id"))
+    number = first_of(message, ("tool_call_id", "call_id"))
+    several = sequence(message.get("tool_call_ids"))
+    number = message.get("id") if number is None and not several else number or next(iter(several), "")
     step = Step("result", "tool", word_of(name), None, str(number or ""), text, failed(message), time)
     return with_usage([guessed(step, source) if guess and step.error is None else step], message)
 

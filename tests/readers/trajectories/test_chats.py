@@ -197,6 +197,33 @@ def test_langchain_gemini_and_legacy_functions(tmp_path):
         assert steps["text"].tolist() == [QUESTION, None, FOUND, ANSWER]
 
 
+def test_a_trajectory_of_swe_agent(tmp_path):
+    call = {"id": "c1", "index": 1, "type": "function", "function": {"name": "bash", "arguments": '{"command": "ls"}'}}
+    history = [
+        {"role": "system", "content": POLICY, "agent": "main", "message_type": "system_prompt"},
+        {"role": "user", "content": QUESTION, "agent": "main"},
+        {
+            "role": "assistant",
+            "content": THOUGHT,
+            "thought": THOUGHT,
+            "action": "ls",
+            "agent": "main",
+            "tool_calls": [call],
+        },
+        {"role": "tool", "content": [{"type": "text", "text": FOUND}], "agent": "main", "tool_call_ids": ["c1"]},
+    ]
+    steps = [{"action": "ls", "observation": FOUND, "response": THOUGHT, "state": {}}]
+    path = write(
+        tmp_path / "a.traj",
+        {"environment": "x", "trajectory": steps, "history": history, "info": {"exit_status": "exit_context"}},
+    )
+    read = read_trajectories(path)
+    assert read.steps["kind"].tolist() == ["message", "message", "message", "call", "result", "note"]
+    assert read.steps["call_id"].tolist()[3:5] == ["c1", "c1"]
+    assert read.steps["name"].tolist()[3:5] == ["bash", "bash"]
+    assert read.outcomes["ended"].tolist() == ["limit: exit_context"]
+
+
 def test_arguments_that_do_not_parse_stay_as_they_were_written(tmp_path):
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"book": 7'}}
     read = read_trajectories(write(tmp_path / "m.json", [{"role": "assistant", "content": None, "tool_calls": [call]}]))
