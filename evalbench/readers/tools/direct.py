@@ -109,6 +109,18 @@ def _trajectories(path: Path, schema: Mapping[str, Table]) -> Taken | None:
     return Taken(fitted_tables(read, schema), notes, sha256_of_runs(path))
 
 
+def of_log(frame: pd.DataFrame, notes: list[str], sha256: str, name: str, schema: Mapping[str, Table]) -> Taken:
+    """The interactions of a log store as a study's first table; of one of steps, as trajectories."""
+    first = next(iter(schema))
+    if first != STEPS:
+        return Taken({first: frame}, notes, sha256)
+    from evalbench.readers.trajectories.logs import of_log as trajectories_of_log
+
+    read = trajectories_of_log(frame, name)
+    said = "requests that repeat what was said before were read as one trajectory"
+    return Taken(fitted_tables(read, schema), [*notes, said, *read.notes], sha256)
+
+
 def fitted(frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Table]) -> dict[str, pd.DataFrame]:
     """Our tables under the names of a study's, their columns under its names; ``items`` are its first table.
 
