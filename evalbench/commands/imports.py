@@ -12,13 +12,17 @@ from evalbench.commands.options import NewPath
 from evalbench.core.wording import counted
 
 _FORMATS = ("ragas", "deepeval", "promptfoo", "inspect", "lm-eval", "mlflow", "helm", "every_eval_ever")
+AGENTS = "agents"
 _MOST = 5
 
 
 @click.command("import")
 @click.argument("path", metavar="FILE|FOLDER", type=click.Path(path_type=Path))
 @click.option(
-    "--format", "tool", type=click.Choice(_FORMATS), help="The tool that wrote it, where the content does not show it."
+    "--format",
+    "tool",
+    type=click.Choice((*_FORMATS, AGENTS)),
+    help="The tool that wrote it, where the content does not show it.",
 )
 @click.option(
     "--to", type=NewPath(file_okay=False), help="A new or empty folder for the data set; without it nothing is written."
@@ -28,16 +32,42 @@ def import_data(path: Path, tool: str | None, to: Path | None, model: str) -> No
     """Read a result file of another tool: print what was understood, and write it as a data set.
 
     A score that is missing, a judge that failed and a row that raised an error are unscored, with the tool's own words,
-    and never 0. Nothing is scored anew.
+    and never 0. Nothing is scored anew. Runs of agents (--format agents) become steps, tasks and outcomes.
     """
     from evalbench.readers.tools.composed import parts_of
     from evalbench.readers.tools.data_folder import write
     from evalbench.readers.tools.known import runs_of
 
+    if tool == AGENTS or (tool is None and _holds_trajectories(path)):
+        from evalbench.readers.trajectories.folder import write as write_trajectories
+
+        for line in write_trajectories(path, to, model).lines():
+            click.echo(line)
+        click.echo(_where(to))
+        return
     about = write(parts_of(runs_of(path, tool or ""), model), to)
     for line in understood(about):
         click.echo(line)
-    click.echo(f"written: {to}" if to else "nothing was written; --to DIR writes the data set")
+    click.echo(_where(to))
+
+
+def _where(to: Path | None) -> str:
+    return f"written: {to}" if to else "nothing was written; --to DIR writes the data set"
+
+
+def _holds_trajectories(path: Path) -> bool:
+    """Whether a file or folder is one of agents' runs, and not the result of another tool."""
+    from evalbench.errors import BadInput
+    from evalbench.readers.tools.known import runs_of
+    from evalbench.readers.trajectories import recognised
+
+    if not recognised(path):
+        return False
+    try:
+        runs_of(path)
+    except BadInput:
+        return True
+    return False
 
 
 def understood(about: Mapping[str, Any]) -> Iterator[str]:

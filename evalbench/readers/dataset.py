@@ -31,7 +31,7 @@ from evalbench.readers.replies import replies_read
 from evalbench.readers.roles import PERHAPS, READ_AS, SURE, named
 from evalbench.readers.schema import SYSTEMS, TRIAL, Table
 from evalbench.readers.tables import FAULTS_SHOWN, check
-from evalbench.readers.tools.direct import Taken, taken
+from evalbench.readers.tools.direct import of_log, taken
 from evalbench.readers.written import as_meant, empty_answers, has_numbers, numbered
 
 if TYPE_CHECKING:
@@ -326,7 +326,7 @@ def read(
     main, sampled = next((name, table.sampled) for name, table in schema.items())
     log = logged(data, sampled, columns or {}) if not instead and is_log_store(data) else None
     large = None if log else large_files(Path(data).expanduser(), sampled)
-    other = Taken({main: log.frame}, *log[1:3]) if log else None if instead or large else taken(data, schema)
+    other = of_log(*log, schema) if log else None if instead or large else taken(data, schema)
     paths: dict[str, Path] = {}
     name, version, synthetic = instead or (log.name if log else Path(data).expanduser().resolve().name), "", False
     if not instead and other is None:

@@ -11,11 +11,15 @@ from evalbench.readers.schema import Table
 from evalbench.readers.tools.known import MOST_FILES, imported, reader_of, why_refused
 from evalbench.readers.tools.probe import Probe, probed
 from evalbench.readers.tools.safe import HEAD, document, head_of, lines, mapping, sequence
+from evalbench.readers.trajectories import is_own, read_trajectories, recognised, sha256_of_runs
+from evalbench.readers.trajectories.fitted import fitted_tables
 
 if TYPE_CHECKING:
     import pandas as pd
 
 RECORD = "import.json"
+STEPS = "steps"
+"""A table of this name may be a file of trajectories, of any form that is known."""
 TABLES = ("items", "scores", "judgements", "labels", "metrics", "figures")
 ALIASES = {"verdicts": ("judgements", "mark"), "ratings": ("labels", "score")}
 """The name of a study's table → ours, where it has the column beside it."""
@@ -78,6 +82,8 @@ def taken(data: str | Path, schema: Mapping[str, Table]) -> Taken | None:
     path = Path(data).expanduser()
     if not path.exists():
         return None
+    if STEPS in schema and (agents := _trajectories(path, schema)):
+        return agents
     if path.is_dir() and (path / RECORD).is_file():
         frames, about = _written(path)
         return Taken(fitted(frames, schema), _notes(about), str(about.get("sha256", "")))
@@ -91,6 +97,28 @@ def taken(data: str | Path, schema: Mapping[str, Table]) -> Taken | None:
     if look.form not in ("zip", "folder") and not _suffices(frames, schema):
         return None
     return Taken(frames, _notes(found.about), found.about["sha256"])
+
+
+def _trajectories(path: Path, schema: Mapping[str, Table]) -> Taken | None:
+    """The steps of agents, with what the file says of their tasks and of how they ended; None for any other file."""
+    form = recognised(path)
+    if form is None or (form == "steps" and is_own(path)):
+        return None
+    read = read_trajectories(path)
+    notes = [f"read as trajectories of the form {read.form}", *read.notes]
+    return Taken(fitted_tables(read, schema), notes, sha256_of_runs(path))
+
+
+def of_log(frame: pd.DataFrame, notes: list[str], sha256: str, name: str, schema: Mapping[str, Table]) -> Taken:
+    """The interactions of a log store as a study's first table; of one of steps, as trajectories."""
+    first = next(iter(schema))
+    if first != STEPS:
+        return Taken({first: frame}, notes, sha256)
+    from evalbench.readers.trajectories.logs import of_log as trajectories_of_log
+
+    read = trajectories_of_log(frame, name)
+    said = "requests that repeat what was said before were read as one trajectory"
+    return Taken(fitted_tables(read, schema), [*notes, said, *read.notes], sha256)
 
 
 def fitted(frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Table]) -> dict[str, pd.DataFrame]:

@@ -1,0 +1,19 @@
+"""Trajectories of agents: the steps of their runs, out of logs and result files of many forms, known by their content."""
+
+from __future__ import annotations
+
+from evalbench.readers.trajectories.frames import Trajectories, read_trajectories
+from evalbench.readers.trajectories.known import FORMS, is_own, recognised, sha256_of_runs, stream_trajectories
+from evalbench.readers.trajectories.shape import Step, Trajectory
+
+__all__ = [
+    "FORMS",
+    "Step",
+    "Trajectories",
+    "Trajectory",
+    "is_own",
+    "read_trajectories",
+    "recognised",
+    "sha256_of_runs",
+    "stream_trajectories",
+]

@@ -1,0 +1,293 @@
+"""Tables of steps, one row a step, under the names that people give to their columns: CSV, Parquet, JSON, JSON Lines."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from evalbench.readers.decoded import in_utf8
+from evalbench.readers.delimited import delimited_frame
+from evalbench.readers.parquet import parquet_frame
+from evalbench.readers.tools.safe import head_of
+from evalbench.readers.trajectories.about import MARKS, MODELS, about_of
+from evalbench.readers.trajectories.looks import Look, opened, whole
+from evalbench.readers.trajectories.messages import ROLE, guessed, instruction_of, question_of
+from evalbench.readers.trajectories.shape import (
+    Malformed,
+    Source,
+    Step,
+    Trajectory,
+    amount_of,
+    first_of,
+    name_of,
+    named_calls,
+    text_or_json,
+    time_of,
+    word_of,
+)
+from evalbench.readers.trajectories.spans import refuse_large
+
+NAMES = ("steps",)
+FILES = "a table with a row for each step: a task or run, a step, and the tool, its arguments and output, or a kind"
+TASKS = ("task_id", "id", "task", "example_id", "question_id", "instance_id", "item_id", "case_id", "sample_id")
+RUNS = (
+    *(
+        "trial",
+        "trajectory_id",
+        "run_id",
+        "run",
+        "trajectory",
+        "episode",
+        "episode_id",
+        "rollout",
+        "rollout_id",
+        "session_id",
+    ),
+    *("conversation_id", "thread_id", "trace_id", "trial_id", "attempt", "epoch", "repeat"),
+)
+STEPS = ("step", "step_id", "step_index", "step_number", "step_no", "turn", "turn_id", "position", "seq", "index")
+KINDS = ("kind", "step_type", "event_type", "type", "event")
+TOOLS = ("tool", "tool_name", "function", "function_name", "action", "name")
+ARGUMENTS = (
+    "arguments",
+    "args",
+    "tool_args",
+    "tool_input",
+    "tool_arguments",
+    "action_input",
+    "parameters",
+    "kwargs",
+    "input",
+)
+OUTPUTS = ("output", "tool_output", "observation", "result", "tool_result", "response")
+TEXTS = ("text", "content", "message", "utterance")
+THOUGHTS = ("thought", "reasoning", "thinking")
+ERRORS = ("error", "is_error", "failed", "error_message")
+Rows = list[tuple[int, dict[str, Any]]]
+_KIND: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("message", "msg", "text", "say", "user", "assistant", "system", "answer", "final", "reply"), "message"
+    ),
+    **dict.fromkeys(("call", "tool_call", "tool", "action", "function_call", "tool_use", "act", "tool_start"), "call"),
+    **dict.fromkeys(
+        ("result", "tool_result", "observation", "tool_response", "tool_output", "function_call_output"), "result"
+    ),
+    **dict.fromkeys(("handover", "handoff", "transfer", "delegate", "delegation"), "handover"),
+    **dict.fromkeys(("note", "thought", "reasoning", "thinking", "think", "plan", "event", "log", "summary"), "note"),
+}
+_FALSE = frozenset({"0", "false", "no", "0.0", "", "none", "null", "nan"})
+
+
+def recognised(look: Look) -> str:
+    """``steps`` for a table with a task or run, a step, and a tool with arguments or output, or kinds of steps; else empty."""
+    names = columns_of(look)
+    group, step, kind = names & {*TASKS, *RUNS}, names & {*STEPS}, names & {*KINDS}
+    tool = names & {*TOOLS}
+    given = names & {*ARGUMENTS}, names & {*OUTPUTS}, names & {*TEXTS}
+    acts = bool(tool) and (bool(given[0]) or (bool(kind) and any(given)))
+    if any("tool_calls" in record or isinstance(record.get("content"), list) for record in look.objects):
+        return ""
+    known = bool(group) and bool(step) and (acts or {"id", "step", "kind"} <= names)
+    return NAMES[0] if known and len(names & {*TASKS, *RUNS} - step) > 0 else ""
+
+
+def is_own(look: Look) -> bool:
+    """Whether the columns are those of the table ``steps`` itself."""
+    return {"id", "step", "kind"} <= columns_of(look)
+
+
+def columns_of(look: Look) -> frozenset[str]:
+    """The names of a table's columns; none of another file."""
+    if look.form == "csv":
+        with opened(look.path, look.packed) as file:
+            head = file.read(65_536).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").split("\n", 1)[0]
+        return max((frozenset(_header(head, s)) for s in ",;\t|"), key=len)
+    if look.form == "parquet":
+        return _parquet_names(look)
+    if not look.objects or len(look.objects) < len(look.first) or (look.form == "document" and len(look.first) < 2):
+        return frozenset()
+    return frozenset(key for record in look.objects for key in record)
+
+
+def _header(line: str, separator: str) -> list[str]:
+    try:
+        return [name.strip().lower() for name in next(csv.reader([line], delimiter=separator), [])]
+    except csv.Error:
+        return []
+
+
+def _parquet_names(look: Look) -> frozenset[str]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if look.packed or not head_of(look.path, 4):
+        return frozenset()
+    try:
+        return frozenset(str(name).strip().lower() for name in pq.read_schema(look.path).names)
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError):
+        return frozenset()
+
+
+def read(look: Look, source: Source) -> Iterator[Trajectory]:
+    """The trials of a table: rows with the same task, model and run, in the order of their steps.
+
+    Where a table names a task and a run, the run is the trial; where it names only one, that is the task.
+    """
+    refuse_large(look)
+    names = columns_of(look)
+    task = _column(TASKS, names) or _column(RUNS, names)
+    trial = _column(RUNS, names - {task})
+    model, order = _column(MODELS, names), _column(STEPS, names - {task, trial})
+    groups: dict[tuple[str, str, str], Rows] = {}
+    for row, cells in _rows(look, source):
+        name = name_of(cells.get(task))
+        if not name:
+            source.fault(row, f"column {task}: expected an identifier")
+            continue
+        key = (name, word_of(cells.get(model)) if model else "", name_of(cells.get(trial)) if trial else "")
+        groups.setdefault(key, []).append((row, cells))
+    flags = bool(names & {*ERRORS})
+    ordered = {key: _ordered(rows, order) for key, rows in groups.items()}
+    marks = _marks(ordered.values(), names, source)
+    for (name, of_model, run), rows in ordered.items():
+        yield from _one(Trajectory(name, [], of_model, run, row=rows[0][0]), rows, marks, flags, source)
+
+
+def _marks(groups: Iterable[Rows], names: frozenset[str], source: Source) -> tuple[str, ...]:
+    """The columns that mark a trial: their cells are the same in all its rows, or only the last row has one."""
+    kept = []
+    for key in (key for key in MARKS if key in names):
+        if all(_marks_the_whole([cells.get(key) for _, cells in rows]) for rows in groups):
+            kept.append(key)
+        else:
+            source.note(f"column {key} differs between the steps of a trial: it was not read as the mark of the trial")
+    return tuple(kept)
+
+
+def _marks_the_whole(cells: list[Any]) -> bool:
+    there = [i for i, cell in enumerate(cells) if cell is not None]
+    return there in ([], [len(cells) - 1]) or all(cells[i] == cells[there[0]] for i in there)
+
+
+def _column(wanted: Sequence[str], names: frozenset[str]) -> str:
+    return next((name for name in wanted if name in names), "")
+
+
+def _ordered(rows: Rows, order: str) -> Rows:
+    """Rows by their steps, those of one step as they are; as they are altogether where a step is not a number."""
+    keys = [amount_of(cells.get(order)) for _, cells in rows]
+    if any(key is None for key in keys):
+        return rows
+    return [rows[i] for i in sorted(range(len(rows)), key=lambda i: (keys[i] or 0.0, i))]
+
+
+def _rows(look: Look, source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The cells of each row that are not empty, by the lower-case names of their columns."""
+    if look.form in ("csv", "parquet"):
+        raw = whole(look.path, look.packed)
+        if look.form == "parquet":
+            frame = parquet_frame(look.path, raw)
+        else:
+            text, notes = in_utf8(look.path, raw)
+            frame, found = delimited_frame(look.path, text, ",")
+            for note in (*notes, *(n for n in found if "separat" not in n)):
+                source.note(note)
+        names = [str(name).strip().lower() for name in frame.columns]
+        for row, cells in zip(frame.index, zip(*(frame[c] for c in frame.columns), strict=True), strict=True):
+            yield int(row), {n: c for n, c in zip(names, cells, strict=True) if not _empty(c)}
+        return
+    for row, record in look.records(source):
+        if isinstance(record, dict):
+            yield row, {key.strip().lower(): cell for key, cell in record.items() if not _empty(cell)}
+        else:
+            source.fault(row, f"expected an object, found {type(record).__name__}")
+
+
+def _empty(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, float) and cell != cell) or (isinstance(cell, str) and not cell)
+
+
+def _one(bare: Trajectory, rows: Rows, marks: Sequence[str], flags: bool, source: Source) -> Iterator[Trajectory]:
+    steps: list[Step] = []
+    sound = True
+    for row, cells in rows:
+        try:
+            steps += _steps(cells, flags, source)
+        except Malformed as error:
+            source.fault(row, error)
+            sound = False
+    if not sound:
+        return
+    steps = named_calls(steps)
+    left = {"error", "task", "query", *MARKS, *TEXTS, *OUTPUTS}
+    said = {key: value for _, cells in reversed(rows) for key, value in cells.items() if key not in left}
+    last = {key: value for _, cells in rows for key, value in cells.items() if key in marks}
+    about = about_of(said | last, source)
+    yield replace(
+        bare,
+        steps=steps,
+        mark=about["mark"],
+        ended=about["ended"],
+        question=about["question"] or question_of(steps),
+        reference=about["reference"],
+        expected=about["expected"],
+        policy=about["policy"] or instruction_of(steps),
+    )
+
+
+def _steps(cells: Mapping[str, Any], flags: bool, source: Source) -> list[Step]:
+    """The steps of a row: by its kind, else what it thought, said, called and got back, in this order."""
+    kind = _kind(cells)
+    role = ROLE.get(word_of(cells.get("role")).lower(), "")
+    tool, given = word_of(first_of(cells, TOOLS)), text_or_json(first_of(cells, ARGUMENTS))
+    text, output = text_or_json(first_of(cells, TEXTS)), text_or_json(first_of(cells, OUTPUTS))
+    number, thought = name_of(first_of(cells, ("call_id", "tool_call_id"))), text_or_json(first_of(cells, THOUGHTS))
+    answer = output if output is not None else text
+    result = Step("result", "tool", tool, None, number, answer, _flag(cells) if flags else None)
+    out = [Step("note", "assistant", text=thought)] if thought is not None else []
+    if kind == "result" or (not kind and role == "tool"):
+        out.append(result)
+    elif kind == "call" or (not kind and tool):
+        if text is not None:
+            out.append(Step("message", role or "assistant", text=text))
+        out.append(Step("call", "assistant", tool, given, number))
+        if output is not None or result.error:
+            out.append(result)
+    elif kind or text is not None or output is not None or not out:
+        own = role or ROLE.get(word_of(first_of(cells, KINDS)).lower(), "") or ("assistant" if kind != "note" else "")
+        out.append(Step(kind or "message", own, tool, given, number, text if text is not None else output))
+    if not flags:
+        out = [guessed(step, source) if step.kind == "result" else step for step in out]
+    return _measured(out, cells)
+
+
+def _kind(cells: Mapping[str, Any]) -> str:
+    """The kind of a row's step; empty where the table names none.
+
+    Raises ``Malformed`` for a word that is not one.
+    """
+    word = word_of(first_of(cells, KINDS)).strip().lower().replace("-", "_").replace(" ", "_")
+    if word and word not in _KIND:
+        raise Malformed(f"the kind {word[:40]!r} is not known; known are message, call, result, handover and note")
+    return _KIND.get(word, "")
+
+
+def _flag(cells: Mapping[str, Any]) -> int:
+    """Whether a row's columns of errors say that it failed: a flag, or any text."""
+    cell = first_of(cells, ERRORS)
+    word = str(cell).strip().lower() if isinstance(cell, (str, int, float)) else "" if cell is None else "1"
+    return int(word not in _FALSE)
+
+
+def _measured(steps: list[Step], cells: Mapping[str, Any]) -> list[Step]:
+    """Steps with the time, duration, tokens and cost of their row; durations, tokens and cost are with the last one."""
+    time = time_of(first_of(cells, ("time", "timestamp", "ts", "created_at", "start_time")))
+    seconds = amount_of(first_of(cells, ("seconds", "duration", "duration_s", "latency", "latency_s")))
+    if seconds is None and (ms := amount_of(first_of(cells, ("duration_ms", "latency_ms")))) is not None:
+        seconds = ms / 1000
+    tokens, cost = amount_of(first_of(cells, ("tokens", "total_tokens", "n_tokens"))), amount_of(cells.get("cost"))
+    parent = name_of(first_of(cells, ("parent", "parent_id")))
+    timed = [step._replace(time=time, parent=parent) for step in steps]
+    return [*timed[:-1], timed[-1]._replace(seconds=seconds, tokens=tokens, cost=cost)]

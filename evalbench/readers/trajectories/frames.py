@@ -1,0 +1,139 @@
+"""All trajectories of a file as tables: steps, tasks and outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalbench.readers.trajectories.known import stream_trajectories
+from evalbench.readers.trajectories.shape import Source, Step, Trajectory
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ALWAYS = ("id", "step", "kind")
+_TEXTS = ("text", "arguments")
+"""Columns of which an empty cell says something."""
+TASK = ("question", "reference", "expected", "policy")
+
+
+@dataclass(frozen=True)
+class Trajectories:
+    """The tables of a file of trajectories; a column about which the form says nothing is left out.
+
+    - ``steps``: One row a step: ``id`` (the task), ``model``, ``trial``, ``step`` (from 0 within a trial, in time order), ``kind``,
+      ``role``, ``name``, ``arguments`` (JSON text), ``call_id``, ``text``, ``error`` (0 or 1), ``time`` (ISO 8601), ``seconds``,
+      ``tokens``, ``cost``, ``parent``; see :class:`~evalbench.readers.trajectories.shape.Step`.
+    - ``tasks``: One row a task: ``id``, ``question``, ``reference``, ``expected`` (JSON list of {name, arguments}), ``policy``; of
+      several trials the first that says it.
+    - ``outcomes``: One row a trial: ``id``, ``model``, ``trial``, ``mark`` (0 to 1, NaN: unscored), ``ended`` (why it ended before
+      the agent was done).  It has no rows where the file says neither.
+      A limit or an error is the last step, too: a note with the name ``limit`` or ``environment``.
+    - ``form``: The name of the file's form.
+    - ``notes``: Sentences on how it was read.
+    """
+
+    steps: pd.DataFrame
+    tasks: pd.DataFrame
+    outcomes: pd.DataFrame
+    form: str
+    notes: tuple[str, ...] = ()
+
+
+def read_trajectories(path: str | Path, model: str = "") -> Trajectories:
+    """All trajectories of a file, of any form that :func:`~evalbench.readers.trajectories.recognised` knows.
+
+    Parameters
+    ----------
+    path : str or Path
+    model : str, optional
+        The name of the model, where the file has none.
+
+    Raises
+    ------
+    BadInput
+        For a file of no known form, and for what is malformed in it: all faults in one message, with their rows.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> talk = [{"role": "user", "content": "Seat?"}, {"role": "assistant", "content": "12A"}]
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+    ...     _ = file.write(json.dumps(talk))
+    ...     file.flush()
+    ...     read = read_trajectories(file.name, "fern-1b")
+    >>> read.form, read.steps[["id", "model", "step", "role", "text"]].values.tolist()
+    ('openai-messages', [['t0001', 'fern-1b', 0, 'user', 'Seat?'], ['t0001', 'fern-1b', 1, 'assistant', '12A']])
+    """
+    path = Path(path).expanduser()
+    source = Source(path)
+    return tables_of(stream_trajectories(path, model, source), source)
+
+
+def tables_of(trajectories: Iterable[Trajectory], source: Source) -> Trajectories:
+    """Trajectories as tables; see :class:`Trajectories`."""
+    steps: dict[str, list[Any]] = {name: [] for name in ("id", "model", "trial", "step", *Step._fields)}
+    tasks: dict[str, dict[str, Any]] = {}
+    outcomes: list[tuple[Any, ...]] = []
+    for made in trajectories:
+        n = len(made.steps)
+        steps["id"] += [made.id] * n
+        steps["model"] += [made.model] * n
+        steps["trial"] += [made.trial] * n
+        steps["step"] += range(n)
+        for name, column in zip(Step._fields, zip(*made.steps, strict=True), strict=False):
+            steps[name] += column
+        told_of(tasks, made)
+        outcomes.append((made.id, made.model, made.trial, made.mark, made.ended))
+    return Trajectories(_steps(steps, outcomes), _tasks(tasks), _outcomes(outcomes), source.form, tuple(source.notes))
+
+
+def told_of(tasks: dict[str, dict[str, Any]], made: Trajectory) -> None:
+    """Add what a trial says of its task, where no trial before said it."""
+    task = tasks.setdefault(made.id, dict.fromkeys(TASK))
+    for key in TASK:
+        if task[key] is None:
+            task[key] = getattr(made, key)
+
+
+def _steps(columns: dict[str, list[Any]], outcomes: list[tuple[Any, ...]]) -> pd.DataFrame:
+    import pandas as pd
+
+    kept = {
+        name: values
+        for name, values in columns.items()
+        if name in ALWAYS or (name == "trial" and _repeated(outcomes)) or (name != "trial" and _says(name, values))
+    }
+    numbers = ("error", "seconds", "tokens", "cost")
+    return pd.DataFrame({
+        name: pd.Series(values, dtype="int64" if name == "step" else "float64" if name in numbers else object)
+        for name, values in kept.items()
+    })  # fmt: skip
+
+
+def _says(name: str, values: Iterable[Any]) -> bool:
+    return any(value is not None and (value != "" or name in _TEXTS) for value in values)
+
+
+def _repeated(outcomes: list[tuple[Any, ...]]) -> bool:
+    """Whether trials have other names than a single 1 each."""
+    return any(trial != "1" for _, _, trial, _, _ in outcomes)
+
+
+def _tasks(tasks: dict[str, dict[str, Any]]) -> pd.DataFrame:
+    import pandas as pd
+
+    frame = pd.DataFrame([{"id": name, **task} for name, task in tasks.items()], columns=["id", *TASK], dtype=object)
+    return frame[["id", *(name for name in TASK if frame[name].notna().any())]]
+
+
+def _outcomes(outcomes: list[tuple[Any, ...]]) -> pd.DataFrame:
+    import pandas as pd
+
+    frame = pd.DataFrame(outcomes, columns=["id", "model", "trial", "mark", "ended"]).astype({"mark": "float64"})
+    marked, ended = frame["mark"].notna().any(), frame["ended"].ne("").any()
+    left = ["id", *(["model"] if frame["model"].ne("").any() else []), *(["trial"] if _repeated(outcomes) else [])]
+    kept = frame[[*left, *(["mark"] if marked else []), *(["ended"] if ended else [])]]
+    return kept if marked or ended else kept.iloc[:0]

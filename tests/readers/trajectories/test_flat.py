@@ -1,0 +1,99 @@
+"""Tables of steps under the names that people give to columns."""
+
+import json
+
+import pandas as pd
+import pytest
+from trajectory_files import ANSWER, FAILED, FOUND, QUESTION, write
+
+from evalbench.errors import BadInput
+from evalbench.readers.trajectories import is_own, read_trajectories, recognised
+
+ROWS = [
+    {"task_id": "b7", "run_id": "r1", "step": 2, "tool": "find_loan", "args": '{"book": 7}', "output": FOUND, "error": "", "latency_ms": 500, "reward": None},
+    {"task_id": "b7", "run_id": "r1", "step": 1, "tool": "find_shelf", "args": '{"shelf": 9}', "output": FAILED, "error": "no such shelf", "latency_ms": 250, "reward": None},
+    {"task_id": "b7", "run_id": "r1", "step": 10, "tool": "finish", "args": json.dumps({"answer": ANSWER}), "output": None, "error": None, "latency_ms": None, "reward": 1},
+    {"task_id": "b7", "run_id": "r2", "step": 1, "tool": "find_loan", "args": "{}", "output": FOUND, "error": None, "latency_ms": 100, "reward": None},
+]  # fmt: skip
+
+
+def table(path, rows=ROWS):
+    frame = pd.DataFrame(rows)
+    if path.suffix == ".parquet":
+        frame.to_parquet(path)
+    elif path.suffix in (".json", ".jsonl"):
+        return write(path, rows)
+    else:
+        frame.to_csv(path, index=False, sep=";" if path.suffix == ".tsv" else ",")
+    return path
+
+
+@pytest.mark.parametrize("name", ["runs.csv", "runs.tsv", "runs.parquet", "runs.json", "runs.jsonl"])
+def test_a_row_with_tool_arguments_and_output_is_call_and_result(tmp_path, name):
+    path = table(tmp_path / name)
+    assert recognised(path) == "steps"
+    assert not is_own(path)
+    read = read_trajectories(path, "fern-1b")
+    first = read.steps[read.steps["trial"] == "r1"]
+    assert first[["kind", "name"]].values.tolist() == [
+        ["call", "find_shelf"], ["result", "find_shelf"], ["call", "find_loan"], ["result", "find_loan"], ["call", "finish"],
+    ]  # fmt: skip
+    assert first["text"].tolist() == [None, FAILED, None, FOUND, None]
+    assert first["error"].dropna().tolist() == [1.0, 0.0]
+    assert first["seconds"].dropna().tolist() == [0.25, 0.5]
+    assert [json.loads(a) for a in first["arguments"].dropna()][1] == {"book": 7}
+    assert read.outcomes["mark"].fillna(-1).tolist() == [1.0, -1.0]
+    assert {*read.steps["id"]} == {"b7"}
+
+
+def test_kinds_of_steps(tmp_path):
+    rows = [
+        {"trajectory_id": "x", "step_index": 0, "type": "user", "content": QUESTION},
+        {"trajectory_id": "x", "step_index": 1, "type": "thought", "content": "Look."},
+        {
+            "trajectory_id": "x",
+            "step_index": 2,
+            "type": "tool_call",
+            "tool_name": "find_loan",
+            "content": "",
+            "arguments": {"book": 7},
+        },
+        {"trajectory_id": "x", "step_index": 3, "type": "observation", "content": FOUND},
+        {"trajectory_id": "x", "step_index": 4, "type": "handoff", "tool_name": "archivist"},
+        {"trajectory_id": "x", "step_index": 5, "type": "assistant", "content": ANSWER},
+    ]
+    read = read_trajectories(write(tmp_path / "s.jsonl", rows))
+    assert read.steps["kind"].tolist() == ["message", "note", "call", "result", "handover", "message"]
+    assert read.steps["role"].tolist() == ["user", "", "assistant", "tool", "assistant", "assistant"]
+    assert read.steps["name"].tolist() == ["", "", "find_loan", "find_loan", "archivist", ""]
+    assert read.tasks["question"].tolist() == [QUESTION]
+
+
+def test_unknown_kinds_and_rows_without_a_task_are_faults(tmp_path):
+    rows = [{"id": "x", "step": i, "kind": kind} for i, kind in enumerate(["call", "dance", "message", "sing"])]
+    rows.append({"id": {"a": 1}, "step": 9, "kind": "call"})
+    with pytest.raises(BadInput) as found:
+        read_trajectories(write(tmp_path / "s.jsonl", rows))
+    message = str(found.value)
+    assert "row 2: the kind 'dance' is not known" in message
+    assert "row 4: the kind 'sing'" in message
+    assert "row 5: column id: expected an identifier" in message
+
+
+def test_a_column_that_says_whether_each_step_worked_is_no_mark_of_the_trial(tmp_path):
+    rows = [{"task_id": "a", "step": i, "tool": "f", "args": "{}", "success": i % 2} for i in range(3)]
+    read = read_trajectories(write(tmp_path / "s.jsonl", rows))
+    assert read.outcomes.empty
+    assert any("column success differs between the steps of a trial" in note for note in read.notes)
+
+
+def test_a_table_under_its_own_names_is_left_to_the_study(tmp_path):
+    path = table(tmp_path / "own.csv", [{"id": "a", "step": 0, "kind": "call", "name": "f"}])
+    assert is_own(path)
+    assert read_trajectories(path).steps["name"].tolist() == ["f"]
+
+
+def test_tables_of_other_things_are_not_recognised(tmp_path):
+    for i, rows in enumerate([[{"id": "a", "step": 1, "output": "x"}] * 2, [{"session_id": "a", "turn": 1, "role": "user", "text": "Hi"}] * 2, [{"question": "a", "tool": "b"}] * 2]):  # fmt: skip
+        for ending in (".csv", ".json", ".parquet"):
+            assert recognised(table(tmp_path / f"{i}{ending}", rows)) is None
