@@ -123,6 +123,7 @@ def stands(rows: Rows, where: str, options: str) -> dict[str, Any]:
         "figures": [_row(estimate) for estimate in found.summary.estimates] if found.summary else [],
         "line": found.line,
         "note": found.note,
+        "moved": found.moved._asdict() if found.moved else None,
     }
 
 

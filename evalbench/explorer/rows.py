@@ -19,11 +19,13 @@ from evalbench.readers import runs
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evalbench.core.result import Summary
+
 LONGEST = 300
 """Letters of a text in a list of items."""
 _ITEM = f"SELECT {PLACE}, * EXCLUDE ({PLACE}) FROM items i"
 _MOST_LINKED = 200
-_COUNTS_KEPT = 32
+_KEPT = 32
 
 
 class Rows:
@@ -45,6 +47,7 @@ class Rows:
             raise BadInput(f"{folder / runs.ITEMS}: has no column {', '.join(missing)}, which results.json names")
         self.linked: dict[str, list[str]] = {}
         self._counts: dict[str, int] = {}
+        self.summaries: dict[str, Summary] = {}
         for name in self.results["tables"]:
             self._link(name)
         self.n = int(self.database.one("SELECT count(*) FROM items"))
@@ -65,8 +68,12 @@ class Rows:
         if where not in self._counts:
             sql, values = condition(self, where)
             found = int(self.database.one(f"SELECT count(*) FROM items i WHERE {sql}", values))
-            self._counts = dict([*self._counts.items(), (where, found)][-_COUNTS_KEPT:])
+            self._counts = dict([*self._counts.items(), (where, found)][-_KEPT:])
         return self._counts[where]
+
+    def keep_summary(self, where: str, summary: Summary) -> None:
+        """Keep what the study says of the items of a filter under the run's own options, with those asked for last."""
+        self.summaries = dict([*self.summaries.items(), (where, summary)][-_KEPT:])
 
     def page(self, where: str = "", sort: str = "", offset: int = 0, limit: int = 100) -> list[dict[str, Any]]:
         """Some of the items that a filter leaves, with long texts cut.

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench import studies
 from evalbench.errors import BadInput
+from evalbench.explorer.moved import Moved, moved
 from evalbench.kit.options import of_another_type, taken
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from evalbench.core.result import Summary
     from evalbench.explorer.rows import Rows
     from evalbench.studies.contract import Study
@@ -35,6 +38,7 @@ class Standing:
     - ``summary``: None where no item is left.
     - ``note``: What holds for such figures; empty for those of the run.
     - ``line``: The options for ``evalbench run``, as ``-p name=value``.
+    - ``moved``: Which of these items the options move; None where nothing is changed, or no item is left.
     """
 
     n: int
@@ -43,6 +47,7 @@ class Standing:
     summary: Summary | None
     note: str
     line: str
+    moved: Moved | None
 
 
 def standing(rows: Rows, where: str = "", options: Mapping[str, Any] | None = None) -> Standing:
@@ -57,9 +62,28 @@ def standing(rows: Rows, where: str = "", options: Mapping[str, Any] | None = No
     sample = SAMPLED_FROM if n > SAMPLED_FROM else None
     stated = {**rows.results["parameters"], **changed}
     _refuse_order(stated)
-    summary = hooks.summarise(rows.frame(where, sample=sample), **taken(hooks.summarise, stated)) if n else None
+    frame = rows.frame(where, sample=sample) if n else None
+    summary = None if frame is None else hooks.summarise(frame, **taken(hooks.summarise, stated))
     line = shlex.join(part for name, value in changed.items() for part in ("-p", f"{name}={_typed(value)}"))
-    return Standing(n, rows.n, sample, summary, AFTER_LOOKING if n < rows.n else "", line)
+    by_options = None
+    if changed and frame is not None and summary is not None:
+        before = _as_run(rows, where, frame)
+        by_options = moved(
+            hooks, frame, rows.by, (rows.results["parameters"], stated), (before.estimates, summary.estimates)
+        )
+    elif summary is not None:
+        rows.keep_summary(where, summary)
+    return Standing(n, rows.n, sample, summary, AFTER_LOOKING if n < rows.n else "", line, by_options)
+
+
+def _as_run(rows: Rows, where: str, frame: pd.DataFrame) -> Summary:
+    """What ``summarise`` says of the items under the run's own options; computed once for a filter."""
+    if (kept := rows.summaries.get(where)) is not None:
+        return kept
+    hooks = studies.study(str(rows.results["study"]))
+    found = hooks.summarise(frame, **taken(hooks.summarise, rows.results["parameters"]))
+    rows.keep_summary(where, found)
+    return found
 
 
 def free_options(hooks: Study) -> dict[str, inspect.Parameter]:

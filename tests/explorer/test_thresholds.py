@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+import numpy as np
 import pytest
 from some_studies import some_studies
 from studied import evaluated, options, sample, whole
@@ -73,6 +74,28 @@ def test_a_figure_and_its_light_are_those_of_a_run_with_the_option(run: Rows) ->
         assert [e.row() for e in found.summary.estimates] == [e.row() for e in again.summary.estimates], option
         assert found.summary.verdict.light == again.light, option
         assert f"{option}=" in found.line
+
+
+@pytest.mark.generated
+def test_items_that_a_threshold_moves_are_counted(run: Rows) -> None:
+    assert standing(run).moved is None
+    name = run.results["study"]
+    same = {option: run.results["parameters"][option] for option in free_options(studies.study(name))}
+    if same:
+        again = standing(run, options=same).moved
+        assert again is not None
+        assert (again.rescored in (0, None), again.relit) == (True, 0)
+
+
+@pytest.mark.slow
+def test_a_threshold_that_items_pass_or_fail_rescores_those_between_the_old_and_the_new(tmp_path) -> None:
+    record(whole("citation"), tmp_path)
+    run = Rows(tmp_path)
+    now, final = run.results["parameters"]["threshold"], run.frame()["final"].to_numpy(float)
+    between = np.unique(final[np.isfinite(final) & (final < now)])[-3:]
+    lowered = standing(run, options={"threshold": float(between[0])}).moved
+    assert lowered is not None
+    assert lowered.rescored == np.isin(final, between).sum() > 0
 
 
 @pytest.mark.generated

@@ -12,10 +12,12 @@ function scale(value) {
   return [value < 0 ? -most : 0, most, Number.isInteger(value) ? 1 : most / 200];
 }
 
-// How many figures change their light or their value.
-function sides(before, after) {
+// How many figures change their light or their value, and how many items are moved by that.
+function sides(before, after, moved) {
   const changed = (name) => after.filter((row, i) => row[name] !== before[i]?.[name]).length;
-  return `${number(changed("light"))} of ${number(after.length)} figures change their light, ${number(changed("value"))} their value.`;
+  const figures = `${number(changed("light"))} of ${number(after.length)} figures change their light, ${number(changed("value"))} their value.`;
+  const lights = `${number(moved.relit)} of ${number(moved.n)} items are in groups of which a figure changes its light`;
+  return `${figures} ${lights}${moved.rescored === null ? "" : `; ${number(moved.rescored)} change a score of their own`}.`;
 }
 
 // A field for each option; `change` is called with its name and value, or null where the field holds none.
@@ -71,7 +73,7 @@ export async function thresholds(place, run, now) {
       const moved = found.light === before.light ? `The light stays ${found.light}.` : `The light is ${found.light}; it was ${before.light}.`;
       fill(result, el("h2", {}, moved),
         found.line ? el("p", { class: "line" }, el("code", {}, found.line), " ", el("button", { type: "button", onclick: () => copy(found.line) }, "Copy")) : el("p", { class: "eb-small" }, "Nothing is changed yet."),
-        found === before ? null : el("p", {}, sides(before.figures, found.figures)),
+        found.moved === null ? null : el("p", {}, sides(before.figures, found.figures, found.moved)),
         stands(run, found, now, before.figures));
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
