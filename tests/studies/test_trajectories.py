@@ -1,0 +1,302 @@
+"""Trajectories of agents: published ones counted as they were, every planted fault found and none elsewhere, bad tables refused at once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import planted_agents
+import pytest
+import tau_airline
+from studied import page
+
+from evalbench import load
+from evalbench.core.result import Result
+from evalbench.errors import BadInput
+from evalbench.studies import trajectories
+
+KEYS = ["id", "model", "trial"]
+
+
+def judged(frames: dict[str, pd.DataFrame], **options: Any) -> Result:
+    return trajectories.evaluate(load(frames, study="trajectories"), **{"n_resamples": 50, **options})
+
+
+def runs(table: pd.DataFrame | None) -> set[tuple[str, ...]]:
+    return set() if table is None else set(table[KEYS].itertuples(index=False, name=None))
+
+
+# -- published ------------------------------------------------------------------------------------
+
+
+@pytest.mark.external
+def test_published_trajectories_give_the_published_figures(external_data) -> None:
+    folder: Path = external_data("tau_airline")
+    known = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+    counts = known["counts"]
+    result = judged(tau_airline.tables(folder))
+    curve = result.tables["pass_k"].set_index("k")
+    for k, value in known["pass_hat_k"].items():
+        assert curve["pass_hat_k"][int(k)] == pytest.approx(value, abs=1e-6)
+        assert curve["pass_at_k"][int(k)] == pytest.approx(known["pass_at_k"][k], abs=1e-6)
+    assert result.estimate("pass_hat_k", model="gpt-4o").value == pytest.approx(0.2)
+    calls, tools = result.tables["calls"], result.tables["tools"]
+    assert len(calls) == tools["calls"].sum() == counts["calls"]
+    assert calls["matched"].sum() == tools["right"].sum() == counts["matched_name_and_arguments"]
+    assert calls["named"].sum() == counts["matched_name"]
+    assert calls["repeated"].sum() == counts["identical_repeats"]
+    assert calls["failed"].sum() == counts["tool_results_that_begin_with_Error"]
+    assert len(runs(calls[calls["failed"]])) == counts["trajectories_with_such_an_error"]
+    assert tools["expected"].sum() == counts["expected_calls"]
+    of_kind = result.tables["contradictions"]["kind"].value_counts()
+    assert of_kind["success without every expected call"] == counts["reward_1_without_every_expected_call"]
+    without_success = counts["trajectories_with_every_expected_call"] - counts["and_reward_1"]
+    assert of_kind["every expected call and no success"] == without_success
+    precision = result.estimate("call_precision", model="gpt-4o").value
+    recall = result.estimate("call_recall", model="gpt-4o").value
+    assert (round(precision, 3), round(recall, 3)) == (0.336, 0.619)
+    assert result.light == "unlit"
+
+
+# -- planted --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def desk() -> Result:
+    return trajectories.evaluate(load("parcel_desk@1.0.0", study="trajectories"), n_resamples=50)
+
+
+@pytest.fixture(scope="module")
+def planted(script) -> dict[str, set[tuple[str, ...]]]:
+    made = script("make_parcel_desk").PLANTED
+    return {
+        fault: {(task, model, trial) for model, own in agents.items() for task, trial in own}
+        for fault, agents in made.items()
+    }
+
+
+def test_the_sample_is_what_its_script_writes(script) -> None:
+    made = script("make_parcel_desk")
+    for name, rows in made.rows().items():
+        written = (made.OUT / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        assert [json.loads(line) for line in written] == rows, name
+
+
+@pytest.mark.parametrize(
+    ("fault", "found"),
+    [
+        ("wrong arguments", lambda calls: calls["look"] == "wrong arguments"),
+        ("forbidden", lambda calls: calls["forbidden"]),
+        ("loop", lambda calls: calls["cycle"] > 0),
+        ("loop", lambda calls: calls["repeated"]),
+        ("error left", lambda calls: calls["failed"] & ~calls["recovered"]),
+        ("error made good", lambda calls: calls["recovered"]),
+    ],
+)
+def test_what_was_planted_in_calls_is_found_and_nothing_else(desk: Result, planted, fault: str, found) -> None:
+    calls = desk.tables["calls"]
+    assert runs(calls[found(calls)]) == planted[fault]
+
+
+def test_what_was_planted_in_words_and_outcomes_is_found_and_nothing_else(desk: Result, planted) -> None:
+    assert runs(desk.tables["ungrounded"]) == planted["from nowhere"]
+    assert set(desk.tables["ungrounded"]["claim"]) == {"45"}
+    odd = desk.tables["contradictions"]
+    assert runs(odd[odd["kind"] == "success without every expected call"]) == planted["luck"]
+    assert runs(odd[odd["kind"] == "a tool is named in words and never called"]) == planted["promise"]
+    assert runs(odd[odd["kind"] == "every expected call and no success"]) == planted["forbidden"]
+    rows = desk.tables["trials"]
+    assert runs(rows[rows["unscored"] != ""]) == planted["no mark"]
+    failing = set().union(*(planted[f] for f in ("wrong arguments", "forbidden", "loop", "error left", "promise")))
+    assert runs(rows[rows["success"] == 0]) == failing == runs(desk.tables["turning_points"])
+
+
+def test_a_failed_trial_parts_where_the_fault_was_planted(desk: Result, planted) -> None:
+    turns = desk.tables["turning_points"].set_index(KEYS)
+    for fault, kind in (
+        ("wrong arguments", "other arguments"),
+        ("forbidden", "went on"),
+        ("promise", "ended there"),
+        ("loop", "another tool"),
+    ):
+        assert set(turns.loc[sorted(planted[fault]), "kind"]) == {kind}
+
+
+def test_a_forbidden_call_is_red_and_none_is_no_light(desk: Result) -> None:
+    assert desk.light == "red"
+    assert "forbidden call 0.02" in desk.sentence
+    assert "Success 0.82" in desk.sentence
+    sound = {name: own[own["model"] == "fern-desk"] if "model" in own else own for name, own in sample().items()}
+    assert judged(sound).light == "unlit"
+
+
+def sample() -> dict[str, pd.DataFrame]:
+    return {name: frame.copy() for name, frame in load("parcel_desk@1.0.0", study="trajectories").tables.items()}
+
+
+def test_the_page_shows_lanes_and_steps_without_a_script(desk: Result) -> None:
+    lanes, steps = trajectories.lanes(desk), trajectories.step_by_step(desk)
+    assert lanes.count("<tr>") == 3 * (6 + 1)
+    assert all(word in lanes for word in ("◐", "✗", "goal not reached"))
+    assert "<script" not in lanes + steps
+    assert "reroute-04, oak-desk, trial 2" in steps
+    assert "parcel_desk" in page("trajectories", desk)
+
+
+# -- small tables ---------------------------------------------------------------------------------
+
+
+def steps(*rows: tuple[Any, ...], **more: Any) -> pd.DataFrame:
+    columns = ["id", "step", "kind", "name", "arguments", "text", "error"]
+    return pd.DataFrame([dict(zip(columns, row, strict=False)) for row in rows]).fillna("").assign(**more)
+
+
+def test_steps_alone_are_counted_and_their_success_is_unscored() -> None:
+    found = judged({"steps": steps(("a", 1, "call", "find"), ("b", 1, "call", "find"))})
+    success = found.estimate("success", model="model not named")
+    assert (success.value, success.n, success.n_unscored) == (None, 0, 2)
+    assert found.estimate("calls", model="model not named").value == 1
+    assert "call_recall" not in {e.metric for e in found.summary.estimates}
+    assert "not known" in found.answer.answer
+
+
+def test_expected_calls_decide_where_that_is_asked_for() -> None:
+    tasks = pd.DataFrame(
+        {"id": ["a", "b", "c"], "expected": [[{"name": "find"}], [{"name": "pay", "arguments": {"n": 1}}], None]}
+    )
+    rows = steps(("a", 1, "call", "find"), ("b", 1, "call", "pay", '{"n": 1.0}'), ("c", 1, "call", "pay"))
+    found = judged({"steps": rows, "tasks": tasks}, success_by="calls")
+    assert found.items["success"].tolist()[:2] == [1, 1]
+    assert np.isnan(found.items["success"][2])
+    assert found.items["undefined"].tolist() == ["", "", "no-reference"]
+    assert found.items["unscored"].tolist() == ["", "", ""]
+
+
+def test_results_belong_to_their_calls_by_identifier_and_else_by_order() -> None:
+    rows = steps(
+        ("a", 1, "call", "find"), ("a", 2, "call", "pay"), ("a", 3, "result", "pay", "", "", "no money"), ("a", 4, "result", "find", "", "here")
+    )  # fmt: skip
+    by_order = judged({"steps": rows}).tables["calls"]
+    assert by_order["error"].tolist() == ["no money", ""]
+    by_id = judged({"steps": rows.assign(call_id=["x", "y", "y", "x"])}).tables["calls"]
+    assert by_id["error"].tolist() == ["", "no money"]
+
+
+def test_arguments_that_cannot_be_read_match_nothing_and_are_counted() -> None:
+    tasks = pd.DataFrame({"id": ["a", "b"], "expected": [[{"name": "find", "arguments": {}}]] * 2})
+    rows = steps(("a", 1, "call", "find", "{"), ("b", 1, "call", "find", ""))
+    found = judged({"steps": rows, "tasks": tasks})
+    assert found.tables["calls"]["look"].tolist() == ["wrong arguments", "right"]
+    assert any("cannot be read: 1 of 2" in note for note in found.notes)
+
+
+def test_ignored_arguments_and_similar_texts_count_as_equal() -> None:
+    tasks = pd.DataFrame(
+        {"id": ["a"], "expected": [[{"name": "note", "arguments": {"text": "Parcel is late", "by": "x"}}]]}
+    )
+    frames = {"steps": steps(("a", 1, "call", "note", '{"text": "parcel is late.", "by": "y"}')), "tasks": tasks}
+
+    def right(**options: Any) -> bool:
+        return bool(judged(frames, **options).tables["calls"]["matched"][0])
+
+    assert not right()
+    assert not right(ignore_arguments=["by"])
+    assert not right(argument_similarity=0.9)
+    assert right(ignore_arguments=["by"], argument_similarity=0.9)
+
+
+def test_the_given_order_of_calls_counts_where_a_task_says_so() -> None:
+    expected = [[{"name": "find"}, {"name": "pay"}]] * 3
+    tasks = pd.DataFrame({"id": ["a", "b", "c"], "expected": expected, "order": ["given", "given", "any"]})
+    rows = steps(
+        ("a", 1, "call", "find"), ("a", 2, "call", "pay"), ("b", 1, "call", "pay"), ("b", 2, "call", "find"), ("c", 1, "call", "pay")
+    )  # fmt: skip
+    found = judged({"steps": rows, "tasks": tasks}).items["ordered"].tolist()
+    assert found[:2] == [1, 0]
+    assert np.isnan(found[2])
+
+
+def test_many_trajectories_ended_from_outside_make_a_light_grey() -> None:
+    own = planted_agents.trajectories()
+    lit = {"lights": {"success": {"green_from": 0.8, "yellow_from": 0.5}}}
+    ended = steps(*((f"q{i:02}", 9, "note", "limit") for i in range(3)), model="sound")
+    assert judged(own, **lit).light == "green"
+    found = judged({**own, "steps": pd.concat([own["steps"], ended]).fillna("")}, **lit)
+    assert found.light == "grey"
+    assert "ended by limits" in found.sentence
+
+
+def test_equal_trials_are_said_to_be_no_further_trials() -> None:
+    own = planted_agents.trajectories()
+    frames = {
+        name: pd.concat([frame.assign(trial=t) for t in "12"]) if name != "tasks" else frame
+        for name, frame in own.items()
+    }
+    assert "80 of 80 trajectories are, step by step, the same as another trial" in judged(frames).sentence
+    other = frames["steps"].assign(text=frames["steps"]["text"] + frames["steps"]["trial"])
+    assert "step by step" not in judged({**frames, "steps": other}).sentence
+
+
+def test_marks_are_read_as_numbers_and_words_in_either_table() -> None:
+    rows = steps(("a", 1, "message"), ("b", 1, "message"), ("c", 1, "message"), ("d", 1, "message"))
+    marked = judged({"steps": rows.assign(mark=["yes", "0", None, "0.5"])})
+    beside = judged(
+        {"steps": rows, "outcomes": pd.DataFrame({"id": list("abcd"), "mark": ["passed", "failed", "", "0.5"]})}
+    )
+    for found in (marked, beside):
+        assert found.items["success"].tolist()[:2] == [1, 0]
+        assert found.items["unscored"].tolist() == ["", "", "no-value", ""]
+        assert found.items["success"][3] == 0
+    assert judged({"steps": rows.assign(mark=["yes", "0", None, "0.5"])}, success_from=0.5).items["success"][3] == 1
+
+
+@pytest.mark.parametrize(
+    ("frames", "said"),
+    [
+        ({"steps": steps(("a", 1, "call", ""))}, "calls have no name, rows 1"),
+        ({"steps": steps(("a", 1, "shout"))}, "one of message, call, result, handover, note"),
+        ({"steps": steps(("a", 1, "note"), ("a", 1, "note"))}, "duplicated together"),
+        (
+            {"steps": steps(("a", 1, "note")), "tasks": pd.DataFrame({"id": ["a"], "expected": [[{"arguments": {}}]]})},
+            "expected of id a",
+        ),
+        (
+            {"steps": steps(("a", 1, "note")), "tasks": pd.DataFrame({"id": ["a"], "forbidden": [[1]]})},
+            "forbidden of id a",
+        ),
+        ({"steps": steps(("a", 1, "note"), ("a", 2, "note")).assign(mark=["1", "0"])}, "1 trajectories have several"),
+        (
+            {"steps": steps(("a", 1, "note"), mark="1"), "outcomes": pd.DataFrame({"id": ["a"], "mark": ["0"]})},
+            "one mark in steps and another in outcomes",
+        ),
+        (
+            {"steps": steps(("a", 1, "note")), "outcomes": pd.DataFrame({"id": ["a"], "trial": ["1"], "mark": ["1"]})},
+            "steps lacks the column trial of outcomes",
+        ),
+        ({"steps": steps(("a", 1, "note")), "outcomes": pd.DataFrame({"id": ["a"], "mark": ["perhaps"]})}, "perhaps"),
+    ],
+)
+def test_bad_tables_are_refused_with_their_place(frames: dict[str, pd.DataFrame], said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        judged(frames)
+
+
+def test_all_faults_of_the_tables_are_in_one_message() -> None:
+    tasks = pd.DataFrame({"id": ["a"], "expected": [["find"]], "forbidden": [{"x": 1}]})
+    with pytest.raises(BadInput) as caught:
+        judged({"steps": steps(("a", 1, "call", "")), "tasks": tasks})
+    assert len(caught.value.faults) == 3
+
+
+def test_figures_that_do_not_exist_and_lights_that_are_no_rule_are_refused() -> None:
+    with pytest.raises(BadInput) as caught:
+        judged(
+            {"steps": steps(("a", 1, "note"))},
+            figures=["sucess"],
+            lights={"success": {"green_from": 2, "yellow_from": 0}},
+            k=-1,
+        )
+    assert len(caught.value.faults) == 3
