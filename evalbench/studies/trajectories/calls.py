@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -105,35 +105,38 @@ def _matched(
     ordered = calls.loc[order]
     exact[order] = metrics.matched(ordered["run"], ordered["key"], wanted["run"], wanted["key"])
     met = metrics.matched(wanted["run"], wanted["key"], calls["run"], calls["key"])
-    partner = pd.Series("", index=calls.index, dtype=object)
-    called = np.zeros(len(wanted), dtype=bool)
-    near = np.zeros(len(calls), dtype=bool)
-    for (_, _), mine, theirs in _pairs(ordered[~exact[order]], wanted[~met]):
-        for i in mine:
-            at = next(
-                (
-                    j
-                    for j in theirs
-                    if similarity < 1 and alike(calls["value"][i], wanted["arguments"][j], similarity, ignore)
-                ),
-                None,
-            )
-            if at is not None:
-                theirs.remove(at)
-                exact[i], met[at] = True, True
-        for i, j in zip([i for i in mine if not exact[i]], theirs, strict=False):
-            near[i], called[j] = True, True
-            partner[i] = in_words(wanted["arguments"][j])
+    if similarity < 1:
+        for i, j in _similar(ordered[~exact[order]], wanted[~met], similarity, ignore):
+            exact[i], met[j] = True, True
+    by_tool = ["run", "name", "turn"]
+    rest, lacking = (_in_turn(frame) for frame in (ordered[~exact[order]], wanted[~met]))
+    pairs = rest[[*by_tool, "row"]].merge(lacking[[*by_tool, "row"]], on=by_tool)
+    mine, theirs = pairs["row_x"].to_numpy(dtype=int), pairs["row_y"].to_numpy(dtype=int)
+    near, called = np.zeros(len(calls), dtype=bool), np.zeros(len(wanted), dtype=bool)
+    near[mine], called[theirs] = True, True
+    partner = np.full(len(calls), "", dtype=object)
+    partner[mine] = [in_words(arguments) for arguments in wanted["arguments"].to_numpy()[theirs]]
     missed = wanted.assign(called=called)[~met].drop(columns="key").reset_index(drop=True)
     return calls.assign(matched=exact, named=exact | near, expected=partner), missed
 
 
-def _pairs(mine: pd.DataFrame, theirs: pd.DataFrame) -> Any:
-    """The rows of calls and of expected calls that share trajectory and tool."""
+def _in_turn(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows with their number among those of their trajectory and tool, and their place in the whole."""
+    return frame.assign(turn=frame.groupby(["run", "name"]).cumcount(), row=frame.index)
+
+
+def _similar(
+    mine: pd.DataFrame, theirs: pd.DataFrame, similarity: float, ignore: Sequence[str]
+) -> Iterator[tuple[int, int]]:
+    """Calls and the first expected calls of the same trajectory and tool that are similar enough, each once."""
     own = mine.groupby(["run", "name"], sort=True).groups
     for key, rows in theirs.groupby(["run", "name"], sort=True).groups.items():
-        if key in own:
-            yield key, sorted(own[key], key=lambda i: (mine["failed"][i], i)), list(rows)
+        free = list(rows)
+        for i in own.get(key, ()):
+            at = next((j for j in free if alike(mine["value"][i], theirs["arguments"][j], similarity, ignore)), None)
+            if at is not None:
+                free.remove(at)
+                yield i, at
 
 
 def alike(made: Any, wanted: Any, similarity: float, ignore: Sequence[str] = ()) -> bool:

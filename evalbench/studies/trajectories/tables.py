@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import pandas as pd
 
@@ -12,6 +12,8 @@ from evalbench.readers.schema import TRIAL
 from evalbench.studies.trajectories.inputs import Given, in_words
 from evalbench.studies.trajectories.items import Followed
 
+_Said: TypeAlias = list[Any]
+"""The calls of a trajectory: name, arguments, these as written, why they cannot be read."""
 OTHER_TOOL, OTHER_ARGUMENTS, STOPPED, WENT_ON = "another tool", "other arguments", "ended there", "went on"
 PARTED = ["run", "at", "kind", "name", "arguments", "instead_of", "instead_of_arguments", "followed"]
 CONTRADICTIONS = {
@@ -61,7 +63,9 @@ def parted(found: Followed) -> pd.DataFrame:
     """Where each failed trajectory parts from the successful one of its task that it follows longest: of its model, else of another."""
     runs, calls = found.runs, found.calls
     keys: Any = calls.groupby("run")["key"].agg(list).to_dict()
-    rows: dict[Any, Any] = {run: own.index.to_numpy() for run, own in calls.groupby("run")}
+    said: dict[Any, _Said] = {}
+    for run, *call in calls[["run", "name", "value", "arguments", "unreadable"]].itertuples(index=False, name=None):
+        said.setdefault(run, []).append(call)
     good = runs[runs["success"] == 1]
     same = {key: list(own) for key, own in good.groupby(["id", "model"])["run"]}
     others = {key: list(own) for key, own in good.groupby("id")["run"]}
@@ -69,16 +73,16 @@ def parted(found: Followed) -> pd.DataFrame:
     for run, task, model in runs.loc[runs["success"] == 0, ["run", "id", "model"]].itertuples(index=False):
         candidates = same.get((task, model)) or others.get(task)
         if candidates:
-            out.append(_turn(run, candidates, keys, rows, calls))
+            out.append(_turn(run, candidates, keys, said))
     return pd.DataFrame(out, columns=PARTED)
 
 
 def _turn(
-    run: int, candidates: Sequence[int], keys: Mapping[int, list[str]], rows: Mapping[int, Any], calls: pd.DataFrame
+    run: int, candidates: Sequence[int], keys: Mapping[int, list[str]], said: Mapping[int, _Said]
 ) -> dict[str, Any]:
     at, of = metrics.parting(keys.get(run, []), [keys.get(other, []) for other in candidates])
     followed = candidates[of]
-    mine, theirs = (_call(calls, rows.get(one), at) for one in (run, followed))
+    mine, theirs = (_call(said.get(one, []), at) for one in (run, followed))
     kind = (
         STOPPED
         if mine is None
@@ -92,10 +96,10 @@ def _turn(
     return dict(zip(PARTED, (run, at + 1, kind, name, arguments, other, wanted, followed), strict=True))
 
 
-def _call(calls: pd.DataFrame, rows: Any, at: int) -> tuple[str, str] | None:
-    if rows is None or at >= len(rows):
+def _call(said: _Said, at: int) -> tuple[str, str] | None:
+    if at >= len(said):
         return None
-    name, value, text, fault = calls.loc[rows[at], ["name", "value", "arguments", "unreadable"]]
+    name, value, text, fault = said[at]
     return name, text if fault else in_words(value)
 
 
