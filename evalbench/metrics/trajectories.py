@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -248,6 +249,39 @@ def _shared(a: Sequence[Any], b: Sequence[Any]) -> int:
             break
         n += 1
     return n
+
+
+def met_with_needs(met: Mapping[str, bool], needs: Mapping[str, Sequence[str]]) -> dict[str, bool]:
+    """Which requirements are met together with all that they need, and with what these need in turn.
+
+    Parameters
+    ----------
+    met : mapping of str to bool
+        Requirement → whether it is met for itself.
+    needs : mapping of str to sequence of str
+        Requirement → those that come before it; one that is not there needs none, and one that names itself does not count as its own need.
+
+    Raises
+    ------
+    BadInput
+        Where a requirement needs one that does not exist, or, over others, itself.
+
+    Examples
+    --------
+    >>> met_with_needs({"data": False, "model": True, "plot": True}, {"model": ["data"], "plot": []})
+    {'data': False, 'model': False, 'plot': True}
+    """
+    try:
+        before = {name: [need for need in needs.get(name, ()) if need != name] for name in met}
+        order = list(TopologicalSorter(before).static_order())
+    except CycleError as error:
+        raise BadInput(f"requirements need each other in a circle: {', '.join(map(str, error.args[1]))}") from None
+    if strangers := [name for name in order if name not in met]:
+        raise BadInput(f"requirements that are needed and do not exist: {', '.join(strangers)}")
+    found: dict[str, bool] = {}
+    for name in order:
+        found[name] = met[name] and all(found[need] for need in before[name])
+    return {name: found[name] for name in met}
 
 
 def _column(values: npt.ArrayLike) -> npt.NDArray[Any]:

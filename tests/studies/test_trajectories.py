@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,42 @@ def test_published_trajectories_give_the_published_figures(external_data) -> Non
     recall = result.estimate("call_recall", model="gpt-4o").value
     assert (round(precision, 3), round(recall, 3)) == (0.336, 0.619)
     assert result.light == "unlit"
+
+
+@pytest.mark.external
+def test_published_requirements_give_the_published_shares(external_data) -> None:
+    frames = devai(external_data("devai"))
+    found = judged(frames, success_by="requirements")
+    known = {"GPT-Pilot": (0.4454, 0.2760, 5), "MetaGPT": (0.2213, 0.0492, 0)}
+    for model, (met, with_needs, whole) in known.items():
+        assert found.estimate("requirements_met", model=model).value == pytest.approx(met, abs=5e-5)
+        assert found.estimate("requirements_met_with_needs", model=model).value == pytest.approx(with_needs, abs=5e-5)
+        assert found.estimate("every_requirement_met", model=model).value == pytest.approx(whole / 55)
+        assert found.estimate("success", model=model).value == pytest.approx(whole / 55)
+    assert len(found.tables["requirements"]) == 2 * 366
+
+
+def devai(folder: Path) -> dict[str, pd.DataFrame]:
+    """The verdicts of people on DevAI's requirements; of each trajectory one empty step."""
+    rows = []
+    with tarfile.open(folder / "judgments.tar.gz") as archive:
+        for member in archive:
+            parts = member.name.split("/")
+            if "human_as_a_judge" in parts and member.name.endswith(".json"):
+                task = json.load(archive.extractfile(member))
+                model = parts[parts.index("judgment") + 1]
+                rows += [
+                    {
+                        "id": task["name"],
+                        "model": model,
+                        "requirement": str(one["requirement_id"]),
+                        "needs": [str(n) for n in one["prerequisites"]],
+                        "met": bool(one["satisfied"]),
+                    }
+                    for one in task["requirements"]
+                ]
+    frame = pd.DataFrame(rows)
+    return {"steps": frame[["id", "model"]].drop_duplicates().assign(step=1, kind="note"), "requirements": frame}
 
 
 # -- planted --------------------------------------------------------------------------------------
@@ -300,3 +337,48 @@ def test_figures_that_do_not_exist_and_lights_that_are_no_rule_are_refused() -> 
             k=-1,
         )
     assert len(caught.value.faults) == 3
+
+
+# -- requirements and faults ----------------------------------------------------------------------
+
+
+def required(*rows: tuple[str, str, Any, list[str]]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["id", "requirement", "met", "needs"])
+
+
+def test_a_requirement_counts_with_what_it_needs_and_a_task_with_all() -> None:
+    listed = required(
+        ("a", "x", 0, []), ("a", "y", 1, ["x"]), ("a", "z", 1, []), ("b", "x", 1, []), ("c", "x", None, [])
+    )
+    rows = steps(("a", 1, "note"), ("b", 1, "note"), ("c", 1, "note"), ("d", 1, "note"))
+    found = judged({"steps": rows, "requirements": listed}, success_by="requirements")
+    assert found.estimate("requirements_met", model="model not named").value == 3 / 4
+    assert found.estimate("requirements_met_with_needs", model="model not named").value == 2 / 4
+    assert found.items["success"].tolist()[:2] == [0, 1]
+    assert found.items["unscored"].tolist() == ["", "", "no-value", ""]
+    assert found.items["undefined"].tolist() == ["", "", "", "no-reference"]
+
+
+@pytest.mark.parametrize(
+    ("listed", "said"),
+    [
+        (required(("a", "x", 1, ["y"])), "a: requirements that are needed and do not exist: y"),
+        (required(("a", "x", 1, ["y"]), ("a", "y", 1, ["x"])), "a: requirements need each other in a circle"),
+        (required(("b", "x", 1, [])), "b: no step and no outcome"),
+        (required(("a", "x", 1, ["x", 7])), "needs of a: not a list of names"),
+    ],
+)
+def test_faulty_requirements_are_refused(listed: pd.DataFrame, said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        judged({"steps": steps(("a", 1, "note")), "requirements": listed})
+
+
+def test_success_is_also_given_without_what_others_are_to_blame_for_and_no_light_rests_on_it() -> None:
+    own = planted_agents.trajectories(mark=lambda i: "0" if i < 10 else "1")
+    blamed = own["outcomes"].assign(fault=["grader"] * 5 + ["agent"] * 5 + [""] * 30)
+    found = judged({**own, "outcomes": blamed})
+    assert found.estimate("success", model="sound").value == 30 / 40
+    cleaned = found.estimate("success_without_others_faults", model="sound")
+    assert (cleaned.value, cleaned.n) == (30 / 35, 35)
+    with pytest.raises(BadInput, match="lights must be one of"):
+        judged(own, lights={"success_without_others_faults": {"green_from": 0.8, "yellow_from": 0.5}})

@@ -19,7 +19,7 @@ import numpy as np
 from evalbench import core, kit, readers
 from evalbench.studies.contract import offered
 from evalbench.studies.trajectories import calls as called
-from evalbench.studies.trajectories import inputs, items, method, said, summary, tables
+from evalbench.studies.trajectories import inputs, items, method, requirements, said, summary, tables
 from evalbench.studies.trajectories.inputs import SCHEMA as SCHEMA
 
 QUESTION = "Does the agent reach the goal, and where does it leave the way?"
@@ -52,9 +52,10 @@ def evaluate(
     Parameters
     ----------
     data : Dataset
-        ``load(…, study="trajectories")``: tables steps, tasks, outcomes.
-    success_by : {"mark", "calls"}
-        What decides that the goal is reached: the marks of the tables, or that every expected call was made and no forbidden one.
+        ``load(…, study="trajectories")``: tables steps, tasks, outcomes, requirements.
+    success_by : {"mark", "calls", "requirements"}
+        What decides that the goal is reached: the marks of the tables; that every expected call was made and no forbidden one; that every
+        requirement is met.
     success_from : float
         Least mark (0–1) of a success.
     ignore_arguments : sequence of str
@@ -93,7 +94,7 @@ def evaluate(
     """
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
-    checks.choices(success_by=(items.MARK, items.CALLS))
+    checks.choices(success_by=(items.MARK, items.CALLS, items.REQUIREMENTS))
     checks.share("success_from", "argument_similarity")
     checks.at_least(0, "k")
     summary.checked_figures(figures, checks)
@@ -128,6 +129,7 @@ def evaluate(
                 "turning_points": method.with_followed(tables.parted(followed), names, given.repeated),
                 "contradictions": tables.contradictions_of(followed),
                 "ungrounded": followed.ungrounded,
+                "requirements": followed.required,
             }.items()
         }
         | {
@@ -150,9 +152,11 @@ def _followed(
     calls, missed = called.calls_of(given, ignore, similarity)
     core.progress.at("claims")
     claims, ungrounded = said.claims_of(given)
-    runs = items.rows_of(given, calls, missed, claims, success_by, success_from)
+    required, counts = requirements.counted(given.requirements, given.runs)
+    runs = items.rows_of(given, calls, missed, claims, counts, success_by, success_from)
     runs = runs.assign(run=np.arange(len(runs)))
-    return items.Followed(runs, calls, missed, ungrounded, said.named_and_never_called(given, calls))
+    unspoken = said.named_and_never_called(given, calls)
+    return items.Followed(runs, calls, missed, ungrounded, unspoken, required)
 
 
 _RUNS = readers.Table(

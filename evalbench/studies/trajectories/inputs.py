@@ -12,6 +12,7 @@ import pandas as pd
 from evalbench import errors, kit, readers
 from evalbench.readers import Column, Table
 
+FAULTS = ("agent", "environment", "user", "grader")
 KINDS = ("message", "call", "result", "handover", "note")
 RUN = ("id", "model", readers.schema.TRIAL)
 """The columns that name a trajectory."""
@@ -79,11 +80,25 @@ SCHEMA: Mapping[str, Table] = {
             Column("id", "id", help="the task"),
             _MODEL,
             Column("mark", "float", empty_ok=True, low=0, high=1, help="0 to 1, or yes and no; empty: unscored"),
+            _own("fault", "text", "whose fault a failure is, where somebody decided it", choices=FAULTS),
         ),
         unique=("id", "model"),
         trials="model",
         required=False,
         help="one row per trajectory: whether it reached the goal",
+    ),
+    "requirements": Table(
+        (
+            Column("id", "id", help="the task"),
+            _MODEL,
+            Column("requirement", "id", role="none", help="its name within the task"),
+            Column("met", "bool", role="none", empty_ok=True, help="whether it is met for itself; empty: not known"),
+            _own("needs", "json", "[names, …] of the requirements that come before it"),
+        ),
+        unique=("id", "model", "requirement"),
+        trials="model",
+        required=False,
+        help="one row per requirement of a trajectory",
     ),
 }
 
@@ -97,6 +112,7 @@ class Given(NamedTuple):
     - ``expected``: The expected calls of every trajectory: ``run``, ``place``, ``name``, ``arguments``.
     - ``repeated``: Whether the tables name trials.
     - ``tasks_known``: The ids of the table of tasks.
+    - ``requirements``: That table with all names of trajectories, if there is one.
     """
 
     steps: pd.DataFrame
@@ -104,11 +120,12 @@ class Given(NamedTuple):
     expected: pd.DataFrame
     repeated: bool
     tasks_known: frozenset[str]
+    requirements: pd.DataFrame | None = None
 
 
 def check(data: readers.Dataset) -> None:
-    """Refuse calls without a name, faulty lists of calls, several marks of a trajectory, and outcomes that belong to no trajectory; all at once."""
-    faults = [*_step_faults(data["steps"]), *_task_faults(data.get("tasks")), *_mark_faults(data)]
+    """Refuse calls without a name, faulty lists of calls, several marks of a trajectory, needs that are no names, and outcomes that belong to no trajectory; all at once."""
+    faults = [*_step_faults(data["steps"]), *_task_faults(data.get("tasks")), *_mark_faults(data), *_need_faults(data)]
     if faults:
         raise errors.BadInput.listing(f"{data.label}: trajectories:", faults)
 
@@ -147,6 +164,14 @@ def _mark_faults(data: readers.Dataset) -> Iterator[str]:
         several = given.groupby(keys)["mark"].nunique()
         if (several > 1).any():
             yield f"steps, mark: {(several > 1).sum()} trajectories have several, such as {several.index[several > 1][0]!r:.80}"
+
+
+def _need_faults(data: readers.Dataset) -> Iterator[str]:
+    frame = data.get("requirements")
+    rows = [] if frame is None or "needs" not in frame else zip(frame["id"], frame["needs"], strict=True)
+    for task, needs in rows:
+        if needs is not None and not (isinstance(needs, list) and all(isinstance(n, str) for n in needs)):
+            yield f"requirements, needs of {task}: not a list of names"
 
 
 def _rows(rows: Sequence[int]) -> str:
@@ -193,12 +218,17 @@ def given(data: readers.Dataset) -> Given:
             f"{twice.sum()} trajectories have one mark in steps and another in outcomes, such as {tuple(marks.loc[twice, list(RUN)].iloc[0])}"
         )
     runs = runs.merge(marks, on=list(RUN), how="left").assign(run=lambda frame: np.arange(len(frame)))
+    faults = _named(outcomes)[[*RUN, "fault"]] if outcomes is not None and "fault" in outcomes else None
+    runs = (
+        runs.assign(fault="") if faults is None else runs.merge(faults, on=list(RUN), how="left").fillna({"fault": ""})
+    )
     runs = _with_tasks(runs, data.get("tasks"))
     steps = steps.merge(runs[[*RUN, "run"]], on=list(RUN), how="left")
     steps = steps.sort_values(["run", "step"], ignore_index=True)
     tasks = data.get("tasks")
     known = frozenset() if tasks is None else frozenset(tasks["id"].astype(str))
-    return Given(steps, runs, _expected(runs, tasks), repeated, known)
+    required = data.get("requirements")
+    return Given(steps, runs, _expected(runs, tasks), repeated, known, None if required is None else _named(required))
 
 
 def _named(frame: pd.DataFrame) -> pd.DataFrame:

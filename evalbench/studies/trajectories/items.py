@@ -13,7 +13,7 @@ from evalbench.readers.schema import TRIAL
 from evalbench.studies.trajectories.inputs import ENDED, RUN, Given
 
 NO_MARK = "no-value"
-MARK, CALLS = "mark", "calls"
+MARK, CALLS, REQUIREMENTS = "mark", "calls", "requirements"
 SPENT = ("seconds", "tokens", "cost")
 
 
@@ -21,7 +21,7 @@ class Followed(NamedTuple):
     """Trajectories and what was found in them.
 
     - ``runs``: One row per trajectory, in the order of ``run``: its names and the columns of the items.
-    - ``calls``, ``missed``, ``ungrounded``, ``unspoken`` (named and never called): With ``run``.
+    - ``calls``, ``missed``, ``ungrounded``, ``unspoken`` (named and never called), ``required``: With ``run``.
     """
 
     runs: pd.DataFrame
@@ -29,12 +29,23 @@ class Followed(NamedTuple):
     missed: pd.DataFrame
     ungrounded: pd.DataFrame
     unspoken: pd.DataFrame
+    required: pd.DataFrame
 
 
 def rows_of(
-    found: Given, calls: pd.DataFrame, missed: pd.DataFrame, claims: pd.DataFrame, success_by: str, success_from: float
+    found: Given,
+    calls: pd.DataFrame,
+    missed: pd.DataFrame,
+    claims: pd.DataFrame,
+    required: pd.DataFrame,
+    success_by: str,
+    success_from: float,
 ) -> pd.DataFrame:
-    """One row per trajectory: its names, its counts, ``unscored`` and ``undefined``."""
+    """One row per trajectory: its names, its counts, ``unscored`` and ``undefined``.
+
+    - ``missed``, ``claims``: As of :mod:`~evalbench.studies.trajectories.calls` and :mod:`~evalbench.studies.trajectories.said`.
+    - ``required``: The counts of requirements, in the order of ``run``.
+    """
     runs, n = found.runs, len(found.runs)
     read = np.bincount(found.steps["run"], minlength=n) > 0
     knows = runs["knows_expected"].to_numpy() & read
@@ -65,24 +76,27 @@ def rows_of(
         n_claims=said["claims"].to_numpy(dtype=float),
         n_ungrounded=said["ungrounded"].to_numpy(dtype=float),
         **{c: _summed(found.steps, c, n) for c in SPENT},
+        **{str(c): required[c].to_numpy(dtype=float) for c in required},
     )
     complete = knows & (out["fn"] == 0).to_numpy()
     missing = (missed.groupby("run").size().reindex(range(n)).fillna(0) > 0).to_numpy()
     assert (complete == (knows & ~missing)).all()
     marked = np.where(runs["mark"].notna(), runs["mark"] >= success_from - kit.verdicts.ROUNDING, np.nan)
     by_calls = np.where(knows, complete & (out["forbidden"] != 1), np.nan)
-    success = by_calls if success_by == CALLS else marked
-    lost = np.isnan(success)
+    success = {MARK: marked, CALLS: by_calls, REQUIREMENTS: out["all_met"].to_numpy()}[success_by]
+    lost, blamed = np.isnan(success), bool((runs["fault"] != "").any())
     out = out.assign(
         success=success,
+        own_success=np.where(blamed & runs["fault"].isin(("", "agent")).to_numpy(), success, np.nan),
         detour=_detour(out.assign(success=success)),
         stopped=_stopped(found, success, read),
         unfinished=_unfinished(found, read),
         complete=np.where(knows, complete, np.nan),
     )
-    why = np.where(lost, NO_MARK, "") if success_by == MARK else np.full(n, "", dtype=object)
-    no_reference = np.where(lost, kit.answers.NO_REFERENCE, "") if success_by == CALLS else np.full(n, "", dtype=object)
-    return out.assign(unscored=why.astype(object), undefined=no_reference.astype(object))
+    judged = {MARK: True, CALLS: False, REQUIREMENTS: (out["n_listed"] > 0).to_numpy()}[success_by]
+    why = np.where(lost & judged, NO_MARK, "")
+    no_reference = np.where(lost & (why == ""), kit.answers.NO_REFERENCE, "")
+    return out.drop(columns="n_listed").assign(unscored=why.astype(object), undefined=no_reference.astype(object))
 
 
 def _ordered(found: Given, calls: pd.DataFrame, knows: core.Bools) -> core.Floats:

@@ -70,17 +70,16 @@ def notes(given: Given, followed: items.Followed, found: pd.DataFrame, options: 
 
 def described(options: Mapping[str, Any]) -> tuple[str, ...]:
     """The formulas in force."""
-    by_calls = options["success_by"] == items.CALLS
     ignored = ", ".join(options["ignore_arguments"])
     texts = options["argument_similarity"]
     equal = "arguments are equal as JSON, numbers by value"
     equal += f", texts from a similarity of {texts:g} on" if texts < 1 else ""
     equal += f"; {ignored} do not count" if ignored else ""
-    success = (
-        "every expected call was made and no forbidden one"
-        if by_calls
-        else f"the mark is at least {options['success_from']:g}"
-    )
+    success = {
+        items.MARK: f"the mark is at least {options['success_from']:g}",
+        items.CALLS: "every expected call was made and no forbidden one",
+        items.REQUIREMENTS: "every requirement is met",
+    }[options["success_by"]]
     return (
         f"Success: {success}. pass^k = C(c, k) / C(n, k) of a task with c successes in n trials (Yao et al. 2024), pass@k = 1 − C(n − c, k) / "
         "C(n, k) (Chen et al. 2021), both without bias, averaged over tasks. Trials of a task are averaged before tasks are.",
@@ -91,6 +90,8 @@ def described(options: Mapping[str, Any]) -> tuple[str, ...]:
         "Claims without ground: numbers from 10 on, identifiers and names in messages of the agent that no result, no message of others and no "
         "instruction before them holds, numbers by value, the rest without case. What the agent worked out itself, such as a sum, is listed too: "
         "a list to look at, not a count of lies.",
+        "Requirements met with all that they need: each of these is met, too, and what it needs in turn. Success without what others are to blame "
+        "for leaves out trajectories whose fault is that of the environment, the user or the grader; no light rests on it.",
         "Failed trajectories are held against the successful one of the same task that they follow longest, of their own agent, else of another.",
         "Loggers count steps differently (a thought and its call as one or as two) and log costs at their own prices: lengths and costs are "
         "compared within one source.",

@@ -11,11 +11,13 @@ import pandas as pd
 
 from evalbench import core, kit
 
+CLEANED = "success_without_others_faults"
 EVERY_TRIAL = 0
 """The k of pass^k that stands for as many trials as nearly every task has."""
 ENDLESS = ("calls", "seconds", "tokens", "cost")
 _UNKNOWN = "no task says which calls are expected"
 _NO_SUCCESS = "no trajectory reached the goal"
+_NOT_REQUIRED = "no trajectory has requirements that are all judged"
 _NO_CALL = "no call was made"
 
 
@@ -25,6 +27,22 @@ def all_measures(k: int) -> tuple[core.Measure, ...]:
         core.share_of("success"),
         core.mean_of("pass_hat", "pass_hat_k", title=f"pass^{k}", undefined=f"no task has {k} scored trials"),
         core.mean_of("pass_at", "pass_at_k", title=f"pass@{k}", undefined=f"no task has {k} scored trials"),
+        core.share_of(
+            "own_success",
+            CLEANED,
+            title="success, without what others are to blame for",
+            undefined="no outcome says whose fault a failure is",
+            worst=None,
+        ),
+        _ratio("n_met", "n_required", "requirements_met", "requirements met", undefined=_NOT_REQUIRED),
+        _ratio(
+            "n_met_with_needs",
+            "n_required",
+            "requirements_met_with_needs",
+            "requirements met with all that they need",
+            undefined=_NOT_REQUIRED,
+        ),
+        core.share_of("all_met", "every_requirement_met", title="every requirement met", undefined=_NOT_REQUIRED, worst=None),
         core.measures.precision_of("tp", "fp", "call_precision", title="precision of calls", undefined=_UNKNOWN),
         core.measures.recall_of("tp", "fn", "call_recall", title="recall of calls", undefined=_UNKNOWN),
         core.measures.f1_of("tp", "fp", "fn", "call_f1", title="F1 of calls", undefined=_UNKNOWN),
@@ -103,7 +121,7 @@ def checked_figures(figures: Sequence[str], checks: kit.Checks) -> None:
 
 def rules_of(lights: Mapping[str, Any] | None, k: int) -> dict[str, dict[str, float]]:
     """The checked thresholds of each figure that has a light."""
-    known = [m for m in all_measures(max(k, 1)) if m.higher_is_better is not None]
+    known = [m for m in all_measures(max(k, 1)) if m.higher_is_better is not None and m.metric != CLEANED]
     return kit.rules.rules_of(lights, kit.rules.figures_of(known, *ENDLESS))
 
 
