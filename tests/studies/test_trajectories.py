@@ -382,3 +382,75 @@ def test_success_is_also_given_without_what_others_are_to_blame_for_and_no_light
     assert (cleaned.value, cleaned.n) == (30 / 35, 35)
     with pytest.raises(BadInput, match="lights must be one of"):
         judged(own, lights={"success_without_others_faults": {"green_from": 0.8, "yellow_from": 0.5}})
+
+
+# -- blames ---------------------------------------------------------------------------------------
+
+SPEAKERS = ("planner", "coder", "critic")
+
+
+def blaming(*rows: tuple[Any, ...]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["id", "step", "agent", "kind", "annotator", "judge"])
+
+
+def talks(sizes: dict[str, int]) -> pd.DataFrame:
+    """Trajectories of so many steps, in which the speakers take turns; steps are numbered by tens."""
+    rows = [
+        {"id": task, "step": 10 * i, "kind": "message", "role": SPEAKERS[i % 3], "text": f"{task} {i}"}
+        for task, n in sizes.items()
+        for i in range(n)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_a_judge_is_held_against_people_beside_chance() -> None:
+    blames = blaming(
+        ("a", 20, "critic", "plan", "ann", ""), ("a", 30, "Critic", "plan", "", "late"),
+        ("b", 0, "planner", "plan", "ann", ""), ("b", 30, "planner", "end", "", "late"),
+    )  # fmt: skip
+    found = judged({"steps": talks({"a": 5, "b": 4}), "blames": blames}).tables["blamed"].set_index("what")
+    assert found["value"].tolist() == [1, 0, 0.5, 1]
+    by_hand = [1 / 3, (1 / 5 + 1 / 4) / 2, (3 / 5 + 2 / 4) / 2, (5 / 5 + 4 / 4) / 2]
+    assert found["chance"].tolist() == pytest.approx(by_hand)
+    assert (found["n"] == 2).all()
+
+
+def test_a_judge_that_always_names_the_last_step_has_what_a_script_counts() -> None:
+    draw = np.random.default_rng(3)
+    sizes = {f"t{i:02}": int(draw.integers(2, 9)) for i in range(40)}
+    true = {task: int(draw.integers(0, n)) for task, n in sizes.items()}
+    people = [(task, 10 * at, SPEAKERS[at % 3], "", "ann", "") for task, at in true.items()]
+    last = [(task, 10 * (n - 1), SPEAKERS[(n - 1) % 3], "", "", "last") for task, n in sizes.items()]
+    found = judged({"steps": talks(sizes), "blames": blaming(*people, *last)}).tables["blamed"].set_index("what")
+    for what, width in (("the step", 0), ("the step, within 1", 1), ("the step, within 3", 3)):
+        assert found["value"][what] == np.mean([n - 1 - true[t] <= width for t, n in sizes.items()])
+        hits = [np.mean([abs(i - true[t]) <= width for i in range(n)]) for t, n in sizes.items()]
+        assert found["chance"][what] == pytest.approx(np.mean(hits))
+    assert found["value"]["the agent"] == np.mean([true[t] % 3 == (n - 1) % 3 for t, n in sizes.items()])
+    assert found["chance"]["the agent"] == pytest.approx(np.mean([1 / min(n, 3) for n in sizes.values()]))
+
+
+def test_kinds_that_people_name_rarely_are_too_rare_to_say() -> None:
+    sizes = {f"t{i:02}": 3 for i in range(20)}
+    people = [(t, 0, "", "plan" if i < 15 else "end", "ann", "") for i, t in enumerate(sizes)]
+    judge = [(t, 0, "", "plan" if i < 12 else "end", "", "j") for i, t in enumerate(sizes)]
+    found = judged({"steps": talks(sizes), "blames": blaming(*people, *judge)}).tables["blamed_kinds"].set_index("kind")
+    assert found.loc["plan", ["people", "judged", "both", "note"]].tolist() == [15, 12, 12, ""]
+    assert found["f1"]["plan"] == 24 / 27
+    assert found["kappa"]["plan"] == pytest.approx((0.85 - 0.55) / 0.45)
+    assert found["note"]["end"] == "too rare to say"
+    assert np.isnan(found["f1"]["end"])
+
+
+def test_faulty_blames_are_refused_all_at_once() -> None:
+    blames = blaming(
+        ("a", 5, "", "", "ann", ""), ("x", 0, "", "", "ann", ""), ("b", 0, "", "", "ann", "j"), ("c", 0, "", "", "ann", ""), ("c", 10, "", "", "bob", "")
+    )  # fmt: skip
+    with pytest.raises(BadInput) as caught:
+        judged({"steps": talks({"a": 2, "b": 2, "c": 2}), "blames": blames})
+    assert list(caught.value.faults) == [
+        "x: no step and no outcome",
+        "a: there is no step 5",
+        "b: needs either a judge or an annotator",
+        "c: people blame different agents or steps; settle that first",
+    ]

@@ -18,8 +18,8 @@ import numpy as np
 
 from evalbench import core, kit, readers
 from evalbench.studies.contract import offered
+from evalbench.studies.trajectories import blames, inputs, items, method, requirements, said, summary, tables
 from evalbench.studies.trajectories import calls as called
-from evalbench.studies.trajectories import inputs, items, method, requirements, said, summary, tables
 from evalbench.studies.trajectories.inputs import SCHEMA as SCHEMA
 
 QUESTION = "Does the agent reach the goal, and where does it leave the way?"
@@ -52,7 +52,7 @@ def evaluate(
     Parameters
     ----------
     data : Dataset
-        ``load(…, study="trajectories")``: tables steps, tasks, outcomes, requirements.
+        ``load(…, study="trajectories")``: tables steps, tasks, outcomes, requirements, blames.
     success_by : {"mark", "calls", "requirements"}
         What decides that the goal is reached: the marks of the tables; that every expected call was made and no forbidden one; that every
         requirement is met.
@@ -76,7 +76,8 @@ def evaluate(
     -------
     Result
         ``items``: one row per task and model.  ``tables``: ``steps``, ``calls``, ``missed``, ``tools``, ``tasks``,
-        ``turning_points``, ``contradictions``, ``ungrounded``, ``comparison`` where there are several models, and those of trials.
+        ``turning_points``, ``contradictions``, ``ungrounded``, ``requirements``, ``blamed`` and ``blamed_kinds`` where the tables have them,
+        ``comparison`` where there are several models, and those of trials.
 
     Raises
     ------
@@ -113,6 +114,7 @@ def evaluate(
     found = kit.grouping.carried(found, data)
     options |= {"k": k, "figures": list(figures) or list(summary.allowed(found, k)), "lights": rules}
     core.progress.at(f"intervals, {n_resamples} resamples")
+    blamed, kinds = blames.blamed(given, seed, n_resamples)
     measures = summary.measures(options["figures"], k)
     names = followed.runs[["run", *inputs.RUN]]
     result = kit.result_of(
@@ -135,6 +137,8 @@ def evaluate(
         | {
             "tasks": tables.tasks_of(given),
             "tools": tables.tools_of(followed, given),
+            "blamed": blamed,
+            "blamed_kinds": kinds,
             "comparison": kit.comparing.compare_groups(
                 found, summary.compared(measures), "model", seed=seed, n_resamples=n_resamples
             ),

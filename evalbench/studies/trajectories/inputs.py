@@ -100,6 +100,21 @@ SCHEMA: Mapping[str, Table] = {
         required=False,
         help="one row per requirement of a trajectory",
     ),
+    "blames": Table(
+        (
+            Column("id", "id", help="the task"),
+            _MODEL,
+            Column("step", "int", role="none", help="the step at which the failure happened"),
+            _own("agent", "text", "who is to blame, of several agents in a trajectory: a role of its steps"),
+            _own("kind", "text", "the kind of failure"),
+            _own("annotator", "text", "the person who blames"),
+            _own("judge", "text", "or the judge"),
+        ),
+        unique=("id", "model", "annotator", "judge"),
+        trials="model",
+        required=False,
+        help="one row per failed trajectory and person or judge: where it failed",
+    ),
 }
 
 
@@ -112,7 +127,7 @@ class Given(NamedTuple):
     - ``expected``: The expected calls of every trajectory: ``run``, ``place``, ``name``, ``arguments``.
     - ``repeated``: Whether the tables name trials.
     - ``tasks_known``: The ids of the table of tasks.
-    - ``requirements``: That table with all names of trajectories, if there is one.
+    - ``requirements``, ``blames``: These tables with all names of trajectories, if they are there.
     """
 
     steps: pd.DataFrame
@@ -121,6 +136,7 @@ class Given(NamedTuple):
     repeated: bool
     tasks_known: frozenset[str]
     requirements: pd.DataFrame | None = None
+    blames: pd.DataFrame | None = None
 
 
 def check(data: readers.Dataset) -> None:
@@ -227,8 +243,10 @@ def given(data: readers.Dataset) -> Given:
     steps = steps.sort_values(["run", "step"], ignore_index=True)
     tasks = data.get("tasks")
     known = frozenset() if tasks is None else frozenset(tasks["id"].astype(str))
-    required = data.get("requirements")
-    return Given(steps, runs, _expected(runs, tasks), repeated, known, None if required is None else _named(required))
+    required, blames = (None if own is None else _named(own) for own in (data.get("requirements"), data.get("blames")))
+    if blames is not None:
+        blames = blames.assign(**{c: "" for c in ("agent", "kind", "annotator", "judge") if c not in blames})
+    return Given(steps, runs, _expected(runs, tasks), repeated, known, required, blames)
 
 
 def _named(frame: pd.DataFrame) -> pd.DataFrame:

@@ -92,6 +92,8 @@ def described(options: Mapping[str, Any]) -> tuple[str, ...]:
         "a list to look at, not a count of lies.",
         "Requirements met with all that they need: each of these is met, too, and what it needs in turn. Success without what others are to blame "
         "for leaves out trajectories whose fault is that of the environment, the user or the grader; no light rests on it.",
+        "Blames: a judge is right where it names the agent or the step that a person named; chance picks an agent or a step of the trajectory at "
+        "random, each as likely as any other.",
         "Failed trajectories are held against the successful one of the same task that they follow longest, of their own agent, else of another.",
         "Loggers count steps differently (a thought and its call as one or as two) and log costs at their own prices: lengths and costs are "
         "compared within one source.",

@@ -238,3 +238,38 @@ def _what(step: Mapping[str, Any]) -> draw.Html:
     marked = '<span class="eb-call-bad">✗ error</span>' if step["error"] else ""
     text = "\n".join(filter(None, (error, step["text"])))
     return draw.Html(f"{marked}{draw.tables.text_block(text, 400)}")
+
+
+def blamed(result: core.Result) -> pd.DataFrame:
+    """How often judges blame what people blame, beside what chance gives; empty where no table says it."""
+    table = result.tables.get("blamed")
+    if table is None:
+        return pd.DataFrame()
+    ends = ([None if v != v else v for v in table[c]] for c in ("value", "ci_low", "ci_high"))
+    said = core.wording.aligned(*ends)
+    columns = {"judge": table["judge"], "right in": table["what"], "share": said, "by chance": table["chance"].round(3)}
+    return pd.DataFrame({**columns, "trajectories": table["n"]})
+
+
+def blamed_kinds(result: core.Result) -> pd.DataFrame:
+    """How well judges name each kind of failure; empty where no table says it."""
+    table = result.tables.get("blamed_kinds")
+    return pd.DataFrame() if table is None else table
+
+
+def unmet(result: core.Result) -> pd.DataFrame:
+    """How often each requirement is met, for itself and with all that it needs, those that are met least first; empty without any."""
+    table = result.tables.get("requirements")
+    if table is None:
+        return pd.DataFrame()
+    by = table.groupby(["requirement", "model"], sort=True)
+    found = by.agg(asked=("id", "size"), met=("met", "sum"), with_needs=("met_with_needs", "sum")).reset_index()
+    order = (found["met"] / found["asked"]).sort_values(kind="stable").index
+    names = {
+        "requirement": "requirement",
+        "model": "agent",
+        "asked": "trajectories",
+        "met": "met",
+        "with_needs": "met with all that it needs",
+    }
+    return found.loc[order, list(names)].rename(columns=names).reset_index(drop=True)
