@@ -96,7 +96,7 @@ def measures(figures: Sequence[str] = (), k: int = EVERY_TRIAL) -> tuple[core.Me
     return tuple(m for m in known if not figures or m.metric in ("success", *figures))
 
 
-COMPARED = ("success", "pass_hat_k", "call_f1", "forbidden_calls", "failed_calls", "repeated_calls", "calls", "cost")
+COMPARED = ("success", "pass_hat_k", "call_f1", "cost")
 
 
 def compared(own: Sequence[core.Measure]) -> tuple[core.Measure, ...]:
