@@ -96,7 +96,7 @@ def call_key(name: str, arguments: Mapping[str, Any], ignore: Collection[str] = 
     True
     """
     kept = {k: v for k, v in arguments.items() if k not in ignore} if ignore else arguments
-    return f"{name}\0{json.dumps(_by_value(kept), sort_keys=True, ensure_ascii=False, separators=(',', ':'))}"
+    return f"{name}\0{json.dumps(_by_value(kept), sort_keys=True, separators=(',', ':'))}"
 
 
 def _by_value(value: Any) -> Any:

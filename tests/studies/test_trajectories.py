@@ -230,6 +230,25 @@ def test_arguments_that_cannot_be_read_match_nothing_and_are_counted() -> None:
     assert any("cannot be read: 1 of 2" in note for note in found.notes)
 
 
+def test_arguments_are_read_as_text_and_as_objects_also_with_half_characters(tmp_path: Path) -> None:
+    tasks = [{"id": i, "expected": [{"name": "find", "arguments": {"x": "é", "n": 1}}]} for i in "ab"]
+    rows = [
+        {"id": "a", "step": 1, "kind": "call", "name": "find", "arguments": {"n": 1.0, "x": "é"}},
+        {"id": "a", "step": 2, "kind": "call", "name": "find", "arguments": '{"x": "\\ud800"}'},
+        {"id": "b", "step": 1, "kind": "call", "name": "find", "arguments": '{"x": "\\u00e9", "n": 1}'},
+    ]
+    for name, own in (
+        ("steps", rows),
+        ("tasks", tasks),
+        ("outcomes", [{"id": "a", "mark": 0}, {"id": "b", "mark": 1}]),
+    ):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in own), encoding="utf-8")
+    found = trajectories.evaluate(load(tmp_path, study="trajectories"), n_resamples=50)
+    assert found.tables["calls"]["look"].tolist() == ["right", "extra", "right"]
+    for table in found.tables.values():
+        table.to_parquet(tmp_path / "table.parquet")
+
+
 def test_ignored_arguments_and_similar_texts_count_as_equal() -> None:
     tasks = pd.DataFrame(
         {"id": ["a"], "expected": [[{"name": "note", "arguments": {"text": "Parcel is late", "by": "x"}}]]}

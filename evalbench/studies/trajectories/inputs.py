@@ -196,13 +196,16 @@ def _rows(rows: Sequence[int]) -> str:
 
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Marks in words (yes, failed, true) as 1 and 0."""
-    return {
-        name: frame.assign(mark=frame["mark"].map(mark_of))
-        if name in ("steps", "outcomes") and "mark" in frame
-        else frame
-        for name, frame in frames.items()
-    }
+    """Marks in words (yes, failed, true) as 1 and 0; arguments that are objects as their JSON."""
+    out = dict(frames)
+    for name in [name for name in ("steps", "outcomes") if name in frames]:
+        cells = {"mark": mark_of, "arguments": _as_json}
+        out[name] = out[name].assign(**{c: out[name][c].map(own) for c, own in cells.items() if c in out[name]})
+    return out
+
+
+def _as_json(cell: Any) -> Any:
+    return json.dumps(cell, ensure_ascii=False) if isinstance(cell, Mapping | list) else cell
 
 
 def mark_of(cell: Any) -> Any:
@@ -292,4 +295,5 @@ def in_words(arguments: Mapping[str, Any] | str) -> str:
     """
     if isinstance(arguments, str):
         return arguments
-    return ", ".join(f"{k}={json.dumps(v, ensure_ascii=False, default=str)}" for k, v in arguments.items())
+    said = ", ".join(f"{k}={json.dumps(v, ensure_ascii=False, default=str)}" for k, v in arguments.items())
+    return said.encode("utf-8", "replace").decode("utf-8")  # half characters, which JSON can hold, are in no file
