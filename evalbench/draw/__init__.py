@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from evalbench.draw import edits as edits
     from evalbench.draw import hidden as hidden
     from evalbench.draw import html as html
+    from evalbench.draw import lanes as lanes
     from evalbench.draw import lines as lines
     from evalbench.draw import marks as marks
     from evalbench.draw import panels as panels

@@ -39,6 +39,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     "reproduction": {"lights": {"flickers": {"green_to": 0.1, "yellow_to": 0.5}}},
     "stability": {"light_on": "estimate", "lights": {"drop": {"green_to": 0.01, "yellow_to": 0.02}}},
     "stability_top": {"lights": {"jaccard": {"green_from": 0.95, "yellow_from": 0.2}}},
+    "trajectories": {"figures": ["call_f1"], "lights": {"success": {"green_from": 0.95, "yellow_from": 0.2}}},
     "text_metrics": {"lights": {"f1_score": {"green_from": 0.95, "yellow_from": 0.2}}},
 }  # fmt: skip
 TOGETHER = {"green_to": "yellow_to", "yellow_to": "green_to"}

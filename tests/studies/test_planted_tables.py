@@ -6,6 +6,7 @@ The tables are in ``tests/helpers/planted_*.py``, by room; their kinds, and what
 
 from __future__ import annotations
 
+import planted_agents
 import planted_asked
 import planted_believed
 import planted_calibrated
@@ -23,7 +24,7 @@ from planted import KINDS, LIGHTS, Planted, Tables, faults
 
 from evalbench import studies
 
-ROOMS = (planted_ner, planted_texts, planted_asked, planted_rag, planted_people, planted_drift)
+ROOMS = (planted_agents, planted_ner, planted_texts, planted_asked, planted_rag, planted_people, planted_drift)
 PLANTED: Tables = {study: kinds for room in ROOMS for study, kinds in room.TABLES.items()}
 GIVEN = [
     (study, kind, table)

@@ -1,0 +1,127 @@
+"""Who is to blame for a failure, and at which step: judges against people, beside what chance gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evalbench import core, errors
+from evalbench.studies.trajectories.inputs import RUN, USERS, Given
+
+RIGHT = {"agent": "the agent", "step": "the step", "step_1": "the step, within 1", "step_3": "the step, within 3"}
+"""What a judge may have right, in words."""
+TOO_RARE = 10
+"""Kinds of failures that people name less often are too rare to say how well a judge names them."""
+_OTHERS = USERS | {"system", "tool", "developer", ""}
+
+
+def blamed(found: Given, seed: int, n_resamples: int) -> tuple[pd.DataFrame | None, pd.DataFrame | None]:
+    """How often each judge blames what people blame.
+
+    Right by chance is the mean over trajectories of what a judge has right who picks at random: one of the agents that
+    speak, 1 / agents; one of the steps, 1 / steps; within w, the share of the steps that are so near to the right one.
+
+    Returns
+    -------
+    figures : DataFrame or None
+        ``judge``, ``what`` (see :data:`RIGHT`), ``value``, ``ci_low``, ``ci_high`` (tasks are resampled), ``chance``, ``n``; None without
+        judges and people.
+    kinds : DataFrame or None
+        ``judge``, ``kind``, ``people`` and ``judged`` (how often each named it), ``both``, ``f1``, ``kappa`` and ``note`` where a kind is
+        too rare; None where no kinds are named.
+
+    Raises
+    ------
+    BadInput
+        Lists blames of trajectories and steps that are not there, rows of both a judge and a person or of neither, and trajectories that
+        several people blame differently.
+    """
+    if found.blames is None:
+        return None, None
+    own = _placed(found)
+    people, judged = own[own["judge"] == ""], own[own["judge"] != ""]
+    if people.empty or judged.empty:
+        return None, None
+    truth = people.drop_duplicates("run")[["run", "at", "agent", "kind"]]
+    pairs = judged.merge(truth, on="run", suffixes=("", "_true")).merge(_sizes(found), on="run")
+    pairs = pairs.assign(**dict(_scores(pairs))).sort_values(["judge", "id", "run"], ignore_index=True)
+    return _figures(pairs, seed, n_resamples), _kinds(pairs)
+
+
+def _placed(found: Given) -> pd.DataFrame:
+    """The blames, each with its trajectory and the place of its step in it."""
+    assert found.blames is not None
+    steps = found.steps[["run", "step"]].assign(at=found.steps.groupby("run").cumcount())
+    own = found.blames.merge(found.runs[[*RUN, "run"]], on=list(RUN), how="left")
+    faults = [f"{task}: no step and no outcome" for task in own.loc[own["run"].isna(), "id"].unique()]
+    own = own.dropna(subset="run").astype({"run": int}).merge(steps, on=["run", "step"], how="left")
+    faults += [f"{row.id}: there is no step {row.step}" for row in own[own["at"].isna()].itertuples()]
+    both = (own["judge"] == "") == (own["annotator"] == "")
+    faults += [f"{task}: needs either a judge or an annotator" for task in own.loc[both, "id"].unique()]
+    people = own[own["judge"] == ""].drop_duplicates(["run", "step", "agent"])
+    several = people.loc[people.duplicated("run"), "id"].unique()
+    faults += [f"{task}: people blame different agents or steps; settle that first" for task in several]
+    if faults:
+        raise errors.BadInput.listing("blames:", faults)
+    return own
+
+
+def _sizes(found: Given) -> pd.DataFrame:
+    """The steps of each trajectory, and the agents that speak in it."""
+    steps = found.steps
+    roles = steps["role"].str.strip().str.casefold()
+    speaking = steps.assign(_role=roles)[~roles.isin(_OTHERS)].groupby("run")["_role"].nunique()
+    sizes = steps.groupby("run").size().rename("n_steps").reset_index()
+    return sizes.assign(n_agents=sizes["run"].map(speaking).astype(float))
+
+
+def _scores(pairs: pd.DataFrame) -> Iterator[tuple[str, Any]]:
+    """What each judge has right of each trajectory, and what chance gives; NaN where it cannot be said."""
+    mine, true = (pairs[name].str.strip().str.casefold() for name in ("agent", "agent_true"))
+    yield "agent_right", np.where(true != "", mine == true, np.nan)
+    yield "agent_chance", np.where(true != "", 1 / pairs["n_agents"], np.nan)
+    off, at, last = (pairs["at"] - pairs["at_true"]).abs(), pairs["at_true"], pairs["n_steps"] - 1
+    for name, width in (("step", 0), ("step_1", 1), ("step_3", 3)):
+        near = np.minimum(at + width, last) - np.maximum(at - width, 0) + 1
+        yield f"{name}_right", (off <= width).astype(float)
+        yield f"{name}_chance", near / pairs["n_steps"]
+
+
+def _figures(pairs: pd.DataFrame, seed: int, n_resamples: int) -> pd.DataFrame:
+    rows = []
+    measures = [core.measures.share_of(f"{name}_right", title=said) for name, said in RIGHT.items()]
+    for judge, own in pairs.groupby("judge", sort=True):
+        found = core.measures.estimate(own, measures, units=own["id"], seed=seed, n_resamples=n_resamples)
+        for name, e in zip(RIGHT, found.estimates, strict=True):
+            ends = {"value": e.value, "ci_low": e.ci_low, "ci_high": e.ci_high}
+            rows.append({"judge": judge, "what": e.title, **ends, "chance": own[f"{name}_chance"].mean(), "n": e.n})
+    return pd.DataFrame(rows)
+
+
+def _kinds(pairs: pd.DataFrame) -> pd.DataFrame | None:
+    named = pairs[pairs["kind_true"] != ""]
+    if named.empty:
+        return None
+    rows = [row for judge, own in named.groupby("judge", sort=True) for row in _each_kind(str(judge), own)]
+    return pd.DataFrame(rows)
+
+
+def _each_kind(judge: str, own: pd.DataFrame) -> Iterator[Mapping[str, Any]]:
+    for kind in sorted({*own["kind"], *own["kind_true"]} - {""}):
+        said, true = (own["kind"] == kind).to_numpy(), (own["kind_true"] == kind).to_numpy()
+        people, judged, both = int(true.sum()), int(said.sum()), int((said & true).sum())
+        rare = people < TOO_RARE
+        kappa = core.agreement.cohen_kappa(said.astype(int), true.astype(int), n_resamples=2).value
+        yield {
+            "judge": judge,
+            "kind": kind,
+            "people": people,
+            "judged": judged,
+            "both": both,
+            "f1": np.nan if rare else 2 * both / (people + judged),
+            "kappa": np.nan if rare or kappa is None else kappa,
+            "note": "too rare to say" if rare else "",
+        }

@@ -1,0 +1,299 @@
+"""The tables of agents' trajectories, checked and joined: steps, tasks, outcomes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from evalbench import errors, kit, readers
+from evalbench.readers import Column, Table
+
+FAULTS = ("agent", "environment", "user", "grader")
+KINDS = ("message", "call", "result", "handover", "note")
+RUN = ("id", "model", readers.schema.TRIAL)
+"""The columns that name a trajectory."""
+ENDED = {"limit": "a limit", "environment": "an error of the environment"}
+"""Names of notes that say how a trajectory ended."""
+AGENTS = frozenset({"assistant", "agent", "ai", "model", "bot"})
+USERS = frozenset({"user", "human", "customer"})
+_YES = frozenset({"true", "yes", "pass", "passed", "success", "correct", "solved", "да", "是"})
+_NO = frozenset({"false", "no", "fail", "failed", "failure", "incorrect", "unsolved", "нет", "否"})
+_OPTIONAL = ("role", "name", "arguments", "call_id", "text", "error", "parent")
+
+
+def _own(name: str, kind: Any, said: str, **more: Any) -> Column:
+    return Column(name, kind, role="none", required=False, empty_ok=True, help=said, **more)
+
+
+_MODEL = Column("model", "id", groups=True, required=False, help="which agent")
+SCHEMA: Mapping[str, Table] = {
+    "steps": Table(
+        (
+            Column("id", "id", help="the task"),
+            _MODEL,
+            Column("step", "int", role="none", help="its place in the trajectory"),
+            Column("kind", "text", role="none", choices=KINDS),
+            _own("role", "text", "who speaks: user, assistant, system; claims are those of assistant"),
+            _own("name", "text", "the tool of a call or result; of a note *limit* or *environment*: how it ended"),
+            _own("arguments", "text", "of a call, a JSON object"),
+            _own("call_id", "text", "which result belongs to which call; without it they follow each other"),
+            _own("text", "text", "what was said, or a tool's result"),
+            _own("error", "text", "of a result or call: what went wrong; empty where nothing did"),
+            _own("time", "ts", "when"),
+            _own("seconds", "float", "how long the step took", low=0),
+            _own("tokens", "float", "of the step", low=0),
+            _own("cost", "float", "of the step, as logged", low=0),
+            _own("parent", "text", "the step that it belongs to"),
+            _own(
+                "mark",
+                "float",
+                "whether the goal was reached, at any step of the trajectory: 0 to 1, or yes and no",
+                low=0,
+                high=1,
+            ),
+        ),
+        unique=("id", "model", "step"),
+        trials="model",
+        lists=True,
+        help="one row per step of a trajectory",
+    ),
+    "tasks": Table(
+        (
+            Column("id", "id"),
+            Column("question", "text", required=False, empty_ok=True, help="what was asked"),
+            _own("expected", "json", "[{name, arguments}, …]: the calls that reach the goal; null: not known"),
+            _own("forbidden", "json", "names of tools that must not be called; null: not known"),
+            _own("order", "text", "whether the order of the expected calls counts", choices=("any", "given")),
+            _own("max_steps", "int", "a trajectory of so many steps was ended by its limit", low=1),
+            _own("policy", "text", "the instruction that the agent was given"),
+        ),
+        unique=("id",),
+        required=False,
+        help="one row per task",
+    ),
+    "outcomes": Table(
+        (
+            Column("id", "id", help="the task"),
+            _MODEL,
+            Column("mark", "float", empty_ok=True, low=0, high=1, help="0 to 1, or yes and no; empty: unscored"),
+            _own("fault", "text", "whose fault a failure is, where somebody decided it", choices=FAULTS),
+        ),
+        unique=("id", "model"),
+        trials="model",
+        required=False,
+        help="one row per trajectory: whether it reached the goal",
+    ),
+    "requirements": Table(
+        (
+            Column("id", "id", help="the task"),
+            _MODEL,
+            Column("requirement", "id", role="none", help="its name within the task"),
+            Column("met", "bool", role="none", empty_ok=True, help="whether it is met for itself; empty: not known"),
+            _own("needs", "json", "[names, …] of the requirements that come before it"),
+        ),
+        unique=("id", "model", "requirement"),
+        trials="model",
+        required=False,
+        help="one row per requirement of a trajectory",
+    ),
+    "blames": Table(
+        (
+            Column("id", "id", help="the task"),
+            _MODEL,
+            Column("step", "int", role="none", help="the step at which the failure happened"),
+            _own("agent", "text", "who is to blame, of several agents in a trajectory: a role of its steps"),
+            _own("kind", "text", "the kind of failure"),
+            _own("annotator", "text", "the person who blames"),
+            _own("judge", "text", "or the judge"),
+        ),
+        unique=("id", "model", "annotator", "judge"),
+        trials="model",
+        required=False,
+        help="one row per failed trajectory and person or judge: where it failed",
+    ),
+}
+
+
+class Given(NamedTuple):
+    """What the tables hold, joined.
+
+    - ``steps``: In their order, every column of the schema there, with ``run``, the number of the trajectory.
+    - ``runs``: One row per trajectory: its names, ``mark``, and what its task says: ``question``, ``policy``, ``order``, ``max_steps``,
+      ``knows_expected``, ``forbidden``.
+    - ``expected``: The expected calls of every trajectory: ``run``, ``place``, ``name``, ``arguments``.
+    - ``repeated``: Whether the tables name trials.
+    - ``tasks_known``: The ids of the table of tasks.
+    - ``requirements``, ``blames``: These tables with all names of trajectories, if they are there.
+    """
+
+    steps: pd.DataFrame
+    runs: pd.DataFrame
+    expected: pd.DataFrame
+    repeated: bool
+    tasks_known: frozenset[str]
+    requirements: pd.DataFrame | None = None
+    blames: pd.DataFrame | None = None
+
+
+def check(data: readers.Dataset) -> None:
+    """Refuse calls without a name, faulty lists of calls, several marks of a trajectory, needs that are no names, and outcomes that belong to no trajectory; all at once."""
+    faults = [*_step_faults(data["steps"]), *_task_faults(data.get("tasks")), *_mark_faults(data), *_need_faults(data)]
+    if faults:
+        raise errors.BadInput.listing(f"{data.label}: trajectories:", faults)
+
+
+def _step_faults(steps: pd.DataFrame) -> Iterator[str]:
+    calls = steps["kind"] == "call"
+    names = steps["name"] if "name" in steps else pd.Series("", steps.index)
+    if nameless := steps.index[calls & (names.str.strip() == "")].tolist():
+        yield f"steps, name: {len(nameless)} calls have no name, {_rows(nameless)}"
+
+
+def _task_faults(tasks: pd.DataFrame | None) -> Iterator[str]:
+    for row in () if tasks is None else tasks.to_dict("records"):
+        listed, forbidden = row.get("expected"), row.get("forbidden")
+        if listed is not None and not (isinstance(listed, list) and all(map(_is_call, listed))):
+            yield f"tasks, expected of id {row['id']}: not a list of {{name, arguments}}, arguments an object"
+        if forbidden is not None and not (isinstance(forbidden, list) and all(isinstance(n, str) for n in forbidden)):
+            yield f"tasks, forbidden of id {row['id']}: not a list of names"
+
+
+def _is_call(entry: Any) -> bool:
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str) or not entry["name"].strip():
+        return False
+    return entry.get("arguments") is None or isinstance(entry["arguments"], Mapping)
+
+
+def _mark_faults(data: readers.Dataset) -> Iterator[str]:
+    steps, outcomes = data["steps"], data.get("outcomes")
+    for key in ("model", readers.schema.TRIAL) if outcomes is not None else ():
+        one, other = ("steps", "outcomes") if key in steps else ("outcomes", "steps")
+        if (key in steps) != (outcomes is not None and key in outcomes):
+            yield f"{other} lacks the column {key} of {one}: which trajectory an outcome belongs to is not known"
+    if "mark" in steps:
+        keys = [key for key in RUN if key in steps]
+        given = steps[steps["mark"].notna()]
+        several = given.groupby(keys)["mark"].nunique()
+        if (several > 1).any():
+            yield f"steps, mark: {(several > 1).sum()} trajectories have several, such as {several.index[several > 1][0]!r:.80}"
+
+
+def _need_faults(data: readers.Dataset) -> Iterator[str]:
+    frame = data.get("requirements")
+    rows = [] if frame is None or "needs" not in frame else zip(frame["id"], frame["needs"], strict=True)
+    for task, needs in rows:
+        if needs is not None and not (isinstance(needs, list) and all(isinstance(n, str) for n in needs)):
+            yield f"requirements, needs of {task}: not a list of names"
+
+
+def _rows(rows: Sequence[int]) -> str:
+    more = "" if len(rows) <= 5 else f" and {len(rows) - 5} more"
+    return f"rows {', '.join(str(i + 1) for i in rows[:5])}{more}"
+
+
+def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """Marks in words (yes, failed, true) as 1 and 0; arguments that are objects as their JSON."""
+    out = dict(frames)
+    for name in [name for name in ("steps", "outcomes") if name in frames]:
+        cells = {"mark": mark_of, "arguments": _as_json}
+        out[name] = out[name].assign(**{c: out[name][c].map(own) for c, own in cells.items() if c in out[name]})
+    return out
+
+
+def _as_json(cell: Any) -> Any:
+    return json.dumps(cell, ensure_ascii=False) if isinstance(cell, Mapping | list) else cell
+
+
+def mark_of(cell: Any) -> Any:
+    """A cell of marks as read, but words as numbers.
+
+    Examples
+    --------
+    >>> mark_of("0.5"), mark_of("Yes"), mark_of("failed"), mark_of(True), mark_of(None)
+    ('0.5', 1, 0, 1, None)
+    """
+    word = str(cell).strip().casefold()
+    return 1 if word in _YES else 0 if word in _NO else cell
+
+
+def given(data: readers.Dataset) -> Given:
+    """The tables joined; ``check`` was asked before."""
+    steps, outcomes = _named(data["steps"]), data.get("outcomes")
+    repeated = readers.schema.TRIAL in data["steps"]
+    steps = steps.assign(**{c: "" for c in _OPTIONAL if c not in steps})
+    steps = steps.assign(**{c: np.nan for c in ("seconds", "tokens", "cost", "mark") if c not in steps})
+    marked = steps[[*RUN, "mark"]]
+    if outcomes is not None:
+        marked = pd.concat([_named(outcomes)[[*RUN, "mark"]], marked], ignore_index=True)
+    named = [steps[list(RUN)], *([_named(outcomes)[list(RUN)]] if outcomes is not None else [])]
+    runs = pd.concat(named).drop_duplicates().sort_values(list(RUN), ignore_index=True)
+    marks = marked.dropna(subset="mark").drop_duplicates()
+    if (twice := marks.duplicated(list(RUN))).any():
+        raise errors.BadInput(
+            f"{twice.sum()} trajectories have one mark in steps and another in outcomes, such as {tuple(marks.loc[twice, list(RUN)].iloc[0])}"
+        )
+    runs = runs.merge(marks, on=list(RUN), how="left").assign(run=lambda frame: np.arange(len(frame)))
+    faults = _named(outcomes)[[*RUN, "fault"]] if outcomes is not None and "fault" in outcomes else None
+    runs = (
+        runs.assign(fault="") if faults is None else runs.merge(faults, on=list(RUN), how="left").fillna({"fault": ""})
+    )
+    runs = _with_tasks(runs, data.get("tasks"))
+    steps = steps.merge(runs[[*RUN, "run"]], on=list(RUN), how="left")
+    steps = steps.sort_values(["run", "step"], ignore_index=True)
+    tasks = data.get("tasks")
+    known = frozenset() if tasks is None else frozenset(tasks["id"].astype(str))
+    required, blames = (None if own is None else _named(own) for own in (data.get("requirements"), data.get("blames")))
+    if blames is not None:
+        blames = blames.assign(**{c: "" for c in ("agent", "kind", "annotator", "judge") if c not in blames})
+    return Given(steps, runs, _expected(runs, tasks), repeated, known, required, blames)
+
+
+def _named(frame: pd.DataFrame) -> pd.DataFrame:
+    known = {"model": kit.collecting.UNNAMED, readers.schema.TRIAL: ""}
+    out = frame.assign(**{key: value for key, value in known.items() if key not in frame})
+    return out.assign(**{key: out[key].astype(str) for key in RUN})
+
+
+def _with_tasks(runs: pd.DataFrame, tasks: pd.DataFrame | None) -> pd.DataFrame:
+    texts, lists = ("question", "policy", "order"), ("expected", "forbidden")
+    tasks = pd.DataFrame({"id": pd.Series(dtype=str)}) if tasks is None else tasks
+    tasks = tasks.assign(**{c: "" for c in texts if c not in tasks}, **{c: None for c in lists if c not in tasks})
+    tasks = tasks.assign(max_steps=tasks["max_steps"].astype(float) if "max_steps" in tasks else np.nan)
+    known = tasks.assign(id=tasks["id"].astype(str), knows_expected=[isinstance(v, list) for v in tasks["expected"]])
+    joined = runs.merge(
+        known[["id", *texts, "max_steps", "knows_expected", "forbidden"]], on="id", how="left", validate="many_to_one"
+    )
+    joined[list(texts)] = joined[list(texts)].fillna("")
+    return joined.assign(knows_expected=joined["knows_expected"].eq(True))
+
+
+def _expected(runs: pd.DataFrame, tasks: pd.DataFrame | None) -> pd.DataFrame:
+    """The expected calls of every trajectory, in their order."""
+    rows = [
+        {"id": str(task), "place": place, "name": call["name"], "arguments": call.get("arguments") or {}}
+        for task, calls in (
+            () if tasks is None or "expected" not in tasks else zip(tasks["id"], tasks["expected"], strict=True)
+        )
+        for place, call in enumerate(calls or ())
+    ]
+    frame = pd.DataFrame(rows, columns=["id", "place", "name", "arguments"])
+    found = runs[["id", "run"]].merge(frame, on="id").sort_values(["run", "place"], ignore_index=True)
+    return found.drop(columns="id")
+
+
+def in_words(arguments: Mapping[str, Any] | str) -> str:
+    """Arguments as a reader sees them.
+
+    Examples
+    --------
+    >>> in_words({"id": "KX-1", "n": 2})
+    'id="KX-1", n=2'
+    """
+    if isinstance(arguments, str):
+        return arguments
+    said = ", ".join(f"{k}={json.dumps(v, ensure_ascii=False, default=str)}" for k, v in arguments.items())
+    return said.encode("utf-8", "replace").decode("utf-8")  # half characters, which JSON can hold, are in no file

@@ -1,0 +1,101 @@
+"""What a reader should know of the figures: formulas, notes, and the steps as they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from evalbench import core, kit, readers
+from evalbench.metrics.trajectories import LONGEST_CYCLE, TURNS
+from evalbench.readers.schema import TRIAL
+from evalbench.studies.trajectories import items
+from evalbench.studies.trajectories.inputs import AGENTS, Given
+
+STEPS = ["run", "step", "kind", "role", "name", "arguments", "text", "error"]
+
+
+def shown_steps(given: Given, followed: items.Followed) -> pd.DataFrame:
+    """Every step, a call with what it is."""
+    looks = followed.calls[["run", "step", "look"]]
+    steps = given.steps[STEPS].merge(looks, on=["run", "step"], how="left")
+    return steps.assign(look=steps["look"].fillna(""))
+
+
+def with_followed(turns: pd.DataFrame, names: pd.DataFrame, repeated: bool) -> pd.DataFrame:
+    """The turning points, each with the name of the successful trajectory that it is held against."""
+    own = names.set_index("run")
+    said = own["model"] + (", trial " + own[TRIAL] if repeated else "")
+    return turns.assign(followed=turns["followed"].map(said))
+
+
+def notes(given: Given, followed: items.Followed, found: pd.DataFrame, options: Mapping[str, Any]) -> Iterator[str]:
+    """What was left out, repeated, cut, and what contradicts itself."""
+    runs = followed.runs
+    n = len(runs)
+    yield from kit.answers.remarks(found)
+    if equal := items.equal_trials(given):
+        short = f"{equal} of {core.counted(n, 'trajectory', 'trajectories')} are, step by step, the same as another trial of their task"
+        text = f"{short}: a cache or a fixed seed repeats them, so that they show no more than one trial does."
+        yield core.Note("sample", short, text) if equal > options["max_unscored"] * n else text
+    if given.tasks_known and (strangers := sorted({*runs["id"]} - given.tasks_known)):
+        short = f"{len(strangers)} of {core.counted(runs['id'].nunique(), 'task')} are not in the table tasks, such as {strangers[0]:.40}"
+        why = readers.strangers.written_otherwise(strangers, given.tasks_known)
+        said = f"{short}{f': {why}' if why else ''}"
+        yield core.Note("unmatched", said) if why or len(strangers) > options["max_unscored"] * n else f"{said}."
+    if empty := int(runs["n_calls"].isna().sum()):
+        yield f"Outcomes without a step, whose success counts and of whose way nothing is known: {empty} of {n}."
+    if unfinished := int((runs["unfinished"] == 1).sum()):
+        yield (
+            f"Trajectories whose last step is a call or a tool's result: {unfinished} of {n}. They may have been cut by a limit or by the log; "
+            "that is not giving up."
+        )
+    unreadable = followed.calls["unreadable"]
+    if lost := int((unreadable != "").sum()):
+        yield f"Calls whose arguments cannot be read: {lost} of {len(unreadable)}; they match no expected call."
+    silent = ~given.steps.loc[given.steps["kind"] == "message", "role"].str.strip().str.casefold().isin(AGENTS)
+    if len(silent) and silent.all():
+        yield f"No message has a role of an agent ({', '.join(sorted(AGENTS))}), so that claims without ground are not looked for."
+    if repeats := int(followed.calls["repeated"].sum()):
+        same = int(followed.calls["same_result"].sum())
+        yield f"Calls that repeat an earlier one of their trajectory: {repeats}; of {same} the result is the same, too."
+    lucky, unpaid = ((runs["success"] == a) & (runs["complete"] == b) for a, b in ((1, 0), (0, 1)))
+    if lucky.any() or unpaid.any():
+        yield (
+            f"Success and expected calls disagree: {int(lucky.sum())} successes without every expected call, {int(unpaid.sum())} trajectories with "
+            "all of them and no success (table contradictions)."
+        )
+
+
+def described(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The formulas in force."""
+    ignored = ", ".join(options["ignore_arguments"])
+    texts = options["argument_similarity"]
+    equal = "arguments are equal as JSON, numbers by value"
+    equal += f", texts from a similarity of {texts:g} on" if texts < 1 else ""
+    equal += f"; {ignored} do not count" if ignored else ""
+    success = {
+        items.MARK: f"the mark is at least {options['success_from']:g}",
+        items.CALLS: "every expected call was made and no forbidden one",
+        items.REQUIREMENTS: "every requirement is met",
+    }[options["success_by"]]
+    return (
+        f"Success: {success}. pass^k = C(c, k) / C(n, k) of a task with c successes in n trials (Yao et al. 2024), pass@k = 1 − C(n − c, k) / "
+        "C(n, k) (Chen et al. 2021), both without bias, averaged over tasks. Trials of a task are averaged before tasks are.",
+        f"A call is right where tool and arguments are those of an expected call: {equal}. Each expected call is matched once. Precision: "
+        "right calls / calls; recall: right calls / expected ones; of sums over tasks.",
+        f"Made good: a later call of the same tool in the trajectory does not fail. A loop is a cycle of at most {LONGEST_CYCLE} calls that is "
+        f"gone through at least {TURNS} times.",
+        "Claims without ground: numbers from 10 on, identifiers and names in messages of the agent that no result, no message of others and no "
+        "instruction before them holds, numbers by value, the rest without case. What the agent worked out itself, such as a sum, is listed too: "
+        "a list to look at, not a count of lies.",
+        "Requirements met with all that they need: each of these is met, too, and what it needs in turn. Success without what others are to blame "
+        "for leaves out trajectories whose fault is that of the environment, the user or the grader; no light rests on it.",
+        "Blames: a judge is right where it names the agent or the step that a person named; chance picks an agent or a step of the trajectory at "
+        "random, each as likely as any other.",
+        "Failed trajectories are held against the successful one of the same task that they follow longest, of their own agent, else of another.",
+        "Loggers count steps differently (a thought and its call as one or as two) and log costs at their own prices: lengths and costs are "
+        "compared within one source.",
+        "Intervals resample tasks. No thresholds are stated by a method document; a forbidden call is red where tasks name some.",
+    )

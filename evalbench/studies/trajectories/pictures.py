@@ -1,0 +1,275 @@
+"""Pictures and tables of trajectories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from evalbench import core, draw, kit
+from evalbench.readers.schema import TRIAL
+from evalbench.studies.trajectories.calls import LOOKS
+
+SHOWN = {
+    "success": "success",
+    "pass_hat_k": "",
+    "call_precision": "precision of calls",
+    "call_recall": "recall of calls",
+    "failed_calls": "failed calls",
+    "recovered_errors": "made good",
+    "repeated_calls": "repeated calls",
+    "loops": "with a loop",
+}
+"""The figures that are drawn, with short names."""
+MOST_LINES = 4
+LONGEST_QUESTION = 160
+
+
+def picture_figures(result: core.Result) -> draw.Drawn | None:
+    """The main figures of each agent with their intervals."""
+    names = [m for m in SHOWN if any(e.metric == m and e.value is not None for e in result.summary.estimates)]
+    titles = {e.metric: SHOWN.get(e.metric) or e.title for e in result.summary.estimates}
+    if not names:
+        return None
+    return draw.panels.estimate_panels(
+        {titles[m]: [e for e in result.summary.estimates if e.metric == m] for m in names},
+        "model",
+        {titles[m]: (0.0, 1.0) for m in names},
+        title="What the agents reach, and how they call tools",
+        xlabel="share (0–1); trials of a task are averaged, tasks are resampled",
+    )
+
+
+def picture_pass_k(result: core.Result) -> draw.Drawn | None:
+    """The chance that all of k trials of a task reach the goal, and that one does, by k; nothing without trials."""
+    table = result.tables.get("pass_k")
+    table = None if table is None else table[table["metric"] == "success"]
+    if table is None or table.empty:
+        return None
+    series = {}
+    models = [str(m) for m in sorted(table["model"].unique())][:MOST_LINES]
+    for model in models:
+        own = table[table["model"] == model]
+        for said, column, ends in (("pass^k", "pass_hat_k", "hat"), ("pass@k", "pass_at_k", "at")):
+            if len(models) <= 2 or said == "pass^k":
+                line = (own["k"], own[column], own[f"{ends}_low"], own[f"{ends}_high"])
+                series[f"{model} {said}"] = draw.lines.Line(*(column.to_numpy(dtype=float) for column in line))
+    return draw.lines.lines(
+        series,
+        title="How success holds when a task is tried again",
+        xlabel="k, trials of a task",
+        ylabel="share of tasks (0–1)",
+        domain=(0, 1),
+    )
+
+
+def comparison(result: core.Result) -> pd.DataFrame:
+    """Every two agents on every figure; empty where there is one agent."""
+    return kit.comparing.shown(result.tables.get("comparison"), "model")
+
+
+def tools(result: core.Result) -> pd.DataFrame:
+    """A row per agent and tool: calls, right, wrong, failed, made good."""
+    table = result.tables.get("tools")
+    if table is None:
+        return _none("No trajectory has a call, and no task expects one")
+    known = bool(result.items["tp"].notna().any())
+    names = {"model": "agent", "name": "tool", "calls": "calls"}
+    names |= {"right": "right", "wrong_arguments": "wrong arguments", "extra": "extra"} if known else {}
+    names |= {"forbidden": "forbidden"} if table["forbidden"].any() else {}
+    names |= {"errors": "errors", "recovered": "made good", "repeats": "repeats"}
+    names |= {"expected": "expected", "missed": "missed"} if known else {}
+    return table[list(names)].rename(columns=names)
+
+
+def turning_points(result: core.Result) -> pd.DataFrame:
+    """Where failed trajectories leave the way of successful ones: what was called in place of what, the most frequent first."""
+    table = result.tables.get("turning_points")
+    if table is None:
+        return _none("No failed trajectory has a successful one of the same task beside it")
+    how = ["model", "kind", "instead_of", "name"]
+    counted = (
+        table.groupby(how, sort=True).agg(n=("id", "size"), tasks=("id", "nunique"), case=("id", "first")).reset_index()
+    )
+    counted = counted.sort_values(["n", *how], ascending=[False, *[True] * len(how)], ignore_index=True)
+    names = {
+        "model": "agent",
+        "instead_of": "the successful one calls",
+        "name": "the failed one calls",
+        "kind": "what differs",
+    }
+    names |= {"n": "trajectories", "tasks": "tasks", "case": "such as"}
+    return (
+        counted[list(names)]
+        .replace({"instead_of": {"": "nothing more"}, "name": {"": "nothing more"}})
+        .rename(columns=names)
+    )
+
+
+def contradictions(result: core.Result) -> pd.DataFrame:
+    """What a reviewer must look at: success without the expected calls, the calls without success, tools named and never called."""
+    table = result.tables.get("contradictions")
+    if table is None:
+        return _none("Nothing contradicts itself")
+    return table.rename(columns={"model": "agent", "kind": "what", "detail": "in particular"})
+
+
+def ungrounded(result: core.Result) -> pd.DataFrame:
+    """Claims of the agents that nothing before them holds, with the words around them."""
+    table = result.tables.get("ungrounded")
+    if table is None:
+        return _none("Every number, identifier and name in the agents' messages was said before")
+    return table.rename(columns={"model": "agent", "around": "in the message"})
+
+
+def _none(said: str) -> pd.DataFrame:
+    return pd.DataFrame({"note": [said]})
+
+
+def lanes(result: core.Result, tasks: int = 3) -> draw.Html:
+    """The worst tasks with all their trials: every call a mark, its text one click away."""
+    calls = result.tables.get("calls")
+    if calls is None:
+        return draw.Html('<p class="eb-small">No trajectory has a call.</p>')
+    order = result.items.groupby("id")["success"].agg(lambda own: own.fillna(1).mean())
+    worst = order.reset_index().sort_values(["success", "id"], kind="stable")["id"].head(tasks)
+    drawn = [draw.lanes.legend([look for look in LOOKS if (calls["look"] == look).any()])]
+    rows, about = result.tables.get(kit.trials.ROWS, result.items), result.tables.get("tasks")
+    asked = {} if about is None else dict(zip(about["id"], about["question"].map(_shortened), strict=True))
+    for task in worst:
+        own, its = rows[rows["id"] == task], calls[calls["id"] == task]
+        title = f"{task}: {asked[task]}" if asked.get(task) else str(task)
+        drawn.append(draw.lanes.lanes(title, [_lane(case, its) for case in own.to_dict("records")]))
+    return draw.Html("".join(drawn))
+
+
+def _shortened(question: str) -> str:
+    return question if len(question) <= LONGEST_QUESTION else f"{question[:LONGEST_QUESTION].rstrip()}…"
+
+
+def _lane(case: Mapping[Any, Any], calls: pd.DataFrame) -> draw.lanes.Lane:
+    keys = ["model", *([TRIAL] if TRIAL in calls else [])]
+    own = kit.cases.rows_of(calls, {"model": case["model"], TRIAL: case.get(TRIAL, "")}, keys)
+    success = case["success"]
+    good = None if success != success else bool(success == 1)
+    ended = "not scored" if good is None else "goal reached" if good else "goal not reached"
+    name = f"{case['model']}, trial {case[TRIAL]}" if TRIAL in case else str(case["model"])
+    marks = [draw.lanes.Mark(row["look"], row["name"], _behind(row)) for row in own.to_dict("records")]
+    return draw.lanes.Lane(name, ended, good, marks)
+
+
+def _behind(call: Mapping[Any, Any]) -> draw.Html:
+    """What is behind a call: its arguments, what was expected, its result or error, and what else is known."""
+    parts = [("arguments", call["arguments"]), ("expected", call["expected"]), ("error", call["error"])]
+    parts += [("result", call["result"] if call["result"] != call["error"] else "")]
+    said = "".join(f"<p>{name}</p>{draw.tables.text_block(str(text), 300)}" for name, text in parts if text)
+    flags = [
+        word
+        for word, holds in (
+            ("repeats an earlier call", call["repeated"]),
+            (f"in a loop of {call['cycle']}", call["cycle"]),
+            ("made good later", call["recovered"]),
+            (f"arguments: {call['unreadable']}", call["unreadable"]),
+            ("no result", not call["answered"]),
+        )
+        if holds
+    ]
+    known = f"<p>{draw.escape('; '.join(flags))}</p>" if flags else ""
+    return draw.Html(f"{said}{known}" or "<p>no arguments</p>")
+
+
+@kit.trials.each_trial
+def worst(result: core.Result, rows: int = 10) -> pd.DataFrame:
+    """Trajectories that did not reach the goal, those that are furthest from the expected calls first."""
+    table = result.items.assign(missed=result.items["fn"].fillna(0) + result.items["fp"].fillna(0))
+    found = kit.cases.worst_cases(table, ["success", "missed"], highest=["missed"], keys=["id", "model"], n=rows)
+    steps = result.tables["steps"]
+    show: kit.cases.Show = {
+        "id": "id",
+        "agent": "model",
+        "success": lambda case: kit.cases.yes_no(case["success"] == 1, "no mark"),
+        "calls": "n_calls",
+        "not as expected": lambda case: case["fn"] if case["fn"] == case["fn"] else None,
+        "what the agent said last": lambda case: _last(steps, case),
+    }
+    return kit.cases.shown(found, show)
+
+
+def _last(steps: pd.DataFrame, case: Mapping[Any, Any]) -> draw.Html:
+    own = kit.cases.rows_of(steps, case, ["id", "model"])
+    said = own.loc[(own["kind"] == "message") & (own["text"] != ""), "text"]
+    return draw.tables.text_block(said.iloc[-1]) if len(said) else draw.Html("<em>nothing</em>")
+
+
+@kit.trials.each_trial
+def step_by_step(result: core.Result, n: int = 1, rows: int = 60) -> draw.Html:
+    """A trajectory that did not reach the goal, step by step; of all the one that lacks most expected calls."""
+    failed = result.items[result.items["success"] < 1]
+    table = failed.assign(missed=failed["fn"].fillna(0))
+    cases = kit.cases.worst_cases(table, ["success", "missed"], highest=["missed"], keys=["id", "model"], n=n)
+    if cases.empty:
+        return draw.Html('<p class="eb-small">Every trajectory that is scored reaches the goal.</p>')
+    return draw.Html("".join(_steps(result, case, rows) for case in cases.to_dict("records")))
+
+
+def _steps(result: core.Result, case: Mapping[Any, Any], rows: int) -> draw.Html:
+    own = kit.cases.rows_of(result.tables["steps"], case, ["id", "model"])
+    missed = result.tables.get("missed")
+    lacking = [] if missed is None else kit.cases.rows_of(missed, case, ["id", "model"]).to_dict("records")
+    table = kit.cases.shown(own, {"step": "step", "who": _who, "what": _what})
+    said = "; ".join(f"{row['name']}({row['arguments']})" for row in lacking)
+    text = f"Expected and not called so: {said}" if said else "No expected call is missing, or none is known."
+    title = f"{case['id']}, {case['model']}"
+    return kit.cases.sheet(title, text, draw.tables.html_table(table, caption=f"Steps of {title}", rows=rows))
+
+
+def _who(step: Mapping[str, Any]) -> str:
+    return str(step["role"] or step["kind"]) if step["kind"] == "message" else str(step["kind"])
+
+
+def _what(step: Mapping[str, Any]) -> draw.Html:
+    if step["kind"] == "call":
+        sign, colour = draw.lanes.SIGNS[step["look"]]
+        look, name = draw.escape(step["look"]), draw.escape(step["name"])
+        arguments = draw.tables.text_block(step["arguments"], 300) if step["arguments"] else ""
+        return draw.Html(f'<span class="eb-call-{colour}">{sign} {look}</span> <strong>{name}</strong>{arguments}')
+    error = step["error"] if step["error"] and step["error"] != step["text"] else ""
+    marked = '<span class="eb-call-bad">✗ error</span>' if step["error"] else ""
+    text = "\n".join(filter(None, (error, step["text"])))
+    return draw.Html(f"{marked}{draw.tables.text_block(text, 400)}")
+
+
+def blamed(result: core.Result) -> pd.DataFrame:
+    """How often judges blame what people blame, beside what chance gives; empty where no table says it."""
+    table = result.tables.get("blamed")
+    if table is None:
+        return pd.DataFrame()
+    ends = ([None if v != v else v for v in table[c]] for c in ("value", "ci_low", "ci_high"))
+    said = core.wording.aligned(*ends)
+    columns = {"judge": table["judge"], "right in": table["what"], "share": said, "by chance": table["chance"].round(3)}
+    return pd.DataFrame({**columns, "trajectories": table["n"]})
+
+
+def blamed_kinds(result: core.Result) -> pd.DataFrame:
+    """How well judges name each kind of failure; empty where no table says it."""
+    table = result.tables.get("blamed_kinds")
+    return pd.DataFrame() if table is None else table
+
+
+def unmet(result: core.Result) -> pd.DataFrame:
+    """How often each requirement is met, for itself and with all that it needs, those that are met least first; empty without any."""
+    table = result.tables.get("requirements")
+    if table is None:
+        return pd.DataFrame()
+    by = table.groupby(["requirement", "model"], sort=True)
+    found = by.agg(asked=("id", "size"), met=("met", "sum"), with_needs=("met_with_needs", "sum")).reset_index()
+    order = (found["met"] / found["asked"]).sort_values(kind="stable").index
+    names = {
+        "requirement": "requirement",
+        "model": "agent",
+        "asked": "trajectories",
+        "met": "met",
+        "with_needs": "met with all that it needs",
+    }
+    return found.loc[order, list(names)].rename(columns=names).reset_index(drop=True)

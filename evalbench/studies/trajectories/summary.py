@@ -1,0 +1,171 @@
+"""Items to headline figures and their light."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evalbench import core, kit
+
+CLEANED = "success_without_others_faults"
+EVERY_TRIAL = 0
+"""The k of pass^k that stands for as many trials as nearly every task has."""
+ENDLESS = ("calls", "seconds", "tokens", "cost")
+_UNKNOWN = "no task says which calls are expected"
+_NO_SUCCESS = "no trajectory reached the goal"
+_NOT_REQUIRED = "no trajectory has requirements that are all judged"
+_NO_CALL = "no call was made"
+
+
+def all_measures(k: int) -> tuple[core.Measure, ...]:
+    """Every figure of one model."""
+    return (
+        core.share_of("success"),
+        core.mean_of("pass_hat", "pass_hat_k", title=f"pass^{k}", undefined=f"no task has {k} scored trials"),
+        core.mean_of("pass_at", "pass_at_k", title=f"pass@{k}", undefined=f"no task has {k} scored trials"),
+        core.share_of(
+            "own_success",
+            CLEANED,
+            title="success, without what others are to blame for",
+            undefined="no outcome says whose fault a failure is",
+            worst=None,
+        ),
+        _ratio("n_met", "n_required", "requirements_met", "requirements met", undefined=_NOT_REQUIRED),
+        _ratio(
+            "n_met_with_needs",
+            "n_required",
+            "requirements_met_with_needs",
+            "requirements met with all that they need",
+            undefined=_NOT_REQUIRED,
+        ),
+        core.share_of("all_met", "every_requirement_met", title="every requirement met", undefined=_NOT_REQUIRED, worst=None),
+        core.measures.precision_of("tp", "fp", "call_precision", title="precision of calls", undefined=_UNKNOWN),
+        core.measures.recall_of("tp", "fn", "call_recall", title="recall of calls", undefined=_UNKNOWN),
+        core.measures.f1_of("tp", "fp", "fn", "call_f1", title="F1 of calls", undefined=_UNKNOWN),
+        _ratio("named", "made", "precision_by_name", "precision by tool alone", undefined=_UNKNOWN),
+        _ratio("named", "wanted", "recall_by_name", "recall by tool alone", undefined=_UNKNOWN),
+        core.share_of("ordered", "order_kept", title="expected calls in order", undefined="no task has an order of calls"),
+        core.share_of(
+            "forbidden", "forbidden_calls", title="trajectories with a forbidden call", higher_is_better=False,
+            undefined="no task forbids a tool", worst=None,
+        ),
+        _ratio("n_unreadable", "n_calls", "unreadable_arguments", "calls with unreadable arguments", higher_is_better=False),
+        _ratio("n_failed", "n_calls", "failed_calls", "calls that fail", higher_is_better=False),
+        _ratio("n_recovered", "n_failed", "recovered_errors", "failed calls made good", undefined="no call failed"),
+        _ratio("n_repeats", "n_calls", "repeated_calls", "calls that repeat an earlier one", higher_is_better=False),
+        core.share_of("looped", "loops", title="trajectories with a loop", higher_is_better=False, worst=None),
+        core.share_of(
+            "stopped", "ended_by_limit", title="trajectories ended by a limit", higher_is_better=False, worst=None,
+            undefined="no table says how trajectories ended",
+        ),
+        _ratio(
+            "n_ungrounded", "n_claims", "ungrounded_claims", "claims without ground", higher_is_better=None,
+            undefined="no message of an agent claims anything",
+        ),
+        core.mean_of("n_calls", "calls", title="calls of a trajectory", unit="calls", higher_is_better=None, worst=None),
+        core.mean_of(
+            "detour", title="calls beyond the shortest success", unit="calls", higher_is_better=False, undefined=_NO_SUCCESS
+        ),
+        *(figure for spent in ("seconds", "tokens", "cost") for figure in _spent(spent)),
+    )  # fmt: skip
+
+
+def _ratio(above: str, below: str, metric: str, title: str, **options: Any) -> core.Measure:
+    options = {"interval": "counts", "undefined": _NO_CALL, **options}
+    return core.Measure(metric, (above, below), core.ratio, title=title, **options)
+
+
+def _spent(column: str) -> tuple[core.Measure, core.Measure]:
+    own: dict[str, Any] = {"unit": column, "higher_is_better": False, "undefined": f"no step says its {column}"}
+    return (
+        core.mean_of(column, title=f"{column} of a trajectory", **own),
+        core.Measure(
+            f"{column}_per_success", (column, "success"), core.ratio, title=f"{column} per success",
+            **{**own, "undefined": _NO_SUCCESS},
+        ),
+    )  # fmt: skip
+
+
+def measures(figures: Sequence[str] = (), k: int = EVERY_TRIAL) -> tuple[core.Measure, ...]:
+    """Success and the figures of these names, by default all; of a single trial none that needs several."""
+    known = [m for m in all_measures(max(k, 1)) if k > 1 or m.metric not in ("pass_hat_k", "pass_at_k")]
+    return tuple(m for m in known if not figures or m.metric in ("success", *figures))
+
+
+COMPARED = ("success", "pass_hat_k", "call_f1", "cost")
+
+
+def compared(own: Sequence[core.Measure]) -> tuple[core.Measure, ...]:
+    """Those of the figures that agents are compared on: few, since every further one costs the others power."""
+    return tuple(m for m in own if m.metric in COMPARED)
+
+
+def allowed(items: pd.DataFrame, k: int) -> tuple[str, ...]:
+    """The figures that the tables allow: those of which some item has what they are made of."""
+
+    def has_all(measure: core.Measure) -> bool:
+        return all(np.isfinite(items[column.removeprefix("#")]).any() for column in measure.sums)
+
+    return tuple(m.metric for m in measures((), k) if m.metric == "success" or has_all(m))
+
+
+def checked_figures(figures: Sequence[str], checks: kit.Checks) -> None:
+    """Gather names of figures that do not exist."""
+    for name in figures:
+        checks.choice("figures", name, [m.metric for m in all_measures(1)])
+
+
+def rules_of(lights: Mapping[str, Any] | None, k: int) -> dict[str, dict[str, float]]:
+    """The checked thresholds of each figure that has a light."""
+    known = [m for m in all_measures(max(k, 1)) if m.higher_is_better is not None and m.metric != CLEANED]
+    return kit.rules.rules_of(lights, kit.rules.figures_of(known, *ENDLESS))
+
+
+@kit.slicing.sliced(measures=measures)
+def summarise(
+    items: pd.DataFrame,
+    *,
+    figures: Sequence[str] = (),
+    k: int = EVERY_TRIAL,
+    lights: Mapping[str, Mapping[str, float]] | None = None,
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Summary:
+    """The figures of every model and the verdict, from items alone; options as of ``evaluate``.
+
+    Without ``lights`` the light is unlit, but for a forbidden call, which is red.
+    """
+    own, lights = measures(figures, k), lights or {}
+    seen = "forbidden" in items and "forbidden_calls" not in lights and bool((items["forbidden"] > 0).any())
+    if seen:
+        red = kit.verdicts.pass_mark(0.0, higher_is_better=False)
+        own = tuple(replace(m, bands=red, least_units=1) if m.metric == "forbidden_calls" else m for m in own)
+    return kit.worst_group(
+        items,
+        own,
+        "model",
+        lights={name: rule for name, rule in lights.items() if name in {m.metric for m in own}},
+        headline="success",
+        over=core.counted(items["id"].nunique(), "task"),
+        faults=ended_from_outside(items, max_unscored),
+        max_unscored=max_unscored,
+        seed=seed,
+        n_resamples=n_resamples,
+    )
+
+
+def ended_from_outside(items: pd.DataFrame, most: float) -> dict[str, str]:
+    """Why a model's light is grey: limits or errors of the environment ended more than this share of its trajectories."""
+    shares = items.groupby("model")["stopped"].mean()
+    return {
+        str(
+            model
+        ): f"{core.percent(share, [share])} of the trajectories of {model} were ended by limits or by errors of the environment"
+        for model, share in shares.items()
+        if share > most
+    }

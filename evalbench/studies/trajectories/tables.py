@@ -1,0 +1,136 @@
+"""Finer tables: tools, where failed trajectories leave the way, what contradicts itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import pandas as pd
+
+from evalbench.metrics import trajectories as metrics
+from evalbench.readers.schema import TRIAL
+from evalbench.studies.trajectories.inputs import Given, in_words
+from evalbench.studies.trajectories.items import Followed
+
+_Said: TypeAlias = list[Any]
+"""The calls of a trajectory: name, arguments, these as written, why they cannot be read."""
+OTHER_TOOL, OTHER_ARGUMENTS, STOPPED, WENT_ON = "another tool", "other arguments", "ended there", "went on"
+PARTED = ["run", "at", "kind", "name", "arguments", "instead_of", "instead_of_arguments", "followed"]
+CONTRADICTIONS = {
+    "unexpected_success": "success without every expected call",
+    "unrewarded": "every expected call and no success",
+    "unspoken": "a tool is named in words and never called",
+}
+
+
+def named(frame: pd.DataFrame, runs: pd.DataFrame, repeated: bool) -> pd.DataFrame:
+    """A table with the names of its trajectories in place of their numbers."""
+    keys = ["id", "model", *([TRIAL] if repeated else [])]
+    out = runs.set_index("run")[keys].reindex(frame["run"]).reset_index(drop=True)
+    rest = frame.drop(columns="run").reset_index(drop=True)
+    return pd.concat([out, rest], axis=1).reset_index(drop=True)
+
+
+def tools_of(found: Followed, given: Given) -> pd.DataFrame:
+    """A row per model and tool: how often it was called, rightly, failed, recovered from, and how often it was expected and missed."""
+    model = found.runs["model"].to_numpy()
+    run = found.calls["run"].to_numpy(dtype=int)
+    calls = found.calls.assign(model=model[run], known=given.runs["knows_expected"].to_numpy()[run])
+    expected = given.expected.assign(model=model[given.expected["run"].to_numpy(dtype=int)])
+    missed = found.missed.assign(model=model[found.missed["run"].to_numpy(dtype=int)])
+    keys = ["model", "name"]
+    counted = {
+        "calls": calls,
+        "right": calls[calls["matched"]],
+        "wrong_arguments": calls[calls["named"] & ~calls["matched"]],
+        "extra": calls[~calls["named"] & calls["known"]],
+        "forbidden": calls[calls["forbidden"]],
+        "errors": calls[calls["failed"]],
+        "recovered": calls[calls["recovered"]],
+        "repeats": calls[calls["repeated"]],
+        "expected": expected,
+        "missed": missed,
+    }
+    table = pd.DataFrame({name: frame.groupby(keys).size() for name, frame in counted.items()}).fillna(0).astype(int)
+    return (
+        table.rename_axis(keys)
+        .reset_index()
+        .sort_values(["model", "calls", "name"], ascending=[True, False, True], ignore_index=True)
+    )
+
+
+def parted(found: Followed) -> pd.DataFrame:
+    """Where each failed trajectory parts from the successful one of its task that it follows longest: of its model, else of another."""
+    runs, calls = found.runs, found.calls
+    keys: Any = calls.groupby("run")["key"].agg(list).to_dict()
+    said: dict[Any, _Said] = {}
+    for run, *call in calls[["run", "name", "value", "arguments", "unreadable"]].itertuples(index=False, name=None):
+        said.setdefault(run, []).append(call)
+    good = runs[runs["success"] == 1]
+    same = {key: list(own) for key, own in good.groupby(["id", "model"])["run"]}
+    others = {key: list(own) for key, own in good.groupby("id")["run"]}
+    out = []
+    for run, task, model in runs.loc[runs["success"] == 0, ["run", "id", "model"]].itertuples(index=False):
+        candidates = same.get((task, model)) or others.get(task)
+        if candidates:
+            out.append(_turn(run, candidates, keys, said))
+    return pd.DataFrame(out, columns=PARTED)
+
+
+def _turn(
+    run: int, candidates: Sequence[int], keys: Mapping[int, list[str]], said: Mapping[int, _Said]
+) -> dict[str, Any]:
+    at, of = metrics.parting(keys.get(run, []), [keys.get(other, []) for other in candidates])
+    followed = candidates[of]
+    mine, theirs = (_call(said.get(one, []), at) for one in (run, followed))
+    kind = (
+        STOPPED
+        if mine is None
+        else WENT_ON
+        if theirs is None
+        else OTHER_TOOL
+        if mine[0] != theirs[0]
+        else OTHER_ARGUMENTS
+    )
+    (name, arguments), (other, wanted) = mine or ("", ""), theirs or ("", "")
+    return dict(zip(PARTED, (run, at + 1, kind, name, arguments, other, wanted, followed), strict=True))
+
+
+def _call(said: _Said, at: int) -> tuple[str, str] | None:
+    if at >= len(said):
+        return None
+    name, value, text, fault = said[at]
+    return name, text if fault else in_words(value)
+
+
+def contradictions_of(found: Followed) -> pd.DataFrame:
+    """What a reviewer must look at: ``run``, ``kind``, ``detail``."""
+    return pd.DataFrame(list(_contradicting(found)), columns=["run", "kind", "detail"]).sort_values(
+        ["run", "kind", "detail"], ignore_index=True
+    )
+
+
+def _contradicting(found: Followed) -> Iterator[tuple[int, str, str]]:
+    runs, missed = found.runs, found.missed
+    lacking = missed.groupby("run")["name"].agg(list).to_dict()
+    for run, success, complete in runs[["run", "success", "complete"]].itertuples(index=False):
+        if success == 1 and complete == 0:
+            yield run, CONTRADICTIONS["unexpected_success"], f"not called as expected: {', '.join(lacking[run])}"
+        if success == 0 and complete == 1:
+            yield run, CONTRADICTIONS["unrewarded"], ""
+    for run, name, around in found.unspoken[["run", "name", "around"]].itertuples(index=False):
+        yield run, CONTRADICTIONS["unspoken"], f"{name}: {around}"
+
+
+def tasks_of(given: Given) -> pd.DataFrame:
+    """What is known of each task: ``id``, ``question``, ``expected`` and ``forbidden`` in words."""
+    tasks = given.runs.drop_duplicates("id")
+    calls = given.expected.assign(
+        said=[f"{n}({in_words(a)})" for n, a in zip(given.expected["name"], given.expected["arguments"], strict=True)]
+    )
+    expected = calls.groupby("run")["said"].agg("; ".join)
+    banned = [", ".join(names) if isinstance(names, list) else "" for names in tasks["forbidden"]]
+    said = tasks["run"].map(expected).fillna("")
+    return pd.DataFrame(
+        {"id": tasks["id"], "question": tasks["question"], "expected": said, "forbidden": banned}
+    ).reset_index(drop=True)

@@ -1,0 +1,72 @@
+"""What trajectories say of small summaries: every light, one agent, two, many; nothing known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+from toy_summary import compared, figure, sentence, summary
+
+from evalbench.core.result import Estimate
+from evalbench.core.verdict import Light
+
+
+def reached(
+    light: Light = "unlit", metric: str = "success", title: str = "success", **agents: float | None
+) -> list[Estimate]:
+    shared: dict[str, Any] = {"method": "percentile bootstrap", "higher_is_better": True, "title": title}
+    return [
+        figure(metric, v, light, group={"model": m}, note="" if v is not None else "no mark", **shared)
+        for m, v in agents.items()
+    ]
+
+
+def turned(*instead_of: str) -> dict[str, pd.DataFrame]:
+    return {"turning_points": pd.DataFrame({"instead_of": instead_of})}
+
+
+def said(*rows: Estimate, **more: Any) -> str:
+    return sentence("trajectories", summary(*rows), by=("model",), **more)
+
+
+def test_one_agent_has_its_share_that_of_every_trial_and_where_it_leaves_the_way() -> None:
+    rows = [*reached(fern=0.42), *reached(metric="pass_hat_k", title="pass^4", fern=0.2)]
+    assert said(*rows, tables=turned("pay", "", "pay", "book")) == (
+        "Fern reaches the goal in 42% of trials, and in all of 4 trials for 20% of tasks. Failed trials most often leave the way at “pay”."
+    )
+    assert said(*reached("green", fern=0.9)).startswith("Fern reaches the goal in 90% of trials; ")
+    assert "not good enough" in said(*reached("red", fern=0.1))
+
+
+def test_of_two_agents_a_difference_is_said_only_where_it_is_shown() -> None:
+    rows = reached(oak=0.9, fern=0.5)
+    better = compared(("success", "oak", "fern", "better"))
+    alike = compared(("success", "oak", "fern", "no difference shown"))
+    assert (
+        said(*rows, tables=better)
+        == "Oak reaches the goal more often than fern, in 90% of trials against 50%, more than chance explains."
+    )
+    assert said(*rows, tables=alike) == "Oak reaches the goal in 90% of trials and fern in 50%; no difference is shown."
+    assert (
+        said(*rows) == "Oak reaches the goal in 90% of trials and fern in 50%; whether that is chance was not tested."
+    )
+
+
+def test_of_many_agents_best_and_worst_are_named() -> None:
+    rows = reached(oak=0.9, fern=0.5, elm=0.7)
+    pairs = [("success", a, b, "better") for a, b in (("oak", "fern"), ("oak", "elm"), ("elm", "fern"))]
+    assert (
+        said(*rows, tables=compared(*pairs)) == "Oak reaches the goal most often, in 90% of trials, fern least, in 50%."
+    )
+
+
+def test_a_forbidden_call_comes_first() -> None:
+    rows = [*reached(oak=0.9), figure("forbidden_calls", 0.02, "red", group={"model": "oak"}, higher_is_better=False)]
+    assert said(*rows) == "Oak calls forbidden tools, in 2% of its trajectories. Oak reaches the goal in 90% of trials."
+
+
+def test_what_is_not_known_is_said_not_to_be() -> None:
+    assert said(*reached(oak=None)) == "How often the goal is reached is not known: no trajectory has a mark."
+    assert (
+        said(*reached("grey", oak=0.9)) == "Oak reaches the goal in 90% of trials. Whether that is enough is not known."
+    )
