@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pandas as pd
 import pytest
@@ -211,6 +214,21 @@ def test_what_is_copied_is_said_and_has_the_options(browser: Any, served: Served
     expect(opened.locator("#said")).to_be_in_viewport()
     assert "run.with_options(green_from=0.95)" in opened.evaluate("navigator.clipboard.readText()")
     context.close()
+
+
+def test_the_copied_command_is_one_command_whatever_the_run_is_called(browser: Any, served: Served) -> None:
+    name = "confidence/it's a $(run) & more"
+    copied = served.reports / name
+    shutil.copytree(served.reports / "confidence" / "run", copied)
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    opened = context.new_page()
+    opened.goto(f"{served.address}#run={quote(name, safe='')}&where=model%3Dheron-2b")
+    opened.get_by_role("button", name="Copy command").click()
+    expect(opened.locator("#said")).to_have_text("Copied.")
+    said = shlex.split(opened.evaluate("navigator.clipboard.readText()"))
+    context.close()
+    shutil.rmtree(copied)
+    assert said == ["evalbench", "view", name, "--items", "model=heron-2b"]
 
 
 def test_answers_of_two_models_are_side_by_side_with_differences(page: Any, served: Served) -> None:

@@ -3,6 +3,11 @@ import { cell, copy, el, lamp, number, visible } from "./dom.js";
 import { marked } from "./mark.js";
 import { go, term, withValue } from "./state.js";
 
+// A text as one word of a shell's command.
+function inShell(text) {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 function interval(row) {
   return row.ci_low === null || row.ci_low === undefined ? "" : ` [${number(row.ci_low)}, ${number(row.ci_high)}]`;
 }
@@ -81,7 +86,7 @@ export async function head(run, now) {
   const quick = el("select", { "aria-label": "Add a condition", onchange: (event) => add(made[event.target.selectedIndex - 1]) },
     el("option", { value: "" }, "Add a condition …"), made.map(([, , title]) => el("option", {}, title)));
   const asCode = async () => copy((await ask("code", { run: run.run, where: now.where, sort: now.sort, options: now.options })).code);
-  const line = `evalbench view ${run.run}${now.where ? ` --items '${now.where.replaceAll("'", "'\\''")}'` : ""}`;
+  const line = `evalbench view ${inShell(run.run)}${now.where ? ` --items ${inShell(now.where)}` : ""}`;
   return el("header", {},
     el("p", { class: "eb-small" }, run.packed ? visible(`${run.run}, packed: ${run.packed} · `) : globalThis.evalbenchFramed ? run.run : [el("a", { href: "#" }, "All runs"), ` › ${run.run} · `],
       run.page && el("a", { href: run.packed ? "report.html" : `report?run=${encodeURIComponent(run.run)}`, target: "_blank", rel: "noopener" }, "its page"), marked(run)),

@@ -22,6 +22,8 @@ AGENTS = frozenset({"assistant", "agent", "ai", "model", "bot"})
 USERS = frozenset({"user", "human", "customer"})
 _YES = frozenset({"true", "yes", "pass", "passed", "success", "correct", "solved", "да", "是"})
 _NO = frozenset({"false", "no", "fail", "failed", "failure", "incorrect", "unsolved", "нет", "否"})
+_NO_ERROR = frozenset({"", "0", "0.0", "false", "no", "none", "null", "ok", "нет", "否"})
+_AN_ERROR = frozenset({"1", "1.0", "true", "yes", "да", "是"})
 _OPTIONAL = ("role", "name", "arguments", "call_id", "text", "error", "parent")
 
 
@@ -42,7 +44,7 @@ SCHEMA: Mapping[str, Table] = {
             _own("arguments", "text", "of a call, a JSON object"),
             _own("call_id", "text", "which result belongs to which call; without it they follow each other"),
             _own("text", "text", "what was said, or a tool's result"),
-            _own("error", "text", "of a result or call: what went wrong; empty where nothing did"),
+            _own("error", "text", "of a result or call: what went wrong, or yes and no; empty where nothing did"),
             _own("time", "ts", "when"),
             _own("seconds", "float", "how long the step took", low=0),
             _own("tokens", "float", "of the step", low=0),
@@ -196,10 +198,10 @@ def _rows(rows: Sequence[int]) -> str:
 
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Marks in words (yes, failed, true) as 1 and 0; arguments that are objects as their JSON."""
+    """Marks in words (yes, failed, true) as 1 and 0; arguments that are objects as their JSON; errors that are yes or no as a word or nothing."""
     out = dict(frames)
     for name in [name for name in ("steps", "outcomes") if name in frames]:
-        cells = {"mark": mark_of, "arguments": _as_json}
+        cells = {"mark": mark_of, "arguments": _as_json, "error": error_of}
         out[name] = out[name].assign(**{c: out[name][c].map(own) for c, own in cells.items() if c in out[name]})
     return out
 
@@ -218,6 +220,18 @@ def mark_of(cell: Any) -> Any:
     """
     word = str(cell).strip().casefold()
     return 1 if word in _YES else 0 if word in _NO else cell
+
+
+def error_of(cell: Any) -> Any:
+    """A cell of errors as read, but nothing where it denies one, and a word where it says no more than that there is one.
+
+    Examples
+    --------
+    >>> error_of(0), error_of("False"), error_of(True), error_of(1.0), error_of("timeout"), error_of(None)
+    ('', '', 'error', 'error', 'timeout', '')
+    """
+    word = "" if cell is None or cell is pd.NA or cell != cell else str(cell).strip().casefold()
+    return "" if word in _NO_ERROR else "error" if word in _AN_ERROR else cell
 
 
 def given(data: readers.Dataset) -> Given:
