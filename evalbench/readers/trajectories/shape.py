@@ -81,7 +81,7 @@ class Trajectory:
 
 @dataclass
 class Source:
-    """What readers are told of a file, and what they say of how they read it.
+    """What a reader knows of a file beforehand, and its notes on how it was read.
 
     - ``model``: The name of the model where the file has none.
     - ``form``: The name of the file's form, known once reading began.

@@ -114,7 +114,7 @@ def _mark(run: Mapping[str, Any], source: Source) -> float | None:
 
 
 def _scenario(scenario: Any) -> str:
-    """What the user is told to want, as one text."""
+    """The instruction of the simulated user, as one text."""
     if isinstance(scenario, dict):
         keys = ("reason_for_call", "known_info", "unknown_info", "task_instructions")
         return "\n".join(text for key in keys if (text := word_of(scenario.get(key))))
