@@ -46,6 +46,13 @@ def rests_on_judge(figure: str, group: Mapping[str, str]) -> bool:
     return group.get("part") != "cot"
 
 
+def check_options(checks: kit.Checks) -> None:
+    """Gather what is wrong with the options that :func:`summarise` reads."""
+    checks.share("cot_threshold", "citation_threshold")
+    weights = {name: checks.options[name] for name in ("weight_cot", "weight_citation")}
+    checks.weights(", ".join(weights), weights, weights)
+
+
 @kit.slicing.sliced(measures=measures, with_sums=with_sums)
 def summarise(
     items: pd.DataFrame,
