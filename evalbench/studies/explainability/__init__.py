@@ -21,7 +21,7 @@ from evalbench import core, kit, readers
 from evalbench.judge.entail import BASELINE
 from evalbench.studies import citation, cot_levels
 from evalbench.studies.citation import sources
-from evalbench.studies.citation.summary import leading_nowhere
+from evalbench.studies.citation.summary import leading_nowhere, share_nowhere
 from evalbench.studies.contract import offered
 from evalbench.studies.explainability import inputs, method
 from evalbench.studies.explainability.items import THRESHOLD, WEIGHT, calls_of, items_of, texts_of, trials_of, with_sums
@@ -187,9 +187,9 @@ def evaluate(
     )
     parameters |= {f"{name}_run": Path(str(options[f"{name}_run"])).name for name in parts}
     parameters |= {f"{name}_threshold": float(part.source.parameters["threshold"]) for name, part in parts.items()}
-    nowhere, leads_nowhere = leading_nowhere(parts["citation"].rows, max_unscored)
+    nowhere, _ = leading_nowhere(parts["citation"].rows, max_unscored)
     parameters |= {"judge": parts["citation"].judge, "cot_unmarked": parts["cot"].unmarked, **fit}
-    parameters |= {"citation_leads_nowhere": leads_nowhere}
+    parameters |= {"citation_nowhere": share_nowhere(parts["citation"].rows)}
     summary = summarise(items, **kit.taken(summarise, parameters))
     content = final_results(summary, parts, parameters)
     judged = dict.fromkeys(part.model for part in parts.values())
