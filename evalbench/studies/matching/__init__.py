@@ -181,11 +181,11 @@ def evaluate(
     weights = {name: options[name] for name in ("std_weights", "ha_weights")}
     how = {name: options[name] for name in ("assignment", "filter", "missing")}
     checks = kit.Checks(options)
-    summary.check_options(checks)
     checks.share("context_threshold", *(f"{name}_threshold" for name in limits))
     checks.any_of(ha_thresholds=limits)
     checks.share(**{f"ha_thresholds {name}": value for name, value in options["ha_thresholds"].items()})
     pairs.check_options(checks, weights, **how)
+    summary.check_options(checks)
     checks.refuse("matching")
     of_std, of_ha = Thresholds(**limits), Thresholds(**{**limits, **options["ha_thresholds"]})
     described = data.get("checkers")
