@@ -1,0 +1,33 @@
+"""Sphinx's settings for the site.  ``make docs`` builds it out of these pages, with what the code knows (scripts/build_docs.py)."""
+
+from evalbench import __version__
+
+project = "evalbench"
+author = "the authors of evalbench"
+project_copyright = "the authors of evalbench; Apache-2.0"
+release = version = __version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+source_suffix = {".md": "markdown"}
+myst_enable_extensions = ["attrs_inline", "colon_fence"]
+myst_heading_anchors = 4  # the same anchors as GitHub's, so that links work in both places
+suppress_warnings = ["misc.highlighting_failure"]  # a command with … in it is not quite bash
+
+autodoc_typehints = "none"  # numpydoc's own types are there
+autodoc_member_order = "bysource"
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+napoleon_use_ivar = True
+add_module_names = False
+
+templates_path: list[str] = []
+html_theme = "furo"
+html_title = "evalbench"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
+html_last_updated_fmt = None
+html_theme_options = {"sidebar_hide_name": False, "navigation_with_keys": True}
+pygments_style = "friendly"
