@@ -1,5 +1,9 @@
 """Sphinx's settings for the site.  ``make docs`` builds it out of these pages, with what the code knows (scripts/build_docs.py)."""
 
+import re
+
+from sphinx.application import Sphinx
+
 from evalbench import __version__
 
 project = "evalbench"
@@ -31,3 +35,17 @@ html_show_sphinx = False
 html_last_updated_fmt = None
 html_theme_options = {"sidebar_hide_name": False, "navigation_with_keys": True}
 pygments_style = "friendly"
+
+
+def bars_as_they_are(app: Sphinx, what: str, name: str, of: object, options: object, lines: list[str]) -> None:
+    """|A ∩ B| is a number of things, and no substitution of reStructuredText."""
+    example = False
+    for number, line in enumerate(lines):
+        example = line.lstrip().startswith(">>>") or (example and bool(line.strip()))
+        if not example:
+            parts = re.split(r"(``.*?``)", line)
+            lines[number] = "".join(p if p.startswith("``") else p.replace("|", r"\|") for p in parts)
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("autodoc-process-docstring", bars_as_they_are)

@@ -23,7 +23,6 @@ from docs_pages import with_parts
 
 ROOT = Path(__file__).resolve().parents[1]
 BESIDE = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}  # pages that lie above docs/
-SHOWN_AS_FILES = ("*.schema.json", "benchmarks.json")
 
 
 def sample_runs(reports: Path, workers: int) -> dict[str, Path]:
@@ -65,9 +64,8 @@ def build(source: Path, site: Path, runs: Mapping[str, Path]) -> None:
     # One process: pages are few, and their order in the search index is then always the same.
     command = ["-m", "sphinx", "-q", "-W", "--keep-going", "-E", "-b", "html", "-d", str(source.parent / "doctrees")]
     subprocess.run([sys.executable, *command, str(source), str(site)], check=True)
-    (site / "samples").mkdir()
-    for name, run in runs.items():
-        shutil.copyfile(run / "report.html", site / "samples" / f"{name}.html")
+    for name, run in runs.items():  # with their files, to which the pages lead
+        shutil.copytree(run, site / "samples" / name)
 
 
 # -- links --------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -92,8 +93,8 @@ def study_page(name: str, runs: Mapping[str, Path]) -> str:
         "## Options",
         options(name),
         "## The sample's page",
-        f'```{{raw}} html\n<p><a href="../samples/{name}.html">Open it by itself</a>.</p>\n'
-        f'<iframe class="eb-sample" src="../samples/{name}.html" title="The page of {name} on its sample data" loading="lazy"></iframe>\n```',
+        f'```{{raw}} html\n<p><a href="../samples/{name}/report.html">Open it by itself</a>.</p>\n'
+        f'<iframe class="eb-sample" src="../samples/{name}/report.html" title="The page of {name} on its sample data" loading="lazy"></iframe>\n```',
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -173,7 +174,7 @@ def all_studies(_: str, runs: Mapping[str, Path]) -> str:
     """Every study's page, for the contents."""
     from evalbench import studies
 
-    return "```{toctree}\n:maxdepth: 1\n\n" + "\n".join(f"studies/{name}" for name in studies.names()) + "\n```"
+    return "```{toctree}\n:maxdepth: 1\n\n" + "\n".join(studies.names()) + "\n```"
 
 
 # -- metrics, commands, names -------------------------------------------------------------------
@@ -189,10 +190,11 @@ def metrics(_: str, runs: Mapping[str, Path]) -> str:
 
     groups: dict[str, list[list[str]]] = {}
     for card in cards():
+        path = f"{card.function.__module__}.{card.function.__name__}"
         better = {True: " ↑", False: " ↓", None: ""}[card.higher_is_better]
         needs = ", ".join((*card.needs, *([card.languages] if card.languages != "any" else [])))
         row = [
-            f"{{py:func}}`{card.name} <{card.function.__module__}.{card.function.__name__}>`",
+            f"{{py:func}}`{card.name} <{path}>`",
             words_of(card.summary),
             f"{_end(card.range[0])}–{_end(card.range[1])}{better}",
             text(needs),
@@ -209,9 +211,14 @@ def metrics_api(_: str, runs: Mapping[str, Path]) -> str:
 
     groups: dict[str, list[str]] = {}
     for card in cards():
-        path = f"{card.function.__module__}.{card.function.__name__}"
-        directive = f".. autofunction:: {path}"
-        if directive not in (found := groups.setdefault(card.function.__module__, [])):
+        function, module = card.function, card.function.__module__
+        path = f"{module}.{function.__name__}"
+        if getattr(sys.modules[module], function.__name__, None) is not None:
+            directive = f".. autofunction:: {path}"
+        else:  # one of a family that is made in a loop
+            said = inspect.cleandoc(function.__doc__ or "").replace("\n", "\n   ")
+            directive = f".. py:function:: {path}{inspect.signature(function).replace(return_annotation=inspect.Signature.empty)}\n\n   {said}"
+        if directive not in (found := groups.setdefault(module, [])):
             found.append(directive)
     return "\n\n".join(f"## {name}\n\n{rst(lines)}" for name, lines in sorted(groups.items()))
 
@@ -226,7 +233,9 @@ def notebook_names(_: str, runs: Mapping[str, Path]) -> str:
     import evalbench
 
     kinds = {name: "autoclass" if inspect.isclass(getattr(evalbench, name)) else "autofunction" for name in evalbench._NAMES}
-    return rst(f".. {kind}:: {evalbench._NAMES[name]}.{name}" for name, kind in kinds.items())
+    own = "\n   :no-index:"  # `evaluate` is that of a study, which has it too
+    found = {name: f".. {kind}:: {evalbench._NAMES[name]}.{name}" for name, kind in kinds.items()}
+    return rst(line + own * (".studies." in line) for line in found.values())
 
 
 def studies_api(_: str, runs: Mapping[str, Path]) -> str:
