@@ -1,4 +1,4 @@
-# make demo | setup | lab | test | check | soak | gallery | notebooks | lint | wheel      (nothing is needed beforehand but Python >= 3.11 and make)
+# make demo | setup | lab | docs | test | check | soak | gallery | notebooks | lint | wheel      (nothing is needed beforehand but Python >= 3.11 and make)
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -19,7 +19,7 @@ TESTED := pytest xdist hypothesis scipy.stats sklearn.metrics statsmodels.api nl
 WORKERS ?= 3
 PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: demo setup lab test check soak bench gallery notebooks lint wheel clean
+.PHONY: demo setup lab docs test check soak bench gallery notebooks lint wheel clean
 
 $(BIN)/uv:
 	$(PYTHON) -c 'import sys; sys.exit("evalbench needs Python 3.11 or newer: make PYTHON=python3.12 …" if sys.version_info < (3, 11) else 0)'
@@ -41,6 +41,11 @@ $(VENV)/.all: $(BIN)/uv pyproject.toml constraints.txt
 	$(BYTECODE) $(TESTED)
 	touch $@ $(VENV)/.dev $(VENV)/.base
 
+$(VENV)/.docs: $(BIN)/uv pyproject.toml constraints.txt
+	$(INSTALL) -e '.[docs]'
+	$(BYTECODE)
+	touch $@ $(VENV)/.base
+
 demo: $(VENV)/.base
 	$(BIN)/evalbench run matching
 
@@ -50,6 +55,10 @@ setup: $(VENV)/.all
 lab: $(VENV)/.all
 	[ -e lab/data/catalog.yaml ] || $(BIN)/evalbench init lab
 	cd lab && jupyter lab
+
+# build/site/index.html: every page, with what the code knows and a run of each study; no server, no network.
+docs: $(VENV)/.docs
+	$(BIN)/python scripts/build_docs.py
 
 # The parameters cell and the call of every study's notebook, from the signature and docstring of its evaluate.
 notebooks: $(VENV)/.base

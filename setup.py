@@ -13,13 +13,18 @@ ROOT = Path(__file__).resolve().parent
 SHIPPED = (
     "notebooks/*.ipynb",
     "data/**/*",
-    "docs/asked.schema.json",
-    "docs/comparison.schema.json",
+    "docs/*.schema.json",
+    "docs/batches.md",
+    "docs/comparing.md",
+    "docs/data.md",
     "docs/glossary.md",
+    "docs/images/label.png",
+    "docs/judges.md",
     "docs/methods.md",
-    "docs/recipes.md",
-    "docs/batch.schema.json",
-    "docs/run.schema.json",
+    "docs/models.md",
+    "docs/monitoring.md",
+    "docs/running.md",
+    "docs/start.md",
     "scripts/metrics/*.py",
 )
 

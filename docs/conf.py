@@ -34,6 +34,7 @@ html_show_sourcelink = False
 html_show_sphinx = False
 html_last_updated_fmt = None
 html_theme_options = {"sidebar_hide_name": False, "navigation_with_keys": True}
+highlight_language = "bash"  # of blocks that name no language
 pygments_style = "friendly"
 
 

@@ -52,9 +52,10 @@ def put_together(source: Path, runs: Mapping[str, Path]) -> None:
         page = (ROOT / name).read_text(encoding="utf-8")
         (source / place).write_text(page.replace("](docs/", "]("), encoding="utf-8")
     for path in source.rglob("*.md"):
-        page = with_parts(path.read_text(encoding="utf-8"), runs)
+        up = "../" * (len(path.relative_to(source).parts) - 1)
+        page = with_parts(path.read_text(encoding="utf-8"), runs, up)
         for name, place in BESIDE.items():
-            page = re.sub(rf"\]\((?:\.\./)+{re.escape(name)}", f"]({'../' * (len(path.relative_to(source).parts) - 1)}{place}", page)
+            page = re.sub(rf"\]\((?:\.\./)+{re.escape(name)}", f"]({up}{place}", page)
         path.write_text(page, encoding="utf-8")
 
 

@@ -60,8 +60,7 @@ def narrative(study: str) -> tuple[str, str, str]:
     intro, found, light = rest.partition("**How to read the light.**")
     if not found:
         raise SystemExit(f"{study}: the first cell of the notebook does not say how to read the light")
-    linked = re.sub(r"\((\w+)\.ipynb\)", r"(\1.md)", intro.strip())
-    return title.removeprefix("# ").strip(), linked, re.sub(r"\((\w+)\.ipynb\)", r"(\1.md)", light.strip())
+    return title.removeprefix("# ").strip(), intro.strip(), light.strip()
 
 
 def study_page(name: str, runs: Mapping[str, Path]) -> str:
@@ -74,8 +73,7 @@ def study_page(name: str, runs: Mapping[str, Path]) -> str:
     results = json.loads((runs[name] / "results.json").read_text(encoding="utf-8"))
     samples = ", ".join(f"`{label}`" for label, entry in entries(ROOT).items() if name in entry.studies)
     parts = [
-        f"**{text(study.QUESTION)}**",
-        intro,
+        intro if intro.startswith(study.QUESTION) else f"**{text(study.QUESTION)}** {intro}",
         f"```\nevalbench run {name}                      # on its sample\n"
         f"evalbench data check mine.csv --study {name}\nevalbench run {name} --data mine.csv\n```",
         "## The table that it wants",
@@ -171,10 +169,12 @@ def which(names: str, runs: Mapping[str, Path]) -> str:
 
 
 def all_studies(_: str, runs: Mapping[str, Path]) -> str:
-    """Every study's page, for the contents."""
+    """Every study's page, in a table and for the contents."""
     from evalbench import studies
 
-    return "```{toctree}\n:maxdepth: 1\n\n" + "\n".join(studies.names()) + "\n```"
+    rows = [[f"[{name}]({name}.md)", text(studies.study(name).QUESTION)] for name in studies.names()]
+    contents = "```{toctree}\n:hidden:\n\n" + "\n".join(studies.names()) + "\n```"
+    return f"{table(['study', 'question'], rows)}\n\n{contents}"
 
 
 # -- metrics, commands, names -------------------------------------------------------------------
@@ -293,6 +293,11 @@ PARTS: Mapping[str, Callable[[str, Mapping[str, Path]], str]] = {
 }
 
 
-def with_parts(page: str, runs: Mapping[str, Path]) -> str:
-    """A page with what its marks stand for."""
-    return MARK.sub(lambda found: PARTS[found[1]](found[2], runs), page)
+def with_parts(page: str, runs: Mapping[str, Path], up: str = "") -> str:
+    """A page with what its marks stand for; ``up`` leads from it to the folder of all pages."""
+
+    def part(found: re.Match[str]) -> str:
+        made = PARTS[found[1]](found[2], runs)
+        return re.sub(r"(\w+) \(docs/methods\.md\)", rf"[\1]({up}methods.md#\1)", made)
+
+    return MARK.sub(part, page)

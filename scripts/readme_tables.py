@@ -1,4 +1,4 @@
-"""The generated tables of README.md (studies, metrics, commands) and docs/glossary.md.
+"""The generated table of README.md (the studies) and docs/glossary.md.
 
 ``python scripts/readme_tables.py`` rewrites them; a test fails where they are stale.
 """
@@ -27,45 +27,7 @@ def studies_table() -> str:
     return "\n".join(rows)
 
 
-def metrics_table() -> str:
-    """Name, range, needs, summary of every metric."""
-    from evalbench.metrics.registry import cards
-
-    def end(x: float) -> str:
-        return {float("inf"): "∞", float("-inf"): "−∞"}.get(x, f"{x:g}")
-
-    rows = ["| metric | what it is | range | needs | languages |", "|---|---|---|---|---|"]
-    for card in cards():
-        better = {True: "↑", False: "↓", None: ""}[card.higher_is_better]
-        needs = ", ".join(card.needs)
-        span = f"{end(card.range[0])}–{end(card.range[1])} {better}".strip()
-        rows.append(
-            f"| `{card.name}` | {card.summary.replace('|', chr(92) + '|')} | {span} | {needs} | {card.languages} |"
-        )
-    return "\n".join(rows)
-
-
-def commands_table() -> str:
-    """Every command and its first line of help."""
-    import click
-
-    from evalbench.cli import group
-
-    context = click.Context(group)
-    rows = ["| command | what it does |", "|---|---|"]
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        rows.append(f"| `evalbench {name}` | {command.get_short_help_str(200)} |")
-        if isinstance(command, click.Group):
-            for sub in command.list_commands(context):
-                inner = command.get_command(context, sub)
-                assert inner is not None
-                rows.append(f"| `evalbench {name} {sub}` | {inner.get_short_help_str(200)} |")
-    return "\n".join(rows)
-
-
-TABLES = {"studies": studies_table, "metrics": metrics_table, "commands": commands_table}
+TABLES = {"studies": studies_table}
 
 
 def with_tables(text: str) -> str:

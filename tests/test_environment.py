@@ -19,7 +19,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 CONDA_NAMES = {"matplotlib-base": "matplotlib", "pytorch": "torch", "python-duckdb": "duckdb"}
 GROUPS = ("lab", "embed", "text", "ru", "local", "ml", "monitor", "view", "xlsx")
-APART = ("mlflow",)  # extras that no environment brings unasked
+APART = ("mlflow", "docs")  # extras that no environment brings unasked
 
 
 def bounds(requirement: str) -> tuple[str, frozenset[str]]:

@@ -38,7 +38,7 @@ def checked_address(address: str, given_as: str = "--scheduler") -> str:
     if parts.scheme == "tcp" and not _is_loopback(parts.hostname):
         raise BadInput(
             f"{given_as} {address}: plain tcp:// carries code and data unprotected and is only for this machine; "
-            "use tls:// (docs/recipes.md says how)"
+            "use tls:// (docs/batches.md says how)"
         )
     return parts.geturl()
 

@@ -1,7 +1,7 @@
 """Logs of clients of language models: replies of chat endpoints as the answers of a table, their requests as its questions.
 
 Read are replies of OpenAI's endpoints (chat, completions, responses), of Anthropic, Gemini and ollama, output files of batches
-(OpenAI, Anthropic), and lists of messages that end with the assistant's; their table is in ``docs/recipes.md``.
+(OpenAI, Anthropic), and lists of messages that end with the assistant's; their table is in ``docs/start.md``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Logs of clients of language models as tables of answers: every shape that docs/recipes.md lists, and what stays as it is."""
+"""Logs of clients of language models as tables of answers: every shape that docs/start.md lists, and what stays as it is."""
 
 from __future__ import annotations
 
