@@ -1,4 +1,4 @@
-"""What README.md and the recipes have as commands is run as it is there: blocks are taken out of the documents."""
+"""What README.md and the pages have as commands is run as it is there: blocks are taken out of the documents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pathlib import Path
 import click
 import pytest
 import yaml
-from documents import ROOT, blocks, environment, shell
+from documents import ROOT, blocks, environment, pages, shell
 from fake_gateway import fake_gateway
 from waiting import wait_until
 
@@ -26,7 +26,8 @@ from evalbench.report.history import read_runs
 from evalbench.runs.notebooks import known_parameters
 from evalbench.studies import names as study_names
 
-README, RECIPES = "README.md", "docs/recipes.md"
+README, BATCHES, MODELS = "README.md", "docs/batches.md", "docs/models.md"
+COMPARING, RUNNING, START = "docs/comparing.md", "docs/running.md", "docs/start.md"
 
 
 def solved(prompt: str) -> str:
@@ -46,8 +47,8 @@ def test_gigachat_behind_a_fake_gateway(tmp_path: Path) -> None:
     (tmp_path / "home" / ".gateway-key").write_text(key + "\n")
     rows = [{"id": f"q{i}", "prompt": f"Вопрос {i}?", "reference": f"Ответ на: вопрос {i}"} for i in range(6)]
     (tmp_path / "questions.jsonl").write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows))
-    first, second = blocks(RECIPES, "GigaChat", "bash")
-    (aliases,) = blocks(RECIPES, "GigaChat", "toml")
+    first, second = blocks(MODELS, "GigaChat", "bash")
+    (aliases,) = blocks(MODELS, "GigaChat", "toml")
     builds = {"GigaChat": "GigaChat:2.0.28.2", "EmbeddingsGigaR": "EmbeddingsGigaR"}
     with fake_gateway(8090, key, solved, builds) as asked:
         said = shell(first, tmp_path, home=tmp_path / "home")
@@ -145,13 +146,13 @@ def test_the_readme_from_a_clone_to_a_comparison(clone: Path) -> None:
     activated("evalbench run citation", clone)
     next((clone / "reports" / "citation").glob("2*")).rename(clone / "reports" / "citation" / "A")
     (clone / "suite.yaml").write_text("runs:\n  - study: matching\n", encoding="utf-8")
-    (block,) = blocks(README, "Comparing, many runs, the index")
+    block = blocks(COMPARING, "Comparing runs")[0]
     for line in block.splitlines():
         offline = line.replace("openai/gpt-4o", "baseline/lexical")
         said = activated(offline, clone, codes=(0, 5) if "--against" in line else (0,))
         assert "comparison" in said or not line.startswith("evalbench compare"), said
 
-    (code,) = blocks(README, "A run", "python")
+    (code,) = blocks(RUNNING, "In JupyterLab", "python")
     (clone / "code.py").write_text(code, encoding="utf-8")
     assert "evalbench run matching" in activated("python code.py", clone)
 
@@ -160,18 +161,18 @@ def test_the_readme_from_a_clone_to_a_comparison(clone: Path) -> None:
 @pytest.mark.model
 @pytest.mark.timeout(900)
 def test_a_suite_by_cron_github_actions_and_airflow(clone: Path) -> None:
-    (clone / "nightly.yaml").write_text(blocks(RECIPES, "A suite", "yaml")[0], encoding="utf-8")
+    (clone / "nightly.yaml").write_text(blocks(BATCHES, "A suite", "yaml")[0], encoding="utf-8")
     shutil.copytree(ROOT / "data" / "house_style_curated" / "1.0.0", clone / "incoming" / "today")
-    (line,) = blocks(RECIPES, "cron")
+    (line,) = blocks(BATCHES, "cron")
     command = re.fullmatch(r"(?:[\d*]+ ){5} *(.*)\n", line)[1].replace("/srv/evalbench", str(clone))
     activated(command, clone, codes=(0, 3))
     log = (clone / "nightly.log").read_text()
     assert "5 runs: 5 ok, 0 failed" in log
 
-    said = activated(blocks(RECIPES, "A gate against regressions")[0], clone, codes=(0, 5))
+    said = activated(blocks(BATCHES, "A gate against regressions")[0], clone, codes=(0, 5))
     assert "5 runs: 5 ok, 0 failed" in said
 
-    (workflow,) = blocks(RECIPES, "GitHub Actions", "yaml")
+    (workflow,) = blocks(BATCHES, "GitHub Actions", "yaml")
     steps = [step["run"] for step in yaml.safe_load(workflow)["jobs"]["reports"]["steps"] if "run" in step]
     assert len(steps) == 2
     summary = clone.parent / "summary.md"
@@ -183,7 +184,7 @@ def test_a_suite_by_cron_github_actions_and_airflow(clone: Path) -> None:
     airflow = clone.parent / "fakes" / "airflow" / "providers" / "standard" / "operators"
     airflow.mkdir(parents=True)
     (airflow / "bash.py").write_text(OPERATOR)
-    code = blocks(RECIPES, "Airflow", "python")[0].replace("/srv/evalbench", str(clone)).strip()
+    code = blocks(BATCHES, "Airflow", "python")[0].replace("/srv/evalbench", str(clone)).strip()
     activated(f"python - <<'CODE'\n{code}\nCODE", clone, PYTHONPATH=str(clone.parent / "fakes"))
 
 
@@ -195,7 +196,7 @@ def test_dask_by_hand_each_command_in_a_folder_of_its_own(tmp_path: Path) -> Non
     with socket.socket() as probe:
         if probe.connect_ex(("127.0.0.1", 8786)) == 0:
             pytest.skip("not on this platform: port 8786 of this machine is taken")
-    (script,) = blocks(RECIPES, "Dask on other machines", "bash")
+    (script,) = blocks(BATCHES, "By hand", "bash")
     certificate, cluster, batch = script.replace("10.0.0.1", "127.0.0.1").split("\n\n")
     options = certificate.splitlines()[-1]
     places = {name: tmp_path / name for name in ("scheduler", "worker", "client")}
@@ -236,14 +237,25 @@ def test_dask_by_hand_each_command_in_a_folder_of_its_own(tmp_path: Path) -> Non
     assert not (places["worker"] / "reports").exists()
 
 
+@pytest.mark.slow
+def test_a_first_table(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "mine.csv").write_text(blocks(START, "A first table")[0], encoding="utf-8")
+    check, run, asked, study = blocks(START, "Start with your table")[0].splitlines()
+    assert "text_metrics" in shell(check, tmp_path, home=tmp_path / "home")
+    assert "grey" in shell(run, tmp_path, home=tmp_path / "home") or "unlit" in shell(run, tmp_path, home=tmp_path / "home")
+    assert "text_metrics" in shell(asked, tmp_path, home=tmp_path / "home", codes=(2,))
+    assert "no faults" in shell(study, tmp_path, home=tmp_path / "home")
+
+
 def test_options_of_the_recipes_for_clusters_exist() -> None:
     """Kubernetes and SLURM are not here; what their recipes ask of Dask's own programs is."""
     from distributed.cli.dask_scheduler import main as scheduler
     from distributed.cli.dask_worker import main as worker
 
-    (operator,) = blocks(RECIPES, "Kubernetes", "yaml")
+    (operator,) = blocks(BATCHES, "Kubernetes", "yaml")
     spec = yaml.safe_load(operator)["spec"]
-    (job,) = blocks(RECIPES, "SLURM", "bash")
+    (job,) = blocks(BATCHES, "SLURM", "bash")
     slurm = dict(re.findall(r"dask (scheduler|worker) (.*)", job))
     tls = re.search(r'TLS="(.*)"', job)[1]
     for name, command in (("scheduler", scheduler), ("worker", worker)):
@@ -259,7 +271,7 @@ def test_the_forms_of_make_and_run_exist() -> None:
         words = shlex.split(line, comments=True)
         assert words[0] == "make"
         assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    (form,) = blocks(README, "A run")[:1]
+    (form,) = blocks(RUNNING, "Running a study")[:1]
     known = {option for parameter in group.get_command(None, "run").params for option in parameter.opts}
     assert set(re.findall(r"--?[a-z][a-z-]*", re.sub(r"[a-z]+-[a-z]+(?![a-z-]* )", "", form))) - {"-hash"} <= known
 
@@ -275,10 +287,9 @@ def commands(document: str) -> list[list[str]]:
     return [shlex.split(one[1], comments=True) for one in found if one]
 
 
-@pytest.mark.parametrize("document", [README, RECIPES, "docs/methods.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("document", [page for page in pages() if commands(page)])
 def test_every_command_exists_with_its_options_and_parameters(document: str) -> None:
-    found = [words for words in commands(document) if "STUDY|NOTEBOOK.ipynb" not in words]
-    assert found
+    found = [words for words in commands(document) if not {"STUDY|NOTEBOOK.ipynb", "COMMAND"} & {*words}]
     for words in found:
         command: click.Command = group
         rest = words

@@ -60,7 +60,7 @@ def texts() -> list[tuple[str, int, str]]:
     sources = [
         *((path, python_texts) for path in package.rglob("*.py")),
         *((path, lines) for path in package.rglob("*.jinja")),
-        *((path, lines) for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))),
+        *((path, lines) for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))),
         *((path, notebook_texts) for path in ROOT.glob("notebooks/*.ipynb")),
     ]
     return [(str(path.relative_to(ROOT)), n, text) for path, read in sorted(sources) for n, text in read(path)]

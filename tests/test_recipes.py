@@ -1,4 +1,4 @@
-"""What the recipes say is run as far as it can be here: suites are read, the hooks around a papermill run work."""
+"""What the pages say is run as far as it can be here: suites are read, Python is executed, the hooks around a papermill run work."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ import papermill
 import pytest
 import yaml
 from chat import chat_endpoint
+from documents import code_blocks, pages
 
 from evalbench.report.history import read_runs
 
 ROOT = Path(__file__).resolve().parents[1]
-TEXT = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
+PAGES = [page for page in pages() if page.startswith("docs/")]
+TEXT = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
 
 
 def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", TEXT, flags=re.DOTALL)
+    return [code for page in PAGES for code in code_blocks(page, language)]
 
 
 def test_every_yaml_of_the_recipes_parses():

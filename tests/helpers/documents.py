@@ -24,6 +24,18 @@ def blocks(document: str, section: str, language: str = "") -> list[str]:
     return [code[int(n)][1] for n in re.findall(r"\0(\d+)", found) if code[int(n)][0] == language]
 
 
+def pages() -> list[str]:
+    """Every document that people read, but for the list of changes."""
+    found = (path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md")))
+    return ["README.md", "CONTRIBUTING.md", *found]
+
+
+def code_blocks(document: str, language: str) -> list[str]:
+    """All blocks of a document in a language."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    return [code for marked, code in _FENCED.findall(text) if marked == language]
+
+
 def environment(home: Path, path: Path | None = None) -> dict[str, str]:
     """Of a user with a home of its own: nothing of evalbench's, of make's, of this environment or of a CI.
 
