@@ -23,6 +23,7 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
 add_module_names = False
+smartquotes = False  # a text of code stays as it is typed
 
 templates_path: list[str] = []
 html_theme = "furo"

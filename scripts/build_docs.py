@@ -31,7 +31,9 @@ def sample_runs(reports: Path, workers: int) -> dict[str, Path]:
 
     reports.mkdir(parents=True, exist_ok=True)
     suite = reports / "suite.yaml"
-    suite.write_text("timeout: 1800\nruns:\n" + "".join(f"  - study: {name}\n" for name in studies.names()), encoding="utf-8")
+    suite.write_text(
+        "timeout: 1800\nruns:\n" + "".join(f"  - study: {name}\n" for name in studies.names()), encoding="utf-8"
+    )
     command = ["-m", "evalbench.cli", "batch", str(suite), "--root", str(ROOT), "--out", str(reports)]
     environment = {**os.environ, "EVALBENCH_ROOT": str(ROOT)}
     subprocess.run([sys.executable, *command, "--resume", "--workers", str(workers)], env=environment, check=True)

@@ -232,7 +232,9 @@ def notebook_names(_: str, runs: Mapping[str, Path]) -> str:
     """The names that a notebook uses."""
     import evalbench
 
-    kinds = {name: "autoclass" if inspect.isclass(getattr(evalbench, name)) else "autofunction" for name in evalbench._NAMES}
+    kinds = {
+        name: "autoclass" if inspect.isclass(getattr(evalbench, name)) else "autofunction" for name in evalbench._NAMES
+    }
     own = "\n   :no-index:"  # `evaluate` is that of a study, which has it too
     found = {name: f".. {kind}:: {evalbench._NAMES[name]}.{name}" for name, kind in kinds.items()}
     return rst(line + own * (".studies." in line) for line in found.values())
@@ -243,7 +245,9 @@ def studies_api(_: str, runs: Mapping[str, Path]) -> str:
     from evalbench import studies
 
     found = {name: studies.study(name).evaluate for name in studies.names()}
-    return "\n\n".join(f"## {name}\n\n" + rst([f".. autofunction:: {f.__module__}.evaluate"]) for name, f in found.items())
+    return "\n\n".join(
+        f"## {name}\n\n" + rst([f".. autofunction:: {f.__module__}.evaluate"]) for name, f in found.items()
+    )
 
 
 def modules(names: str, runs: Mapping[str, Path]) -> str:

@@ -32,7 +32,9 @@ def test_the_readme_is_short() -> None:
 
 def anchors(path: Path) -> set[str]:
     """The anchors that GitHub and the site give to the headings of a page."""
-    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", path.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE), re.MULTILINE)
+    headings = re.findall(
+        r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", path.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE), re.MULTILINE
+    )
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
