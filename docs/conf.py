@@ -34,6 +34,7 @@ html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
 html_last_updated_fmt = None
+html_show_search_summary = False  # they are fetched, which a page from a disk may not do
 html_theme_options = {"sidebar_hide_name": False, "navigation_with_keys": True}
 highlight_language = "bash"  # of blocks that name no language
 pygments_style = "friendly"

@@ -243,7 +243,7 @@ def test_a_first_table(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text(blocks(START, "A first table")[0], encoding="utf-8")
     check, run, asked, study = blocks(START, "Start with your table")[0].splitlines()
     assert "text_metrics" in shell(check, tmp_path, home=tmp_path / "home")
-    assert "grey" in shell(run, tmp_path, home=tmp_path / "home") or "unlit" in shell(run, tmp_path, home=tmp_path / "home")
+    assert "unlit" in shell(run, tmp_path, home=tmp_path / "home")
     assert "text_metrics" in shell(asked, tmp_path, home=tmp_path / "home", codes=(2,))
     assert "no faults" in shell(study, tmp_path, home=tmp_path / "home")
 

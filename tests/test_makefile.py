@@ -52,6 +52,13 @@ def test_notebooks_are_made_though_a_folder_has_the_name() -> None:
     assert "scripts/notebooks.py" in recipe("notebooks")
 
 
+def test_docs_are_built_with_their_extra_alone() -> None:
+    asked = ["make", "-n", "-W", "pyproject.toml", "docs"]
+    made = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert "-e '.[docs]'" in made
+    assert made.splitlines()[-1].endswith("python scripts/build_docs.py")
+
+
 def test_lab_is_a_workbench_that_is_laid_out_once() -> None:
     assert "[ -e lab/data/catalog.yaml ] || .venv/bin/evalbench init lab\ncd lab && jupyter lab" in recipe("lab")
 
