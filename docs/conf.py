@@ -2,6 +2,7 @@
 
 import re
 
+from docutils import nodes
 from sphinx.application import Sphinx
 
 from evalbench import __version__
@@ -50,5 +51,13 @@ def bars_as_they_are(app: Sphinx, what: str, name: str, of: object, options: obj
             lines[number] = "".join(p if p.startswith("``") else p.replace("|", r"\|") for p in parts)
 
 
+def dashes(app: Sphinx, page: nodes.document) -> None:
+    """Between a parameter and its words, where Sphinx counts on its smart quotes."""
+    for text in list(page.findall(nodes.Text)):
+        if text == " -- ":
+            text.parent.replace(text, nodes.Text(" – "))
+
+
 def setup(app: Sphinx) -> None:
+    app.connect("doctree-read", dashes)
     app.connect("autodoc-process-docstring", bars_as_they_are)

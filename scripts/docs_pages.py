@@ -30,13 +30,13 @@ def text(words: str) -> str:
 
 
 def words_of(docstring: str) -> str:
-    r"""A sentence of a docstring, its roles and double backticks as code.
+    r"""A sentence of a docstring or of a help, its roles and what is in backticks as code.
 
     >>> print(words_of("Parameters as of :func:`~a.b.kept`; ``x`` is P(A | B)"))
     Parameters as of `kept`; `x` is P(A \| B)
     """
-    parts = re.split(r"(``.+?``)", _ROLE.sub(r"``\1``", docstring))
-    return "".join(f"`{p[2:-2]}`" if p.startswith("``") else text(p) for p in parts)
+    parts = re.split(r"(`+[^`]+`+)", _ROLE.sub(r"``\1``", docstring))
+    return "".join(f"`{p.strip('`')}`" if p.startswith("`") else text(p) for p in parts)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -154,7 +154,7 @@ def options(name: str) -> str:
         for left, right in parameter_rows(chosen):
             option, _, kind = left.partition(": ")
             said, _, default = right.rpartition("[default: ")
-            rows.append([code(option), code(kind), code(default[:-1]), text(said.strip())])
+            rows.append([code(option), code(kind), code(default[:-1]), words_of(said.strip())])
         if rows:
             parts += [title, table(["option", "type", "default", "what it is"], rows)]
     return "\n\n".join(part for part in parts if part)
@@ -272,7 +272,7 @@ def commands(_: str, runs: Mapping[str, Path]) -> str:
                 yield from shown([*words, name], inner)
 
     found = list(shown(["evalbench"], group))
-    rows = [[f"[`{name}`](#{name.replace(' ', '-')})", text(short)] for name, short, _ in found[1:]]
+    rows = [[f"[`{name}`](#{name.replace(' ', '-')})", words_of(short)] for name, short, _ in found[1:]]
     helps = [f"## {name}\n\n```text\n{said}\n```" for name, _, said in found[1:]]
     return "\n\n".join([table(["command", "what it does"], rows), *helps])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import doctest
 import importlib.util
 import json
 import re
@@ -114,6 +115,8 @@ def test_every_metric_and_command_is_in_its_table(parts: ModuleType) -> None:
 
 
 def test_texts_stay_texts(parts: ModuleType) -> None:
+    assert doctest.testmod(parts).attempted >= 2
+    assert doctest.testmod(parts).failed == 0
     assert parts.text("<b> *x* | [y](z) `c` $d$") == r"\<b\> \*x\* \| \[y\](z) \`c\` \$d\$"
     assert parts.words_of("as :func:`~a.b.kept`, ``p | q``, p | q") == r"as `kept`, `p | q`, p \| q"
 
