@@ -57,8 +57,11 @@ class Database:
             read = f"read_parquet('{source}', file_row_number=true)"
             try:
                 types = self._root.execute(f"DESCRIBE SELECT * FROM {read}").fetchall()
-                fractions = [quoted(column) for column, type_, *_ in types if _bare(type_) in _FRACTIONS]
-                doubles = ", ".join(f"nullif(CAST({column} AS DOUBLE), 'nan') AS {column}" for column in fractions)
+                fractions = [quoted(str(column)) for column, type_, *_ in types if _bare(str(type_)) in _FRACTIONS]
+                doubles = ", ".join(
+                    f"CASE WHEN NOT isnan(CAST({column} AS DOUBLE)) THEN CAST({column} AS DOUBLE) END AS {column}"
+                    for column in fractions
+                )
                 replaced = f" REPLACE ({doubles})" if doubles else ""
                 self._root.execute(f"CREATE VIEW {quoted(name)} AS SELECT *{replaced} FROM {read}")
             except (duckdb.Error, OSError) as error:

@@ -146,16 +146,16 @@ const isLong = (text) => text.length > LONGEST && [...text.slice(0, 2 * LONGEST 
 const shortened = (value) => (Array.isArray(value) ? value.slice(0, 20).map(shortened)
   : typeof value === "string" && isLong(value) ? `${[...value.slice(0, 2 * LONGEST)].slice(0, LONGEST - 1).join("")}…` : value);
 
-const ordered = new Map(); // the last order
+const lastOrder = new Map();
 
 async function places(where, sort) {
   const key = JSON.stringify([where, sort]);
-  if (!ordered.has(key)) {
+  if (!lastOrder.has(key)) {
     const found = await placed(where, sort);
-    ordered.clear();
-    ordered.set(key, found);
+    lastOrder.clear();
+    lastOrder.set(key, found);
   }
-  return ordered.get(key);
+  return lastOrder.get(key);
 }
 
 // What the values of a column are sorted by; numbers beyond 2**53 exactly.
