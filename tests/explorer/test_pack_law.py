@@ -148,7 +148,7 @@ def test_every_filter_leaves_the_same_items(both: Any, nasty: Path) -> None:
     rows = Rows(nasty)
     wanted = [f"{_quoted(name)}{operator}{value}" for name in (*rows.columns, "light") for operator in OPERATORS for value in VALUES]
     words = [*VALUES, *(value for value in TEXTS if value), "a b", '"\ufeff"', "-Σ", "x\x85y", "light=", "light=unlit|red", "light=grey", "light!=grey", "light!=red", "light=green", "light=yellow", "mark<wrong", "score<"]
-    drawn = random.Random(0).sample(wanted, 1500)
+    drawn = random.Random(0).sample(wanted, 700)
     asked = [*drawn, *(f"-{term}" for term in drawn[:100]), *words, *(f'"{word}"' for word in words if '"' not in word)]
     assert not both([("items", {"where": where}) for where in asked])
 
@@ -163,11 +163,6 @@ def test_every_order_item_and_count_is_the_same(both: Any, nasty: Path) -> None:
     questions += [("item", {"row": row, "where": "score!=1", "sort": "-score"}) for row in range(N + 1)]
     questions += [("distribution", {"column": name, "where": where}) for name in [*own, "said", "nothing"] for where in filters]
     assert not both(questions)
-
-
-def test_marks_are_said_to_be_none_of_a_packs(both: Any) -> None:
-    ((_, _, said),) = both([("items", {"where": "mark=wrong"})])
-    assert said == "filter: a pack has no marks; evalbench view RUN has those of the run."
 
 
 def test_the_code_of_a_pack_is_that_of_the_server(folder: Path, tmp_path: Path, browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
