@@ -74,11 +74,9 @@ def _compared(alias: str, column: Column, term: Term) -> tuple[str, list[Any]]:
         return (empty if term.operator == "=" else f"NOT {empty}"), []
     if term.operator == "~":
         return _any(f"contains(lower({text}), lower(?))", term.values), list(term.values)
-    own, values = text, list(term.values)
-    if column.kind == "number":
-        own, values = f"CAST({alias}.{quoted(column.name)} AS DOUBLE)", [_number(column.name, v) for v in values]
-    elif column.kind == "yes/no":
-        values = [_yes_or_no(column.name, value) for value in values]
+    own = f"CAST({alias}.{quoted(column.name)} AS DOUBLE)" if column.kind == "number" else text
+    read = {"number": _number, "yes/no": _yes_or_no}.get(column.kind, lambda _, value: value)
+    values: list[Any] = [read(column.name, value) for value in term.values]
     if term.operator == "!=":
         return f"{own} NOT IN ({', '.join('?' * len(values))})", values
     return _any(f"{own} {term.operator} ?", values), values

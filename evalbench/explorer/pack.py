@@ -73,8 +73,17 @@ def _write(rows: Rows, made: Path, where: str) -> None:
     sql, values = condition(rows, where)
     n = rows.count(where)
     (made / "data").mkdir()
-    ids = [row[0] for row in rows.database.fetch(f"SELECT {as_text(rows.id, 'i')} FROM items i WHERE {sql} ORDER BY {PLACE}", values)]
-    apart = [part for i, column in enumerate(rows.columns_of("items")) for part in _column(rows, made, i, column, sql, values)]
+    ids = [
+        row[0]
+        for row in rows.database.fetch(
+            f"SELECT {as_text(rows.id, 'i')} FROM items i WHERE {sql} ORDER BY {PLACE}", values
+        )
+    ]
+    apart = [
+        part
+        for i, column in enumerate(rows.columns_of("items"))
+        for part in _column(rows, made, i, column, sql, values)
+    ]
     _part(made, "fold", _json(_folding(rows)))
     if not where.strip():  # what the page asks for first
         asked = [name for name in (*rows.by, *REASONS) if name in {column.name for column in rows.columns_of("items")}]
@@ -116,7 +125,9 @@ def _column(rows: Rows, made: Path, i: int, column: Column, sql: str, values: li
     name, sorts = f"i.{quoted(column.name)}", column.kind in ("list", "other")
     order = f"CASE WHEN {name} IS NOT NULL THEN dense_rank() OVER (ORDER BY {name}) END" if sorts else "NULL"
     text = "NULL" if column.kind in _PLAIN else as_text(column.name, "i")
-    found = list(rows.database.stream(f"SELECT {name}, {text}, {order} FROM items i WHERE {sql} ORDER BY {PLACE}", values))
+    found = list(
+        rows.database.stream(f"SELECT {name}, {text}, {order} FROM items i WHERE {sql} ORDER BY {PLACE}", values)
+    )
     shown = [as_json(row[0]) for row in found]
     _part(made, f"column-{i}", _json(shown))
     texts = [] if column.kind in _PLAIN else [_unlike(value, row[1]) for value, row in zip(shown, found, strict=True)]
@@ -164,15 +175,19 @@ def _behind(rows: Rows, made: Path, ids: list[str | None]) -> int:
             for key, *row in _rows_of(rows, table):
                 for id_ in _ids(key, of_a_call=rows.linked[table][0] != rows.id):
                     if id_ in first:
-                        waiting[first[id_] // CHUNK].write(f"{json.dumps(id_)}\t{json.dumps(table)}\t{json.dumps(row)}\n")
+                        waiting[first[id_] // CHUNK].write(
+                            f"{json.dumps(id_)}\t{json.dumps(table)}\t{json.dumps(row)}\n"
+                        )
         for i, file in enumerate(waiting):
             file.seek(0)
             chunk: dict[str, dict[str, list[str]]] = {}
             for line in file:  # its parts are JSON already
                 own, of, said = line.rstrip("\n").split("\t")
                 chunk.setdefault(own, {}).setdefault(of, []).append(said)
-            tables = {own: ",".join(f"{of}:[{','.join(said)}]" for of, said in found.items()) for own, found in chunk.items()}
-            _part(made, f"behind-{i}", "{%s}" % ",".join(f"{own}:{{{of}}}" for own, of in tables.items()))
+            tables = {
+                own: _object({of: f"[{','.join(said)}]" for of, said in found.items()}) for own, found in chunk.items()
+            }
+            _part(made, f"behind-{i}", _object(tables))
     return n
 
 
@@ -181,7 +196,8 @@ def _rows_of(rows: Rows, table: str) -> Iterator[tuple[str | None, dict[str, Any
     columns = rows.columns_of(table)
     names, odd = [c.name for c in columns], [c.name for c in columns if c.kind not in _PLAIN]
     texts = [as_text(name, "t") for name in (rows.linked[table][0], *odd)]
-    for found in rows.database.stream(f"SELECT {', '.join([*texts, *(f't.{quoted(n)}' for n in names)])} FROM {quoted(table)} t"):
+    asked = ", ".join([*texts, *(f"t.{quoted(name)}" for name in names)])
+    for found in rows.database.stream(f"SELECT {asked} FROM {quoted(table)} t"):
         row = {name: as_json(value) for name, value in zip(names, found[len(texts) :], strict=True)}
         unlike = {n: text for n, own in zip(odd, found[1:], strict=False) if (text := _unlike(row[n], own)) is not None}
         yield found[0], row, unlike or 0
@@ -193,6 +209,11 @@ def _ids(key: str | None, of_a_call: bool) -> Iterator[str]:
         yield key
         if of_a_call:
             yield from (key[: bar.start()] for bar in re.finditer(r"\|", key))
+
+
+def _object(parts: Mapping[str, str]) -> str:
+    """A JSON object of names and values that are JSON."""
+    return "{" + ",".join(f"{name}:{value}" for name, value in parts.items()) + "}"
 
 
 def _json(content: Any) -> str:

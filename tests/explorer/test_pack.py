@@ -32,7 +32,23 @@ FILTERS = [
     "question~возврате", "question~'1 о'", "answer~DROP", "DROP", '"drop table"', "-DROP", "-model=oak whole>=2", "light=red", "light!=red",
     "prompt~ten", "reply=yes", "ten", "id=q1", "id>q3", "model==oak", "  ", "nosuchword",
 ]  # fmt: skip
-FAULTS = ["nowhere=1", "score<", '"open', "score<x", "right=maybe", "right<maybe", "right=constructor", "light<red", "mark<wrong", 'model=oak"x', "=1", "score<nan", "score=1_000", "score>0x10", "whole=٣"]
+FAULTS = [
+    "nowhere=1",
+    "score<",
+    '"open',
+    "score<x",
+    "right=maybe",
+    "right<maybe",
+    "right=constructor",
+    "light<red",
+    "mark<wrong",
+    'model=oak"x',
+    "=1",
+    "score<nan",
+    "score=1_000",
+    "score>0x10",
+    "whole=٣",
+]
 SORTS = ["", "score", "-score", "whole", "-right", "model", "-id", 'a "b" c']
 
 
@@ -90,7 +106,9 @@ def test_tables_larger_than_memory_are_packed(folder: Path, tmp_path: Path, monk
     n, text = 4000, "x" * 10_000
     calls = pd.DataFrame({"item_id": [f"q{i % 30}" for i in range(n)], "prompt": [f"{i} {text}" for i in range(n)]})
     calls.to_parquet(folder / "calls.parquet", row_group_size=200)
-    monkeypatch.setattr(rows, "database", Database({t: folder / f"{t}.parquet" for t in ("items", "texts", "calls")}, memory="20MB"))
+    monkeypatch.setattr(
+        rows, "database", Database({t: folder / f"{t}.parquet" for t in ("items", "texts", "calls")}, memory="20MB")
+    )
     pack(rows, tmp_path / "pack")
     assert sum(len(tables["calls"]) for tables in read(tmp_path / "pack", "behind-0").values()) == n
     assert not [path for path in (tmp_path / "pack").iterdir() if path.name.startswith("tmp")]

@@ -59,7 +59,7 @@ def _items(ids: list[Any]) -> pa.Table:
     kinds = {"narrow": pa.float32(), "money": pa.decimal128(9, 2), "unsigned": pa.uint64(), "zoned": pa.timestamp("us", tz="UTC"), "day": pa.date32()}  # fmt: skip
     columns = {
         "key": _over(ids), "model": _over(["oak", "birch", None]), "right": _over([True, False, True, True]), "half": _over([1.0, 0.5, NAN, None]),
-        "score": _over(NUMBERS), "big": _over(BIG), "text": _over(TEXTS), "unscored": _over(["", "no-output"]), "at": TIMES, "clock": [t.time() for t in TIMES],
+        "score": _over(NUMBERS), "big": _over(BIG), "huge": _over([1e308, -1e308, 0.5, None]), "text": _over(TEXTS), "unscored": _over(["", "no-output"]), "at": TIMES, "clock": [t.time() for t in TIMES],
         "list": _over([[1.0, NAN], ["x"][:0], [10.0, None], None, [2.0, INF]]), "words": _over([["İ", "a, b"], ["ΟΔΟΣ"], None, [], ["it's", "\ue000"]]),
         "pair": _over([{"a": 1, "b": "x"}, {"a": None, "b": "Σ"}, None]), "bytes": _over([b"\xff\x00", b"abc", None]), "zoned": TIMES,
         "narrow": _over([0.1, 1.0, NAN, None]), "money": _over([decimal.Decimal("1.50"), None, decimal.Decimal("0.10")]), "unsigned": _over([2**64 - 1, 5]),
@@ -76,7 +76,11 @@ def nasty(request: Any, folder: Path, changed: Callable[..., Path], monkeypatch:
     pq.write_table(items, folder / "items.parquet", row_group_size=8)
     keys = ["key", "model", "right", "half"]
     linked = items.select(keys).append_column("said", items["text"]).append_column("seconds", items["score"])
-    linked = linked.append_column("tokens", items["big"]).append_column("when", items["at"]).append_column("parts", items["words"])
+    linked = (
+        linked.append_column("tokens", items["big"])
+        .append_column("when", items["at"])
+        .append_column("parts", items["words"])
+    )
     pq.write_table(linked.append_column("sure", items["right"]), folder / "texts.parquet")
     pq.write_table(pa.table({"key": _over(ids), "__proto__": _over(TEXTS)}), folder / "constructor.parquet")
     rows = [str(id_).lower() if isinstance(id_, bool) else str(id_) for id_ in ids if id_ is not None]
@@ -84,7 +88,13 @@ def nasty(request: Any, folder: Path, changed: Callable[..., Path], monkeypatch:
     known = {"item_id": calls, "prompt": _over(TEXTS, len(calls)), "cost": _over(NUMBERS, len(calls))}
     pq.write_table(pa.table(known), folder / "calls.parquet")
     row = {"metric": "score", "title": "score", "value": 0.5, "n": N, "unit": "0–1"}
-    groups = [{"model": "oak", "light": "red"}, {"right": True, "light": "green"}, {"half": 1.0, "light": "yellow"}, {"model": "birch"}, {"light": "grey"}]
+    groups = [
+        {"model": "oak", "light": "red"},
+        {"right": True, "light": "green"},
+        {"half": 1.0, "light": "yellow"},
+        {"model": "birch"},
+        {"light": "grey"},
+    ]
     made = changed(
         id="key", by=["model", "right", "half"], summary=[{**row, **group} for group in groups],
         tables={"texts": "texts.parquet", "constructor": "constructor.parquet", "calls": "calls.parquet"},
@@ -111,7 +121,11 @@ def both(nasty: Path, tmp_path: Path, browser: Any) -> Any:
     def differing(questions: list[tuple[str, dict[str, Any]]]) -> list[Any]:
         found = [json.loads(answer, parse_int=float) for answer in opened.evaluate(asked, questions)]
         here = [_server(rows, name, values) for name, values in questions]
-        return [(*question, *_short(*pair)) for question, *pair in zip(questions, here, found, strict=True) if pair[0] != pair[1]]
+        return [
+            (*question, *_short(*pair))
+            for question, *pair in zip(questions, here, found, strict=True)
+            if pair[0] != pair[1]
+        ]
 
     yield differing
     opened.close()
@@ -146,8 +160,29 @@ def _quoted(value: str) -> str:
 
 def test_every_filter_leaves_the_same_items(both: Any, nasty: Path) -> None:
     rows = Rows(nasty)
-    wanted = [f"{_quoted(name)}{operator}{value}" for name in (*rows.columns, "light") for operator in OPERATORS for value in VALUES]
-    words = [*VALUES, *(value for value in TEXTS if value), "a b", '"\ufeff"', "-Σ", "x\x85y", "light=", "light=unlit|red", "light=grey", "light!=grey", "light!=red", "light=green", "light=yellow", "mark<wrong", "score<"]
+    wanted = [
+        f"{_quoted(name)}{operator}{value}"
+        for name in (*rows.columns, "light")
+        for operator in OPERATORS
+        for value in VALUES
+    ]
+    words = [
+        *VALUES,
+        *(value for value in TEXTS if value),
+        "a b",
+        '"\ufeff"',
+        "-Σ",
+        "x\x85y",
+        "light=",
+        "light=unlit|red",
+        "light=grey",
+        "light!=grey",
+        "light!=red",
+        "light=green",
+        "light=yellow",
+        "mark<wrong",
+        "score<",
+    ]
     drawn = random.Random(0).sample(wanted, 700)
     asked = [*drawn, *(f"-{term}" for term in drawn[:100]), *words, *(f'"{word}"' for word in words if '"' not in word)]
     assert not both([("items", {"where": where}) for where in asked])
@@ -161,18 +196,30 @@ def test_every_order_item_and_count_is_the_same(both: Any, nasty: Path) -> None:
     filters = ("", "model!=", "score>=0.5", "prompt~x", "right=constructor")
     questions = [("items", {"sort": sort, **page}) for sort in [*sorts, "-", "nothing", "prompt"]]
     questions += [("item", {"row": row, "where": "score!=1", "sort": "-score"}) for row in range(N + 1)]
-    questions += [("distribution", {"column": name, "where": where}) for name in [*own, "said", "nothing"] for where in filters]
+    questions += [
+        ("distribution", {"column": name, "where": where}) for name in [*own, "said", "nothing"] for where in filters
+    ]
     assert not both(questions)
 
 
-def test_the_code_of_a_pack_is_that_of_the_server(folder: Path, tmp_path: Path, browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_code_of_a_pack_is_that_of_the_server(
+    folder: Path, tmp_path: Path, browser: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(packing.answers, "stands", lambda *_: {})
     opened = browser.new_page()
     opened.goto(open_run(folder).pack(tmp_path / "pack").as_uri())
     opened.locator("[data-row]").first.wait_for()
-    options = json.dumps({"green_from": 0.7, "a": None, "b": [True, "it's \"so\"\n\u2028"], "c": {"d": False}})
-    for values in ({}, {"where": "model=oak"}, {"sort": "-score"}, {"options": options}, {"where": 'a~"\\\\x"', "sort": "score", "options": options}):
+    options = json.dumps({"green_from": 0.7, "a": None, "b": [True, 'it\'s "so"\n\u2028'], "c": {"d": False}})
+    for values in (
+        {},
+        {"where": "model=oak"},
+        {"sort": "-score"},
+        {"options": options},
+        {"where": 'a~"\\\\x"', "sort": "score", "options": options},
+    ):
         found = opened.evaluate("async (values) => (await evalbenchAnswers('code', values)).code", values)
-        expected = answers.code(Path("needle/run"), *(values.get(name, "") for name in ("where", "sort", "options")))["code"]
+        expected = answers.code(Path("needle/run"), *(values.get(name, "") for name in ("where", "sort", "options")))[
+            "code"
+        ]
         assert ast.dump(ast.parse(found)) == ast.dump(ast.parse(expected)), values
     opened.close()

@@ -138,7 +138,7 @@ def test_files_that_lead_elsewhere_are_cut_or_missing_are_refused(
 def test_ids_that_are_numbers_and_columns_of_odd_values(folder: Path, changed: Callable[..., Path]) -> None:
     items = pd.DataFrame({
         "id": range(4), "model": "oak", "at": pd.to_datetime(["2026-01-01", None, "2026-01-02", "2026-01-03"]),
-        "odd": [np.inf, -np.inf, np.nan, 1.5], "same": 2.0,
+        "odd": [np.inf, -np.inf, np.nan, 1.5], "same": 2.0, "huge": [-1e308, 1e308, 0.5, 7.0],
     })  # fmt: skip
     items.to_parquet(folder / "items.parquet")
     rows = Rows(changed(tables={}))
@@ -147,13 +147,16 @@ def test_ids_that_are_numbers_and_columns_of_odd_values(folder: Path, changed: C
     assert rows.item(0)["item"]["at"] == "2026-01-01T00:00:00"
     assert distribution(rows, "odd")["empty_all"] == 3
     assert distribution(rows, "same")["all"] == [4]
+    assert distribution(rows, "huge", bins=4)["all"] == [1, 0, 2, 1]
     assert distribution(rows, "at")["empty_all"] == 1
 
 
 def test_nan_is_null_and_last_in_every_order(folder: Path, changed: Callable[..., Path]) -> None:
     odd = pa.array([1.0, math.nan, math.inf, None, 0.5])
     money = pa.array([decimal.Decimal("1.50"), None, decimal.Decimal("0.10"), None, None])
-    table = pa.table({"id": [*"abcde"], "model": ["oak"] * 5, "odd": odd, "narrow": odd.cast(pa.float32()), "money": money})
+    table = pa.table(
+        {"id": [*"abcde"], "model": ["oak"] * 5, "odd": odd, "narrow": odd.cast(pa.float32()), "money": money}
+    )
     pq.write_table(table, folder / "items.parquet")
     rows = Rows(changed(tables={}))
     for column in ("odd", "narrow"):
@@ -178,7 +181,10 @@ def test_several_values_of_yes_and_no_are_one_of_them(folder: Path) -> None:
     assert rows.count("right>no") == rows.count("right=yes")
 
 
-@pytest.mark.parametrize("ids", [[1.0, 0.5, 1e16], pd.date_range("2026-01-01", periods=3, freq="h"), [True, False, None], [2**53 + 1, 2**53, 1]])
+@pytest.mark.parametrize(
+    "ids",
+    [[1.0, 0.5, 1e16], pd.date_range("2026-01-01", periods=3, freq="h"), [True, False, None], [2**53 + 1, 2**53, 1]],
+)
 def test_what_is_behind_an_id_of_any_type_is_found(folder: Path, changed: Callable[..., Path], ids: Any) -> None:
     items = pd.DataFrame({"id": ids, "model": "oak"})
     pd.concat([items, items.assign(model="birch")]).to_parquet(folder / "items.parquet")

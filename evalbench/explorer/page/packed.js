@@ -225,15 +225,15 @@ function histogram(values, kept, found) {
   const ends = { low, high };
   const bins = whole && high - low < BINS ? Math.round(high - low) + 1 : BINS;
   const start = whole && high - low < BINS ? low - 0.5 : low;
-  const width = whole && high - low < BINS ? 1 : (high - low) / bins || 1;
+  const half = whole && high - low < BINS ? 0.5 : (high / 2 - low / 2) / bins || 0.5; // the span of the greatest numbers is none
   const [counts, all] = [Array(bins).fill(0), Array(bins).fill(0)];
   values.forEach((value, i) => {
     if (!Number.isFinite(value)) return;
-    const bin = Math.min(Math.max(Math.floor((value - start) / width), 0), bins - 1);
+    const bin = Math.min(Math.max(Math.floor((value / 2 - start / 2) / half), 0), bins - 1);
     all[bin] += 1;
     counts[bin] += kept[i];
   });
-  return { ...found, ...ends, edges: Array.from({ length: bins + 1 }, (_, i) => start + width * i), counts, all };
+  return { ...found, ...ends, edges: Array.from({ length: bins + 1 }, (_, i) => 2 * (start / 2 + half * i)), counts, all };
 }
 
 async function distribution({ column: name, where = "" }) {
