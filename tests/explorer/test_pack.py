@@ -222,4 +222,12 @@ def test_some_items_are_packed_and_said_to_be(changed: Callable[..., Path], tmp_
     opened.goto(made.as_uri())
     opened.get_by_text("needle/run, packed: 30 of 60 items, those of model=oak").wait_for()
     opened.get_by_text("30 items", exact=True).wait_for()
+    rows, asked = (
+        Rows(made.parent.parent / "reports" / "needle" / "run"),
+        ["items", {"where": "score>=0.5", "sort": "-tags"}],
+    )
+    found, expected = opened.evaluate(ASK, asked), rows.page("model=oak score>=0.5", "-tags")
+    assert [row["score"] for row in found["rows"]] == [row["score"] for row in expected]
+    counts = opened.evaluate(ASK, ["distribution", {"column": "model"}])
+    assert (counts["values"], counts["all"]) == (["oak"], [30])
     opened.close()
