@@ -1,7 +1,8 @@
 import { ask } from "./ask.js";
 import { cell, el, fill, lamp, visible } from "./dom.js";
 import { PAGE } from "./items.js";
-import { evidence } from "./evidence.js";
+import { evidence, isDrawn } from "./evidence.js";
+import { chains, isTrajectory, later, trajectories } from "./lanes.js";
 import { isBlind, marking, saw } from "./mark.js";
 import { beside } from "./pair.js";
 import { fields, ofParts, table } from "./parts.js";
@@ -11,6 +12,7 @@ const place = document.getElementById("item");
 let near = { at: null, previous: null, next: null };
 let shown = ""; // the item on the screen
 let asked = 0; // an answer that comes late is not shown
+const TRAJECTORY = ["calls", "steps", "trials", "missed"];
 const none = () => {};
 let keys = none; // of the mark's form; none while another item is on its way, or its mark would be the old one's
 let from = null; // what had the focus before the item was opened
@@ -43,6 +45,24 @@ function step(to, by = 0) {
 // Questions and answers come first, then what each group has one of, then their parts.
 function rank(run, rows) {
   return ["question", "prompt", "answer", "output", "reply"].some((name) => name in rows[0]) && !ofParts(run, rows) ? 0 : 1 + ofParts(run, rows);
+}
+
+// Questions and answers, then what the scores rest on in a form of its own, then rows; those behind such a form are folded, and
+// those of a trajectory, of all agents, are made when they are asked for.
+function behind(run, found, blind) {
+  const known = Object.entries(found.tables).sort(([, a], [, b]) => rank(run, a) - rank(run, b));
+  const made = ([name, rows], folded) => table(run, name, rows, found.place, folded);
+  if (blind) return known.map((one) => made(one));
+  const apart = isTrajectory(found.tables) ? TRAJECTORY : [];
+  const [kept, shown] = [known.filter(([name]) => apart.includes(name)), known.filter(([name]) => !apart.includes(name))];
+  const [first, drawn] = [shown.filter((one) => rank(run, one[1]) === 0 && !isDrawn(...one)), shown.filter((one) => isDrawn(...one))];
+  return [
+    first.map((one) => made(one)),
+    trajectories(run, found), evidence(run, found), chains(run, found),
+    shown.filter((one) => !first.includes(one) && !drawn.includes(one)).map((one) => made(one)),
+    drawn.map((one) => made(one, true)),
+    kept.length ? later(`rows behind the trials: ${kept.map(([name, rows]) => `${name} (${rows.length})`).join(", ")}`, () => kept.map((one) => made(one, true))) : null,
+  ];
 }
 
 // The columns by which an item is compared with that of other groups.
@@ -108,8 +128,7 @@ export async function item(run, now) {
         el("button", { type: "button", title: "Esc", onclick: () => place.close() }, "Close"))),
     mark.form,
     other ? beside(run, now, found, other) : [
-      blind ? null : evidence(run, found),
-      Object.entries(found.tables).sort(([, a], [, b]) => rank(run, a) - rank(run, b)).map(([name, rows]) => table(run, name, rows, found.place)),
+      behind(run, found, blind),
       blind ? fields(found.item) : null,
       blind ? el("p", { class: "eb-small" }, "Blind: scores, verdicts, calls, and who answered are not shown.")
         : el("details", { open: true }, el("summary", {}, el("h3", {}, "scores")), fields(found.item, []))],
