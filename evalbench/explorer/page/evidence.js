@@ -57,8 +57,11 @@ function yes(value, otherwise) {
   return value === null || value === undefined ? otherwise : Number(value) ? "✓ yes" : "✗ no";
 }
 
+// Verdicts of the study citation, in the words of its page.
+const VERDICTS = { ENTAILMENT: "supported", NEUTRAL: "not shown", CONTRADICTION: "contradicted", "NO SOURCE": "no such source", "NO QUOTE": "not verified" };
+
 function words(label) {
-  return String(label ?? "").toLowerCase().replaceAll("_", " ");
+  return VERDICTS[label] ?? String(label).toLowerCase().replaceAll("_", " ");
 }
 
 function table(label, heads, rows) {

@@ -2,7 +2,7 @@ import { ask } from "./ask.js";
 import { cell, el, fill, lamp, visible } from "./dom.js";
 import { PAGE } from "./items.js";
 import { evidence, isDrawn } from "./evidence.js";
-import { chains, isTrajectory, later, trajectories } from "./lanes.js";
+import { chains, isTrajectory, later, TRAJECTORY, trajectories } from "./lanes.js";
 import { isBlind, marking, saw } from "./mark.js";
 import { beside } from "./pair.js";
 import { fields, ofParts, table } from "./parts.js";
@@ -12,7 +12,6 @@ const place = document.getElementById("item");
 let near = { at: null, previous: null, next: null };
 let shown = ""; // the item on the screen
 let asked = 0; // an answer that comes late is not shown
-const TRAJECTORY = ["calls", "steps", "trials", "missed"];
 const none = () => {};
 let keys = none; // of the mark's form; none while another item is on its way, or its mark would be the old one's
 let from = null; // what had the focus before the item was opened

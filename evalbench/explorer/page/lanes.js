@@ -4,6 +4,7 @@ import { isOwn } from "./parts.js";
 
 const SIGNS = { right: ["●", "good"], "wrong arguments": ["◐", "warn"], extra: ["○", "muted"], repeat: ["↻", "warn"], error: ["✗", "bad"], forbidden: ["⊘", "bad"], made: ["◆", "muted"] };
 const TRIAL = "trial";
+export const TRAJECTORY = ["calls", "steps", "trials", "missed"]; // tables that are drawn as trials and steps
 const LONGEST = 1500;
 
 function text(value, tag = "div") {

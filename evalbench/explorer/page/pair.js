@@ -1,7 +1,7 @@
 // One item of two sides: texts, parts and scores beside each other, with what differs marked.
 import { cell, el, visible } from "./dom.js";
 import { evidence, isDrawn } from "./evidence.js";
-import { chains, trajectories } from "./lanes.js";
+import { chains, isTrajectory, TRAJECTORY, trajectories } from "./lanes.js";
 import { differences, fields, isOwn } from "./parts.js";
 
 const MOST_OPEN = 12;
@@ -36,12 +36,12 @@ function single(rows, keys, names) {
     })];
 }
 
-function table(run, name, both, names) {
+function table(run, name, both, names, behind) {
   const keys = [run.id, ...run.by];
   const n = both.map((rows) => rows.length);
   const made = n.every((one) => one === 1) ? single(both.map(([row]) => row), keys, names)
     : columns(names, both.map((rows) => (rows.length ? rows.map((row) => el("div", { class: "own" }, fields(row, keys))) : el("p", { class: "none" }, "none"))));
-  const folded = name === "calls" || Math.max(...n) > MOST_OPEN || both.some((rows) => rows.length && isDrawn(name, rows));
+  const folded = behind || name === "calls" || Math.max(...n) > MOST_OPEN || both.some((rows) => rows.length && isDrawn(name, rows));
   return el("details", { open: !folded }, el("summary", {}, el("h3", {}, n[0] === n[1] ? `${name} (${n[0]})` : `${name} (${n[0]} and ${n[1]})`)), made);
 }
 
@@ -72,6 +72,6 @@ export function beside(run, now, left, right) {
   const rank = ([name, both]) => (name === "calls" ? 3 : Math.max(...both.map((one) => one.length)) > 1 ? 2 : TEXTS.some((one) => one in (both[0][0] ?? both[1][0])) ? 0 : 1);
   return el("section", { class: "both" }, el("p", { class: "eb-small", dir: "auto" }, visible(`Left is ${names[0]}, whose mark is above; right is ${names[1]}.`)),
     marked.some((one) => one.length) ? columns(names, marked.map((one) => (one.length ? one : el("p", { class: "none" }, "none")))) : null,
-    rows.sort((a, b) => rank(a) - rank(b)).map(([name, both]) => table(run, name, both, names)),
+    rows.sort((a, b) => rank(a) - rank(b)).map(([name, both]) => table(run, name, both, names, TRAJECTORY.includes(name) && isTrajectory(left.tables))),
     scores([left.item, right.item], [run.id], names));
 }
