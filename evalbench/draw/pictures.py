@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.core.wording import aligned, count, signed
+from evalbench.draw import bars
 from evalbench.draw.lines import Line, lines
 from evalbench.draw.plots import seaborn
 from evalbench.draw.style import (
@@ -234,16 +235,20 @@ def distribution(
     xlabel: str,
     domain: tuple[float, float] | None = None,
     bins: int = 30,
+    behind: Mapping[str, bars.Behind] = {},
 ) -> tuple[Figure, str]:
     """A histogram per group on one axis, with its median and middle half; any number of values.
 
     - ``values_by_group`` (mapping of str to (n,) arrays): NaN is left out and counted in the label.
     - ``domain`` ((low, high), optional): Ends of the axis; by default those of all values.
+    - ``behind``: The items of groups; a page leads to those of each bar.
 
-    Raises ``ValueError`` if there is no group.
+    Raises ``ValueError`` if there is no group, or one of ``behind`` is none.
     """
     if not values_by_group:
         raise ValueError("a distribution needs at least one group")
+    if unknown := [name for name in behind if name not in values_by_group]:
+        raise ValueError(f"no row of the picture: {', '.join(unknown)}")
     groups = {name: np.asarray(v, dtype=float) for name, v in values_by_group.items()}
     finite = {name: v[np.isfinite(v)] for name, v in groups.items()}
     everything = np.concatenate(list(finite.values()))
@@ -285,4 +290,5 @@ def distribution(
     _dots(ax, [median for median, _ in medians], [y for _, y in medians])
     ax.set_xlabel(f"{xlabel}   (dot: median, line: middle half)")
     title_at_top(figure, title)
+    bars.keep(figure, finite, edges, behind)
     return figure, f"{title}. {xlabel}: {'; '.join(said)}."

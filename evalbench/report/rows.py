@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalbench.core.wording import counted
-from evalbench.draw.html import Html, attribute, case_anchor, escape
+from evalbench.draw.html import Html, case_anchor, escape
 from evalbench.draw.tables import ALL_START, REST_START, behind_a_line, html_table
-from evalbench.draw.verdict import exactly
+from evalbench.draw.verdict import exactly, items_link
 from evalbench.errors import BadInput
 from evalbench.readers import runs
 
@@ -33,7 +33,8 @@ _ALL = re.compile(f"{re.escape(ALL_START)}[^<]*</summary></details>")
 _CASE = re.compile(r'<span data-case="(case-[\w.-]+)">(.*?)</span></td>', re.DOTALL)
 _TITLE = '<p class="eb-doc-title">'
 _END_OF_NAME = re.compile(r"[,:·\s]|$")
-_PICTURE = re.compile(r'(<figure class="eb-figure eb-picture">(?:(?!</figure>).)*)</figure>', re.DOTALL)
+_FIGURE = '<figure class="eb-figure eb-picture"'
+_PICTURE = re.compile(rf'({_FIGURE})(?: data-bars="([^"]*)")?>((?:(?!</figure>).)*)</figure>', re.DOTALL)
 _MOST_GROUPS = 6  # that a picture leads to
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 
@@ -93,21 +94,28 @@ def anchored(page: str, cases: Collection[str] = ()) -> str:
     return _CASE.sub(lambda found: f"{link(found[1], found[2])}</td>", page)
 
 
-def with_items_behind(page: str, groups: Sequence[str], items: str) -> str:
-    """A page on which each picture leads to the items that it shows: of the groups that it names, or else to all.
+def with_items_behind(page: str, groups: Mapping[str, str], items: str) -> str:
+    """A page on which each picture leads to the items that it shows: of the rows and bars that it knows, of the groups that it
+    names, or else to all.
+
+    - ``groups``: The filter of each group.
 
     Examples
     --------
-    >>> with_items_behind('<figure class="eb-figure eb-picture"><text>fern</text></figure>', ["fern", "oak"], "#items")
-    '<figure class="eb-figure eb-picture"><text>fern</text><p class="eb-small eb-behind">items: <a href="#items" data-filter="&quot;fern&quot;">fern</a></p></figure>'
+    >>> with_items_behind('<figure class="eb-figure eb-picture"><text>fern</text></figure>', {"fern": "model=fern"}, "#items")
+    '<figure class="eb-figure eb-picture"><text>fern</text><p class="eb-small eb-behind">items: <a href="#items" data-filter="&quot;fern&quot;" data-where="model=fern">fern</a></p></figure>'
     """
 
     def behind(found: re.Match[str]) -> str:
-        named = [group for group in groups if f">{escape(group)}</text>" in found[0]]
-        links = [f'<a href="{items}" data-filter="{attribute(exactly([name]))}">{escape(name)}</a>' for name in named]
-        if not 0 < len(links) <= _MOST_GROUPS:
-            links = [f'<a href="{items}" data-filter="">all</a>']
-        return f'{found[1]}<p class="eb-small eb-behind">items: {" · ".join(links)}</p></figure>'
+        if found[2]:
+            rows = json.loads(html.unescape(found[2]))
+            links = [items_link(items, name, where, bars=ranges) for name, where, ranges in rows]
+        else:
+            named = [group for group in groups if f">{escape(group)}</text>" in found[0]]
+            links = [items_link(items, name, groups[name], exactly([name])) for name in named]
+            if not 0 < len(links) <= _MOST_GROUPS:
+                links = [items_link(items, "all", "")]
+        return f'{_FIGURE}>{found[3]}<p class="eb-small eb-behind">items: {" · ".join(links)}</p></figure>'
 
     return _PICTURE.sub(behind, page)
 

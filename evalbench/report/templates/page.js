@@ -61,6 +61,22 @@
     if (fold) fold.open = true;
     filter.value = link.dataset.filter;
     filter.dispatchEvent(new Event("input"));
+    link.closest("[popover]")?.hidePopover();
+  });
+
+  // A command is selected by a click; where the browser lets a page copy, it is copied, that of a bar whole.
+  const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+  for (const code of document.querySelectorAll(".eb-items code")) code.addEventListener("click", async () => {
+    const whole = code.parentNode.querySelector(":scope > .eb-view") ? code : code.closest(".eb-items").querySelector(".eb-view");
+    const command = whole === code ? code.textContent
+      : `${whole.textContent.split(" --items ")[0]} --items ${quoted(`${whole.dataset.where} ${code.textContent}`.trim())}`;
+    try {
+      await navigator.clipboard.writeText(command);
+    } catch {
+      return;
+    }
+    code.classList.add("copied");
+    setTimeout(() => code.classList.remove("copied"), 2500);
   });
 
   const folded = [];
