@@ -37,37 +37,52 @@ def keep(
     figure: Figure, values: Mapping[str, npt.NDArray[np.float64]], edges: npt.ArrayLike, rows: Mapping[str, Behind]
 ) -> None:
     """Keep with a picture what is behind its bars, for :func:`of`."""
-    found = [[name, rows[name].where, ranges(values[name], edges, rows[name])] for name in values if name in rows]
+    found = [
+        [name, rows[name].where, rows[name].column, ranges(values[name], edges, rows[name])]
+        for name in values
+        if name in rows
+    ]
     if found:
         _OF[figure] = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
 
 
 def of(figure: Figure) -> str:
-    """Rows of a picture as JSON, each its name, its filter and the ranges of its bars; empty where none is known."""
+    """Rows of a picture as JSON, each its name, its filter, its column and the ranges of its bars; empty where none is known."""
     return _OF.get(figure, "")
 
 
-def ranges(values: npt.ArrayLike, edges: npt.ArrayLike, behind: Behind) -> list[str]:
-    """The filters of the bars that are not empty; they part the values as the bars do, in as few digits as that needs.
+def ranges(values: npt.ArrayLike, edges: npt.ArrayLike, behind: Behind) -> list[tuple[str, str]]:
+    """From and below which value each bar is that is not empty, in as few digits as part the values as the bars do.
 
     - ``values``: As they are drawn; finite.
     - ``edges``: Of the bars, rising; the last bar has its upper edge.
 
+    Returns: Ends as a filter writes them; empty where nothing is beyond.
+
     Examples
     --------
     >>> ranges([0.1, 0.2, 0.9], [0, 1 / 3, 2 / 3, 1], Behind("p"))
-    ['p<0.3', 'p>=0.7']
+    [('', '0.3'), ('0.7', '')]
     """
     known, ends = np.sort(np.asarray(values, dtype=float)), np.asarray(edges, dtype=float)
     places = [*np.searchsorted(known, ends[:-1]).tolist(), int(np.searchsorted(known, ends[-1], side="right"))]
     cuts = [_cut(known, at, edge, behind) for at, edge in zip(places, ends.tolist(), strict=True)]
-    found = []
-    for i, (first, last) in enumerate(itertools.pairwise(places)):
-        if first < last:
-            low = [Term(behind.column, ">=", (cuts[i],))] if first else []
-            high = [Term(behind.column, "<", (cuts[i + 1],))] if last < len(known) else []
-            found.append(in_words([*low, *high] or [Term(behind.column, "!=", ("",))]))
-    return found
+    return [
+        (cuts[i] if first else "", cuts[i + 1] if last < len(known) else "")
+        for i, (first, last) in enumerate(itertools.pairwise(places))
+        if first < last
+    ]
+
+
+def of_bar(column: str, low: str, high: str) -> str:
+    """The filter of a bar.
+
+    Examples
+    --------
+    >>> of_bar("share of x", "0.2", "0.3"), of_bar("p", "", "0.3")
+    ('"share of x">=0.2 "share of x"<0.3', 'p<0.3')
+    """
+    return in_words([Term(column, sign, (end,)) for sign, end in ((">=", low), ("<", high)) if end])
 
 
 def _cut(known: npt.NDArray[np.float64], at: int, edge: float, behind: Behind) -> str:

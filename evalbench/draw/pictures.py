@@ -254,6 +254,11 @@ def distribution(
     everything = np.concatenate(list(finite.values()))
     low, high = domain or ((everything.min(), everything.max()) if everything.size else (0.0, 1.0))
     edges = np.linspace(low, high if high > low else low + 1, bins + 1)
+    # Rounding carries a value over the end of its scale, as 100.00000000000004 of 100: it is in the last bar.
+    near = 1e-9 * (edges[-1] - edges[0])
+    for name, v in finite.items():
+        inside = np.clip(v, edges[0], edges[-1])
+        finite[name] = np.where(np.abs(v - inside) <= near, inside, v)
     missing = {name: len(groups[name]) - len(v) for name, v in finite.items()}
     notes = {
         name: [f"n = {count(len(v))}", *([f"{count(missing[name])} without value"] if missing[name] else [])]

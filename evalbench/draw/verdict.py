@@ -224,13 +224,13 @@ def _items_link(row: Mapping[str, Any], by: Sequence[str], items: str) -> Html:
     return items_link(items, count(int(row.get("n") or 0)), of_group(row, by), exactly(groups) if groups else "")
 
 
-def items_link(items: str, shown: str, where: str, searched: str = "", bars: Sequence[str] = ()) -> Html:
+def items_link(items: str, shown: str, where: str, searched: str = "", bars: Sequence[Any] = ()) -> Html:
     """A link to items, of which a page of a run makes the commands that open them.
 
     - ``items``: Where on the page the items are.
     - ``where``: The filter by which the explorer finds them.
     - ``searched``: What the page's own table of items is searched for; by default for nothing.
-    - ``bars``: Further conditions, each of a part of these items.
+    - ``bars``: A column, and the ranges of its values in which parts of these items are.
 
     Examples
     --------

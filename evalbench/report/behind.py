@@ -6,10 +6,11 @@ import html
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
+from evalbench.draw.bars import of_bar
 from evalbench.draw.html import Html, attribute, escape
 from evalbench.readers.where import Term, in_words, of_group
 
@@ -19,10 +20,13 @@ _LINK = re.compile(r'<a href="#items" data-filter="([^"]*)" data-where="([^"]*)"
 _PLACE = "eb-open-"
 _BUTTON = re.compile(rf'<button class="eb-open" popovertarget="({_PLACE}\d+)">([^<]*)</button>')
 _BOX = re.compile(rf'<div popover class="eb-items" id="({_PLACE}\d+)">(.*?)</div>', re.DOTALL)
-_BAR = re.compile(r"<li><code>([^<]*)</code></li>")
+_BARS = re.compile(r'<ul data-column="([^"]*)">(.*?)</ul>', re.DOTALL)
+_BAR = re.compile(r"<li>(?:from ([^\s<]+))?(?: ?below ([^\s<]+))?</li>")
 
 
-def commands_html(results: Mapping[str, Any], run_id: str) -> Html:
+def commands_html(
+    results: Mapping[str, Any], run_id: str, are_found: Callable[[str], bool] = lambda where: True
+) -> Html:
     """A fold with a command for all items, those of each group, of each light that is set, and those that are not scored.
 
     Examples
@@ -34,17 +38,19 @@ def commands_html(results: Mapping[str, Any], run_id: str) -> Html:
     """
     lines = "".join(
         f'<li><code class="eb-view" data-where="{attribute(where)}">{escape(_command(run_id, where))}</code></li>'
-        for where in list(dict.fromkeys(_filters(results)))[:_MOST]
+        for where in list(dict.fromkeys(filter(are_found, _filters(results))))[:_MOST]
     )
     return Html(
         f"<details><summary>Open these items with their texts, calls and other thresholds</summary><ul>{lines}</ul></details>"
     )
 
 
-def with_commands(page: str, run_id: str) -> str:
+def with_commands(page: str, run_id: str, are_found: Callable[[str], bool] = lambda where: True) -> str:
     """A page on which a link to items opens a box: their command, those of its bars, and the way to them on the page.
 
     A box works without a script, and is there once for all links to the same items.
+
+    - ``are_found``: Whether some item fits a filter; where none does, there is no link.
 
     Examples
     --------
@@ -58,6 +64,8 @@ def with_commands(page: str, run_id: str) -> str:
     boxes: dict[tuple[str, str, str], str] = {}
 
     def button(found: re.Match[str]) -> str:
+        if not are_found(html.unescape(found[2])):
+            return found[4]
         key = (found[1], found[2], found[3] or "")
         place = boxes.setdefault(key, f"{_PLACE}{len(boxes) + 1}")
         return f'<button class="eb-open" popovertarget="{place}">{found[4]}</button>'
@@ -70,15 +78,29 @@ def with_commands(page: str, run_id: str) -> str:
 
 def _box(place: str, run_id: str, searched: str, where: str, bars: str) -> str:
     of = f"Items: {escape(where)}" if where else "All items"
-    parts = "".join(f"<li><code>{escape(one)}</code></li>" for one in json.loads(bars or "[]"))
-    each = f"<p>Of one bar: add its range within the quotes.</p><ul>{parts}</ul>" if parts else ""
+    column, ranges = json.loads(bars or '["", []]')
+    parts = "".join(f"<li>{' '.join(_ends(low, high))}</li>" for low, high in ranges if low or high)
+    each = (
+        f"<p>For one bar add its ends within the quotes: {escape(of_bar(column, 'FROM', 'BELOW'))}</p>"
+        f'<ul data-column="{attribute(of_bar(column, "", "0")[:-2])}">{parts}</ul>'
+        if parts
+        else ""
+    )
+    command = _command(run_id, where, quotes=bool(parts))
     here = (
         f'<p><a href="#items" data-filter="{attribute(searched)}">On this page</a></p>' if searched or not where else ""
     )
     return (
         f'<div popover class="eb-items" id="{place}"><p>{of}</p>'
-        f'<code class="eb-view" data-where="{attribute(where)}">{escape(_command(run_id, where, quotes=bool(parts)))}</code>{each}{here}</div>'
+        f'<code class="eb-view" data-where="{attribute(where)}">{escape(command)}</code>{each}{here}</div>'
     )
+
+
+def _ends(low: str, high: str) -> Iterator[str]:
+    if low:
+        yield f"from {escape(low)}"
+    if high:
+        yield f"below {escape(high)}"
 
 
 def linked(page: str, run: str) -> str:
@@ -103,11 +125,19 @@ def linked(page: str, run: str) -> str:
         if command is None:
             return found[0]
         where = html.unescape(command[1])
-        if not _BAR.search(found[2]):
+        bars = _BARS.search(found[2])
+        if bars is None:
             direct[found[1]] = where
             return ""
-        inner = _BAR.sub(lambda bar: f"<li>{link(f'{where} {html.unescape(bar[1])}'.strip(), bar[1])}</li>", found[2])
-        return f'<div popover class="eb-items" id="{found[1]}">{inner}</div>'
+        column = html.unescape(bars[1])
+
+        def bar(one: re.Match[str]) -> str:
+            ends = " ".join(
+                f"{column}{sign}{html.unescape(end)}" for sign, end in ((">=", one[1]), ("<", one[2])) if end
+            )
+            return f"<li>{link(f'{where} {ends}'.strip(), one[0][4:-5])}</li>"
+
+        return found[0].replace(bars[0], f"<ul>{_BAR.sub(bar, bars[2])}</ul>")
 
     page = _BOX.sub(box, page)
     page = _BUTTON.sub(lambda found: link(direct[found[1]], found[2]) if found[1] in direct else found[0], page)

@@ -131,7 +131,7 @@ def render(folder: Path) -> Path:
     context["headline"] = figures_html(summary, by, items=place, terms="#term-", decides=deciding_row(source.results))
     context["items"] = items.table
     run_id = str(source.run.get("run_id") or folder.name)
-    context["behind"] = commands_html(source.results, run_id)
+    context["behind"] = commands_html(source.results, run_id, items.are_found)
     context["chains"] = chains_html(folder)
     context["contents"] = [part for part in context["contents"] if place or part.id != "items"]
     page = page_html("report.html.jinja", context)
@@ -141,7 +141,7 @@ def render(folder: Path) -> Path:
             str(row[name]): of_group(row, [name]) for name in by for row in summary if row.get(name) not in (None, "")
         }
         page = with_items_behind(page, groups, place)
-    page = with_commands(page, run_id)
+    page = with_commands(page, run_id, items.are_found)
     return runs.write_text(folder / PAGE, anchored(fitted(page), items.names))
 
 

@@ -19,6 +19,7 @@ from evalbench.draw.tables import ALL_START, REST_START, behind_a_line, html_tab
 from evalbench.draw.verdict import exactly, items_link
 from evalbench.errors import BadInput
 from evalbench.readers import runs
+from evalbench.readers.where import parse
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,7 +110,7 @@ def with_items_behind(page: str, groups: Mapping[str, str], items: str) -> str:
     def behind(found: re.Match[str]) -> str:
         if found[2]:
             rows = json.loads(html.unescape(found[2]))
-            links = [items_link(items, name, where, bars=ranges) for name, where, ranges in rows]
+            links = [items_link(items, name, where, bars=[column, ranges]) for name, where, column, ranges in rows]
         else:
             named = [group for group in groups if f">{escape(group)}</text>" in found[0]]
             links = [items_link(items, name, groups[name], exactly([name])) for name in named]
@@ -124,10 +125,23 @@ def with_items_behind(page: str, groups: Mapping[str, str], items: str) -> str:
 
 
 class Items(NamedTuple):
-    """The table of all items, and their names."""
+    """The table of all items, their names, and the groups that they are of: each its columns and values as texts."""
 
     table: Html
     names: frozenset[str]
+    groups: Sequence[Mapping[str, str]] = ()
+
+    def are_found(self, where: str) -> bool:
+        """Whether some item is of the group that a filter asks for: figures may be of groups that no item is of.
+
+        Examples
+        --------
+        >>> items = Items(Html(""), frozenset(), [{"model": "oak"}])
+        >>> items.are_found('model=oak p<0.5'), items.are_found("model=elm"), items.are_found("")
+        (True, False, True)
+        """
+        asked = {term.column: term.values for term in parse(where) if term.operator == "="}
+        return any(all(group[name] in asked[name] for name in group if name in asked) for group in self.groups)
 
 
 def items_of(folder: Path, results: Mapping[str, Any]) -> Items:
@@ -152,11 +166,13 @@ def items_of(folder: Path, results: Mapping[str, Any]) -> Items:
     names = frozenset(items[results["id"]].astype(str)) if results["id"] in items else frozenset()
     if not len(items):
         return Items(Html(""), names)
+    by = [name for name in results["by"] if name in items]
+    groups = items[by].drop_duplicates().astype(str).to_dict("records") if by else [{}]
     # A link to what is within a fold opens it.
     table = Html(f'<div id="items">{html_table(shown, caption=caption, rows=OPEN_ITEMS, file=runs.ITEMS)}</div>')
     if len(items) > OPEN_ITEMS:
         table = behind_a_line(f"{counted(len(items), 'row')}: {', '.join(map(str, shown.columns))}", table)
-    return Items(table, names)
+    return Items(table, names, groups)
 
 
 def _telling(items: pd.DataFrame, keys: Sequence[str]) -> list[str]:
