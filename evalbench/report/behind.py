@@ -38,7 +38,7 @@ def commands_html(
     """
     lines = "".join(
         f'<li><code class="eb-view" data-where="{attribute(where)}">{escape(_command(run_id, where))}</code></li>'
-        for where in list(dict.fromkeys(filter(are_found, _filters(results))))[:_MOST]
+        for where in list(dict.fromkeys(_filters(results, are_found)))[:_MOST]
     )
     return Html(
         f"<details><summary>Open these items with their texts, calls and other thresholds</summary><ul>{lines}</ul></details>"
@@ -144,9 +144,10 @@ def linked(page: str, run: str) -> str:
     return _COMMAND.sub(lambda found: link(html.unescape(found[1]), found[2]), page)
 
 
-def _filters(results: Mapping[str, Any]) -> Iterator[str]:
+def _filters(results: Mapping[str, Any], are_found: Callable[[str], bool]) -> Iterator[str]:
     yield ""
-    rows, by = results["summary"], results["by"]
+    by = results["by"]
+    rows = [row for row in results["summary"] if are_found(of_group(row, by))]
     for row in rows:
         yield of_group(row, by)
     for light in dict.fromkeys(row.get("light") for row in rows):

@@ -1,4 +1,5 @@
 import { ask } from "./ask.js";
+import { turning } from "./compare.js";
 import { cell, el, fill, lamp, visible } from "./dom.js";
 import { PAGE } from "./items.js";
 import { evidence, isDrawn } from "./evidence.js";
@@ -21,10 +22,10 @@ function compared() {
   return state().view === "compare" ? [...document.querySelectorAll("main [data-row]")] : [];
 }
 
-// The item before or after the one on the screen: of a comparison its row, else its place.
+// The item before or after the one on the screen: of a comparison its row, or what turns to the next page, else its place.
 function neighbour(by) {
   const rows = compared();
-  if (rows.length) return rows[rows.findIndex((row) => row.dataset.row === shown) + by] ?? null;
+  if (rows.length) return rows[rows.findIndex((row) => row.dataset.row === shown) + by] ?? turning(by);
   return by < 0 ? near.previous : near.next;
 }
 
@@ -34,6 +35,10 @@ function step(to, by = 0) {
   keys = none;
   if (to instanceof Element) {
     to.click();
+    return;
+  }
+  if (typeof to === "function") {
+    to();
     return;
   }
   shown = String(to);

@@ -4,6 +4,7 @@ import { asText, parse, test } from "./where.js";
 
 const NEEDS = "needs the study itself: evalbench view RUN, where evalbench is installed.";
 const LONGEST = 300;
+const LONGEST_WHOLE = 2000; // letters of a text that a filter may ask for
 const [BINS, MOST_VALUES] = [30, 20];
 const pack = globalThis.evalbenchPack;
 const arrived = new Map(); // name of a part → its content
@@ -210,7 +211,7 @@ async function distribution({ column: name, where = "" }) {
   const sorted = [...counted].sort(([a, [m]], [b, [n]]) => n - m || (a < b ? -1 : 1));
   const [shown, rest] = [sorted.slice(0, MOST_VALUES), sorted.slice(MOST_VALUES)];
   return {
-    kind: "values", values: shown.map(([value]) => shortened(value)), cut: shown.map(([value]) => value.length > LONGEST), counts: shown.map(([, [, k]]) => k), all: shown.map(([, [n]]) => n),
+    kind: "values", values: shown.map(([value]) => shortened(value)), cut: shown.map(([value]) => value.length > LONGEST), whole: shown.map(([value]) => (value.length > LONGEST && value.length <= LONGEST_WHOLE ? value : null)), counts: shown.map(([, [, k]]) => k), all: shown.map(([, [n]]) => n),
     more: rest.reduce((sum, [, [, k]]) => sum + k, 0), more_all: rest.reduce((sum, [, [n]]) => sum + n, 0), ...none,
   };
 }
