@@ -129,7 +129,7 @@ class Items(NamedTuple):
 
     table: Html
     names: frozenset[str]
-    groups: Sequence[Mapping[str, str]] = ()
+    groups: Sequence[Mapping[Any, str]] = ()
 
     def are_found(self, where: str) -> bool:
         """Whether some item is of the group that a filter asks for: figures may be of groups that no item is of.

@@ -411,7 +411,8 @@ def test_values_that_are_long_are_asked_for_by_their_bar(page: Any, folder: Path
             bar = page.locator("figure .bars li", has_text=text[:12])
             expect(bar.locator(".number")).to_have_text(str(n))
             bar.get_by_role("button").click()
-            expect(page.locator(".stands")).to_contain_text(f"{n} of 8 items", timeout=20_000)
+            expect(page.locator("figure .bars li", has_text="short").locator(".number")).to_have_text("0 of 3")
+            expect(bar.locator(".number")).to_have_text(str(n))
             page.goto("about:blank")
     finally:
         server.end()
@@ -437,7 +438,7 @@ def test_ids_of_numbers_are_whole_and_without_separators(page: Any, folder: Path
         )
         assert (fields["id"], fields["part"], fields["exact"]) == ("1234567890123", "10000", "0.333333333333")
         page.keyboard.press("Escape")
-        assert page.locator("tbody tr").first.locator("th, td").all_inner_texts()[:3] == [
+        assert page.locator(".items tbody tr").first.locator("th, td").all_inner_texts()[:3] == [
             "1234567890123",
             "oak",
             "10000",
@@ -451,7 +452,7 @@ def test_what_goes_away_leaves_the_focus_on_the_page(page: Any, served: Served) 
     clear = page.get_by_role("button", name="Clear")
     clear.focus()
     page.keyboard.press("Enter")
-    page.get_by_text("1\u202f600 items").wait_for()
+    page.get_by_text(re.compile("^1\u202f600 items")).wait_for()
     assert page.evaluate("document.activeElement.id") == "main"
 
 
