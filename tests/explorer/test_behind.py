@@ -112,6 +112,7 @@ def test_a_count_on_the_server_is_a_link_into_the_explorer(browser: Any, rendere
     try:
         page.goto(f"{server.address}report?run=confidence%2Frun")
         assert page.locator("button.eb-open").count() == 0
+        page.locator("details:has(> .eb-scroll a[href*='where=model']) > summary").first.click()
         link = page.locator("a[href*='where=model']").filter(visible=True).first
         where = parse_qs(urlsplit(link.get_attribute("href")).fragment)["where"][0]
         link.click()
