@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import regex as re  # Debian's Python 3.11.2 matches possessive groups of its own module wrongly
@@ -29,7 +30,15 @@ _OF = {
     "-": "difference between|difference of|разность|разница между",
     "*": "product of|произведение",
 }
-_OF_ONE = {"half of": "/2", "twice": "*2", "double": "*2", "triple": "*3", "thrice": "*3", "дважды": "*2", "трижды": "*3"}
+_OF_ONE = {
+    "half of": "/2",
+    "twice": "*2",
+    "double": "*2",
+    "triple": "*3",
+    "thrice": "*3",
+    "дважды": "*2",
+    "трижды": "*3",
+}
 _SHARE = "% of|percent of|per cent of|% от|процентов от|процента от|процент от"
 _AND = ("and", "и")
 _CHINESE = {
@@ -47,13 +56,32 @@ def _phrases(table: dict[str, str]) -> list[tuple[tuple[str, ...], str]]:
 
 
 _SIGNS = [*_phrases(_OPERATORS), (("+",), "+"), (("*",), "*"), (("×",), "*"), (("·",), "*")]
-_BEFORE_EQUALS = [(("-",), "-"), (("−",), "-"), (("/",), "/"), (("÷",), "/")]  # before a word 9-5 is a range, 1/2 a part
+_BEFORE_EQUALS = [
+    (("-",), "-"),
+    (("−",), "-"),
+    (("/",), "/"),
+    (("÷",), "/"),
+]  # before a word 9-5 is a range, 1/2 a part
 _EQUALS = _phrases({"=": _IS})
 _SUMS_OF = _phrases(_OF)
 _SHARES = _phrases({"%": _SHARE})
 _ONES = _phrases({sign: words for words, sign in _OF_ONE.items()})
-_NO_UNIT = {word for phrases in (_SIGNS, _BEFORE_EQUALS, _EQUALS) for words, _ in phrases for word in words} | {*_AND, "or", "или"}
-_GOES_ON = {*_NO_UNIT, "%", "percent", "процентов", "dozen", "half"} - {*_AND, "or", "или", "is", "are", "was", "were", "это", "—"}
+_NO_UNIT = {word for phrases in (_SIGNS, _BEFORE_EQUALS, _EQUALS) for words, _ in phrases for word in words} | {
+    *_AND,
+    "or",
+    "или",
+}
+_GOES_ON = {*_NO_UNIT, "%", "percent", "процентов", "dozen", "half"} - {
+    *_AND,
+    "or",
+    "или",
+    "is",
+    "are",
+    "was",
+    "were",
+    "это",
+    "—",
+}
 
 
 class Stated(NamedTuple):
@@ -84,10 +112,8 @@ def stated_sums(line: str) -> Iterator[Stated]:
             place += 1
             continue
         end, expression, result = found
-        try:
+        with suppress(ArithmeticFault):
             yield Stated(" ".join(tokens[place:end]), parse(expression), parse(result))
-        except ArithmeticFault:
-            pass
         place = end
 
 
@@ -126,7 +152,11 @@ def _of_one(tokens: Sequence[str], start: int) -> tuple[int, str] | None:
 
 
 def _share(tokens: Sequence[str], start: int) -> tuple[int, str] | None:
-    if (share := _number(tokens, start)) and (of := _phrase(tokens, share[0], _SHARES)) and (one := _number(tokens, of[0])):
+    if (
+        (share := _number(tokens, start))
+        and (of := _phrase(tokens, share[0], _SHARES))
+        and (one := _number(tokens, of[0]))
+    ):
         return one[0], f"{share[1]} / 100 * {one[1]}"
     return None
 
@@ -173,12 +203,19 @@ def _number(tokens: Sequence[str], start: int) -> tuple[int, str] | None:
 
 def _past_unit(tokens: Sequence[str], place: int) -> int:
     """Behind a unit of one word, where one follows."""
-    if place < len(tokens) and tokens[place].isalpha() and tokens[place] not in _NO_UNIT and not is_number_word(tokens[place]):
+    if (
+        place < len(tokens)
+        and tokens[place].isalpha()
+        and tokens[place] not in _NO_UNIT
+        and not is_number_word(tokens[place])
+    ):
         return place + 1
     return place + 1 if place < len(tokens) and tokens[place] in ("$", "€", "£", "¥", "₽") else place
 
 
-def _phrase(tokens: Sequence[str], place: int, phrases: Sequence[tuple[tuple[str, ...], str]]) -> tuple[int, str] | None:
+def _phrase(
+    tokens: Sequence[str], place: int, phrases: Sequence[tuple[tuple[str, ...], str]]
+) -> tuple[int, str] | None:
     """The end of the phrase at a place, and its sign."""
     for words, sign in phrases:
         if tuple(tokens[place : place + len(words)]) == words:

@@ -19,6 +19,7 @@ LEAST_LETTERS = 4
 WORDS_OF_A_PIECE = 3
 WORDS_OF_A_QUOTE = 4
 MOST_LEFT_OUT = 3
+WHOLE_WITHIN = Fraction(1, 100)
 _EXACT = 1.0
 _TYPES = str.maketrans(
     {"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "−": "-", "\u00a0": " "}
@@ -43,7 +44,8 @@ def faults(
     It has four letters or digits at least, or is the whole passage; ``…`` leaves something out between pieces of three words or
     more, three times at most.  Quotes in the reason that a number in brackets follows are evidence too, and any other of four
     words or more must be somewhere in what was shown.  Every sum of the reason must hold, in signs or in words, but for those
-    in quotes that are there; a result may be rounded to the decimals that it has.
+    in quotes that are there; a result may be rounded to the decimals that it has,
+    to a whole number within one percent.
 
     Parameters
     ----------
@@ -79,10 +81,15 @@ def faults(
     if sources and not any(number in sources for number, _ in said):
         return NOT_FOUND, "it quotes only what is to be judged, and no source"
     everything = (*shown.values(), told)
-    invented = next((text for text in _QUOTED.findall(reason) if _is_long(text) and not _is_anywhere(text, everything)), "")
+    invented = next(
+        (text for text in _QUOTED.findall(reason) if _is_long(text) and not _is_anywhere(text, everything)), ""
+    )
     if invented:
         return NOT_FOUND, f"nothing that was shown says {_short(invented)}"
-    own = _QUOTED.sub(lambda match: " … " if _is_anywhere(match[1], everything) else f" {match[1]} ", reason)
+    own = _QUOTED.sub(
+        lambda match: " … " if any(_end_of(_plain(match[1]), _plain(text)) for text in everything) else f" {match[1]} ",
+        reason,
+    )
     wrong = next(_wrong_sums(own), "")
     return (WRONG_SUM, f"{wrong} does not hold") if wrong else ("", "")
 
@@ -140,7 +147,9 @@ def _cuts(text: str, at: int) -> bool:
 
 def _loses_its_sign(text: str, at: int) -> bool:
     """Whether a number is quoted without the minus before it."""
-    return text[at : at + 1].isdigit() and text[max(0, at - 1) : at] == "-" and not text[max(0, at - 2) : at - 1].isalnum()
+    return (
+        text[at : at + 1].isdigit() and text[max(0, at - 1) : at] == "-" and not text[max(0, at - 2) : at - 1].isalnum()
+    )
 
 
 def _has_no_blanks(character: str) -> bool:
@@ -176,12 +185,16 @@ def _agree(left: Expression, right: Expression) -> bool:
     """Whether two sides are equal, or one is the other rounded to the decimals that it has."""
     away = abs(left.value - right.value)
     return away <= TOLERANCE or any(
-        away <= unit / 2 or (unit < 1 and away < unit and abs(rounded) < abs(exact))
-        for rounded, exact, unit in (
-            (right.value, left.value, _unit(right)),
-            (left.value, right.value, _unit(left)),
-        )
+        away <= min(unit / 2, abs(exact) * WHOLE_WITHIN)
+        if unit >= 1
+        else away <= unit / 2 or _is_cut(exact, rounded, unit)
+        for rounded, exact, unit in ((right.value, left.value, _unit(right)), (left.value, right.value, _unit(left)))
     )
+
+
+def _is_cut(exact: Fraction, rounded: Fraction, unit: Fraction) -> bool:
+    """Whether further decimals were left out: 20 / 3 = 6.66."""
+    return abs(exact - rounded) < unit and abs(rounded) < abs(exact)
 
 
 def _unit(side: Expression) -> Fraction:
@@ -190,11 +203,9 @@ def _unit(side: Expression) -> Fraction:
         return Fraction(0)
     number = side.written[0]
     value, percent = number.value, number.text.count("%")
-    shown = value * 100**percent
     found = re.search(r"[.,](\d+)%*$", number.text)
-    decimals = len(found[1]) if found and shown.denominator > 1 else 0
-    if found and shown.denominator == 1 and "." in number.text:
-        decimals = len(found[1])
+    is_decimal = found and (found[0][0] == "." or (value * 100**percent).denominator > 1)
+    decimals = len(found[1]) if found and is_decimal else 0
     return Fraction(1, 10**decimals * 100**percent)
 
 

@@ -25,11 +25,11 @@ class Agent:
     model : str
         The language model that acts.
     calls : int
-        Replies an item, 1–50; then the verdict is asked for once more.
+        Calls of tools an item, 1–50, several in one reply or not; then the verdict is asked for once more.
     tokens, seconds : int
         Of all calls of an item, in and out; at the bound the verdict is asked for once more.
     corpus : str
-        File or folder of documents to search besides what the item holds; empty for none.
+        File or folder of documents to search besides what the item and the data set hold; empty for none.
     embed : str
         Embedding model that searches beside BM25; empty for BM25 alone.
     web : bool
