@@ -25,9 +25,17 @@ JUDGING = [name for name in studies.names() if {*JUDGES} & studies.study(name).o
 BESIDE: dict[str, dict[str, Any]] = {
     "confidence": {"clusters": "entailment"},
     "needle": {"scorer": "judge"},
-    "text_metrics": {"metrics": ["selfcheck_nli"], "lights": {}},
-    "stability": {"metrics": ["contradiction"]},
+    "text_metrics": {"metrics": ["context_contradiction"], "lights": {}, "prompt": ""},
+    "stability": {"metric": "context_contradiction", "augmentations": ["butter_finger"]},
 }
+
+
+def given(name: str) -> dict[str, Any]:
+    """The sample, with passages that a judge of contradiction needs."""
+    found = dict(tables(name))
+    return (
+        found | {"items": found["items"].assign(context=found["items"]["reference"])} if name == "stability" else found
+    )
 
 
 def options(name: str, judge: str, folder: Path) -> dict[str, Any]:
@@ -57,7 +65,7 @@ def test_a_faulty_one_is_refused_in_one_message_and_nothing_is_asked(
     name: str, fault: str, fake: FakeEndpoint, tmp_path: Path
 ) -> None:
     with pytest.raises(BadInput) as refused:
-        evaluated(name, tables(name), **options(name, fault.format(model=fake.model), tmp_path))
+        evaluated(name, given(name), **options(name, fault.format(model=fake.model), tmp_path))
     assert "judge" in str(refused.value)
     assert not fake.asked
 
@@ -66,7 +74,7 @@ def test_a_faulty_one_is_refused_in_one_message_and_nothing_is_asked(
 @pytest.mark.parametrize("name", some_studies(JUDGING))
 def test_a_dry_run_with_one_sends_nothing_and_counts_its_steps(name: str, fake: FakeEndpoint, tmp_path: Path) -> None:
     with dry.noting("long") as noted:
-        evaluated(name, tables(name), **options(name, f"agent:{fake.model}", tmp_path) | BESIDE.get(name, {}))
+        evaluated(name, given(name), **options(name, f"agent:{fake.model}", tmp_path) | BESIDE.get(name, {}))
     assert not fake.asked
     assert sum(found.to_send for found in noted.rounds) > 0, name
 
@@ -81,7 +89,7 @@ def test_it_is_asked_and_what_it_does_not_prove_is_unscored(name: str, fake: Fak
         "verdict": {"reason": "so", "label": next(iter(SUPPORT.labels)), "mark": 1, "passages": []},
     }
     chosen = options(name, f"agent:{fake.model}", tmp_path) | BESIDE.get(name, {})
-    result = evaluated(name, tables(name), **chosen)
+    result = evaluated(name, given(name), **chosen)
     assert fake.asked, name
     assert all("verdict" in json.dumps(body["tools"]) for body in fake.asked if "tools" in body)
     assert {"step", "parent", "result"} <= set(result.tables["calls"].columns)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from evalbench import core, kit
+from evalbench import core, draw, kit
 from evalbench.studies.judge_audit import inputs
 
 
@@ -43,20 +43,21 @@ def looked_up(result: core.Result) -> pd.DataFrame | None:
         return None
     show: kit.cases.Show = {
         **({"criterion": inputs.CRITERION} if (rows[inputs.CRITERION] != "").any() else {}),
-        "looks things up": "judge",
-        "beside": "other",
-        "answers": lambda row: f"{row['answers']:,}" + (f", {row['of']}: {row['kind']}" if row["of"] != "all" else ""),
+        "judges": lambda row: f"{row['other']} → {row['judge']}",
+        "answers": lambda row: "all" if row["of"] == "all" else f"{row['of']}: {row['kind']}",
+        "n": "answers",
         "made right": "better",
         "made wrong": "worse",
-        "right, share": lambda row: f"{_figure(row['right_other'])} → {_figure(row['right'])}",
-        "difference": lambda row: _more(row, "right_more"),
-        "of Cohen's kappa": lambda row: _more(row, "kappa_more"),
-        "seconds an answer": lambda row: _each(row, "seconds"),
-        "cost an answer": lambda row: _each(row, "cost"),
+        "share that is right": lambda row: _both(
+            _figure(row["right_other"]), _figure(row["right"]), _more(row, "right_more")
+        ),
+        "Cohen's kappa": lambda row: _more(row, "kappa_more"),
+        "seconds": lambda row: _both(_small(row["seconds_other"]), _small(row["seconds"])),
+        "cost": lambda row: _both(_small(row["cost_other"]), _small(row["cost"])),
     }
     unknown = [
         heading
-        for heading, name in (("seconds an answer", "seconds"), ("cost an answer", "cost"))
+        for heading, name in (("seconds", "seconds"), ("cost", "cost"))
         if rows[[name, f"{name}_other"]].isna().all(axis=None)
     ]
     return kit.cases.shown(rows, {heading: cell for heading, cell in show.items() if heading not in unknown})
@@ -68,12 +69,14 @@ def _more(row: Mapping[Any, Any], name: str) -> str:
     if value != value:
         return "–"
     known = low == low and high == high
-    return " ".join(filter(None, core.wording.difference_parts(value, *((low, high) if known else (None, None)))))
+    said = " ".join(filter(None, core.wording.difference_parts(value, *((low, high) if known else (None, None)))))
+    return said.replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def _each(row: Mapping[Any, Any], name: str) -> str:
-    """What the plain judge takes, then the one that looks things up."""
-    return f"{_small(row[f'{name}_other'])} → {_small(row[name])}"
+def _both(other: str, own: str, more: str = "") -> draw.Html:
+    """What the other judge has, then the one that looks things up, on one line; below it the difference."""
+    line = draw.escape(f"{other} → {own}".replace(" ", "\N{NO-BREAK SPACE}"))
+    return draw.Html(f'{line}<br><span class="eb-small">{draw.escape(more)}</span>' if more else line)
 
 
 def _figure(value: float) -> str:
