@@ -48,35 +48,38 @@ def looked_up(result: core.Result) -> pd.DataFrame | None:
         "n": "answers",
         "made right": "better",
         "made wrong": "worse",
-        "share that is right": lambda row: _both(
-            _figure(row["right_other"]), _figure(row["right"]), _more(row, "right_more")
+        "share that is right": lambda row: _lines(
+            f"{_figure(row['right_other'])} → {_figure(row['right'])}", " ".join(_more(row, "right_more")).strip()
         ),
-        "Cohen's kappa": lambda row: _more(row, "kappa_more"),
-        "seconds": lambda row: _both(_small(row["seconds_other"]), _small(row["seconds"])),
-        "cost": lambda row: _both(_small(row["cost_other"]), _small(row["cost"])),
+        "Cohen's kappa": lambda row: _lines(*_more(row, "kappa_more")),
+        "an answer takes": lambda row: _lines(*_takes(row)),
     }
-    unknown = [
-        heading
-        for heading, name in (("seconds", "seconds"), ("cost", "cost"))
-        if rows[[name, f"{name}_other"]].isna().all(axis=None)
+    return kit.cases.shown(rows, show)
+
+
+def _takes(row: Mapping[Any, Any]) -> tuple[str, str]:
+    """Seconds and cost of an answer, as far as they are known."""
+    said = [
+        before + f"{_small(row[f'{name}_other'])} → {_small(row[name])}" + after
+        for name, before, after in (("seconds", "", " s"), ("cost", "cost ", ""))
+        if row[name] == row[name] or row[f"{name}_other"] == row[f"{name}_other"]
     ]
-    return kit.cases.shown(rows, {heading: cell for heading, cell in show.items() if heading not in unknown})
+    return (said[0], " ".join(said[1:])) if said else ("–", "")
 
 
-def _more(row: Mapping[Any, Any], name: str) -> str:
-    """A difference with its sign and interval; a dash where there is none."""
+def _more(row: Mapping[Any, Any], name: str) -> tuple[str, str]:
+    """A difference with its sign, and its interval; a dash where there is none."""
     value, low, high = (row[c] for c in (name, f"{name}_low", f"{name}_high"))
     if value != value:
-        return "–"
+        return "–", ""
     known = low == low and high == high
-    said = " ".join(filter(None, core.wording.difference_parts(value, *((low, high) if known else (None, None)))))
-    return said.replace(" ", "\N{NO-BREAK SPACE}")
+    return core.wording.difference_parts(value, *((low, high) if known else (None, None)))
 
 
-def _both(other: str, own: str, more: str = "") -> draw.Html:
-    """What the other judge has, then the one that looks things up, on one line; below it the difference."""
-    line = draw.escape(f"{other} → {own}".replace(" ", "\N{NO-BREAK SPACE}"))
-    return draw.Html(f'{line}<br><span class="eb-small">{draw.escape(more)}</span>' if more else line)
+def _lines(line: str, more: str = "") -> draw.Html:
+    """A line that is not broken, and a small one below it."""
+    first = draw.escape(line.replace(" ", "\N{NO-BREAK SPACE}"))
+    return draw.Html(f'{first}<br><span class="eb-small">{draw.escape(more)}</span>' if more else first)
 
 
 def _figure(value: float) -> str:
