@@ -19,6 +19,7 @@ LEAST_LETTERS = 4
 WORDS_OF_A_PIECE = 3
 WORDS_OF_A_QUOTE = 4
 MOST_LEFT_OUT = 3
+MOST_PLACES = 1000
 WHOLE_WITHIN = Fraction(1, 100)
 _EXACT = 1.0
 _TYPES = str.maketrans(
@@ -125,13 +126,23 @@ def is_in(quote: str, text: str) -> bool:
 
 def _end_of(part: str, text: str) -> int:
     """Where a piece that cuts no word and no number ends in a text; 0 where it is not there."""
-    begin = 0
-    while (found := locate(part, text[begin:], _EXACT)) is not None:
-        start, end = begin + found.start, begin + found.end
-        if not _cuts(text, start) and not _cuts(text, end) and not _loses_its_sign(text, start):
-            return end
-        begin = start + 1
+    if not part:
+        return 0
+    start = text.find(part)
+    if start < 0:
+        found = locate(part, text, _EXACT)
+        return found.end if found and _is_whole(text, found.start, found.end) else 0
+    for _ in range(MOST_PLACES):
+        if _is_whole(text, start, start + len(part)):
+            return start + len(part)
+        start = text.find(part, start + 1)
+        if start < 0:
+            break
     return 0
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    return not _cuts(text, start) and not _cuts(text, end) and not _loses_its_sign(text, start)
 
 
 def _cuts(text: str, at: int) -> bool:

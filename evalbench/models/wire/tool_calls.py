@@ -139,7 +139,11 @@ def called(message: Mapping[str, Any]) -> str:
         functions = [{"name": one.get("name"), "arguments": one.get("input")} for one in blocks]
     else:
         functions = [message.get("function_call")]
-    found = [(one["name"], _arguments(one.get("arguments"))) for one in functions if _is_named(one)]
+    found = [
+        (one["name"], _arguments(one.get("arguments")))
+        for one in functions
+        if isinstance(one, dict) and isinstance(one.get("name"), str)
+    ]
     return calls_text(found[:MOST_CALLS]) if found else ""
 
 
@@ -162,10 +166,6 @@ def content_text(content: Any) -> str | None:
         raise ValueError("it is no text")
     texts = [one["text"] for one in content if isinstance(one, dict) and isinstance(one.get("text"), str)]
     return "".join(texts) if texts else None
-
-
-def _is_named(function: Any) -> bool:
-    return isinstance(function, dict) and isinstance(function.get("name"), str)
 
 
 def _arguments(given: Any) -> Any:
