@@ -125,7 +125,7 @@ def name_faults(name: str) -> list[str]:
         faults.append(" ".join(str(error).replace("\n", " ").split()).replace(":  ", ": "))
     behind = model_behind(name)
     if behind and not is_model_name(behind):
-        faults.append(f"{name}: {behind!r} is no language model; only one can look things up")
+        faults.append(f"{name}: {behind!r} is not a language model, and only one can look things up")
     elif behind:
         try:
             model(behind)

@@ -163,7 +163,7 @@ def content_text(content: Any) -> str | None:
     if isinstance(content, str | None):
         return content
     if not isinstance(content, list):
-        raise ValueError("it is no text")
+        raise ValueError("it is not a text")
     texts = [one["text"] for one in content if isinstance(one, dict) and isinstance(one.get("text"), str)]
     return "".join(texts) if texts else None
 
