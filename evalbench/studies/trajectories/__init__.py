@@ -126,7 +126,7 @@ def evaluate(
         some={
             name: tables.named(frame, names, given.repeated)
             for name, frame in {
-                "calls": followed.calls.drop(columns=["value", "key"]),
+                "calls": followed.calls.drop(columns="key"),
                 "missed": followed.missed.assign(arguments=followed.missed["arguments"].map(inputs.in_words)),
                 "turning_points": method.with_followed(tables.parted(followed), names, given.repeated),
                 "contradictions": tables.contradictions_of(followed),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import errors, kit, readers
+from evalbench import core, errors, kit, readers
 from evalbench.readers import Column, Table
 
 FAULTS = ("agent", "environment", "user", "grader")
@@ -240,30 +240,68 @@ def given(data: readers.Dataset) -> Given:
     repeated = readers.schema.TRIAL in data["steps"]
     steps = steps.assign(**{c: "" for c in _OPTIONAL if c not in steps})
     steps = steps.assign(**{c: np.nan for c in ("seconds", "tokens", "cost", "mark") if c not in steps})
-    marked = steps[[*RUN, "mark"]]
+    of_run, first = _numbered(steps)
+    named = [steps[list(RUN)].iloc[first], *([_named(outcomes)[list(RUN)]] if outcomes is not None else [])]
+    runs = pd.concat(named).drop_duplicates().sort_values(list(RUN), ignore_index=True)
+    runs = runs.assign(run=np.arange(len(runs)))
+    own = named[0].merge(runs, on=list(RUN), how="left")["run"].to_numpy()[of_run]
+    marked = steps.loc[steps["mark"].notna(), [*RUN, "mark"]]
     if outcomes is not None:
         marked = pd.concat([_named(outcomes)[[*RUN, "mark"]], marked], ignore_index=True)
-    named = [steps[list(RUN)], *([_named(outcomes)[list(RUN)]] if outcomes is not None else [])]
-    runs = pd.concat(named).drop_duplicates().sort_values(list(RUN), ignore_index=True)
     marks = marked.dropna(subset="mark").drop_duplicates()
     if (twice := marks.duplicated(list(RUN))).any():
         raise errors.BadInput(
             f"{twice.sum()} trajectories have one mark in steps and another in outcomes, such as {tuple(marks.loc[twice, list(RUN)].iloc[0])}"
         )
-    runs = runs.merge(marks, on=list(RUN), how="left").assign(run=lambda frame: np.arange(len(frame)))
+    runs = runs.merge(marks, on=list(RUN), how="left")
     faults = _named(outcomes)[[*RUN, "fault"]] if outcomes is not None and "fault" in outcomes else None
     runs = (
         runs.assign(fault="") if faults is None else runs.merge(faults, on=list(RUN), how="left").fillna({"fault": ""})
     )
     runs = _with_tasks(runs, data.get("tasks"))
-    steps = steps.merge(runs[[*RUN, "run"]], on=list(RUN), how="left")
-    steps = steps.sort_values(["run", "step"], ignore_index=True)
+    steps = _in_order(steps.assign(run=own).reset_index(drop=True))
     tasks = data.get("tasks")
     known = frozenset() if tasks is None else frozenset(tasks["id"].astype(str))
     required, blames = (None if own is None else _named(own) for own in (data.get("requirements"), data.get("blames")))
     if blames is not None:
         blames = blames.assign(**{c: "" for c in ("agent", "kind", "annotator", "judge") if c not in blames})
     return Given(steps, runs, _expected(runs, tasks), repeated, known, required, blames)
+
+
+def _numbered(steps: pd.DataFrame) -> tuple[core.Ints, core.Ints]:
+    """Which trajectory each step is of, by numbers from 0, and the first row of each."""
+    codes = np.zeros(len(steps), dtype=np.int64)
+    for column in RUN:
+        own, known = pd.factorize(steps[column])
+        codes = pd.factorize(codes * max(len(known), 1) + own)[0].astype(np.int64)
+    return codes, np.unique(codes, return_index=True)[1]
+
+
+def _in_order(steps: pd.DataFrame) -> pd.DataFrame:
+    """Steps by trajectory and number; these very columns, which may be large, where they are in order."""
+    run, step = steps["run"].to_numpy(), steps["step"].to_numpy()
+    ahead = np.diff(run)
+    if ((ahead > 0) | ((ahead == 0) & (np.diff(step) >= 0))).all():
+        return steps
+    return steps.take(np.lexsort((step, run))).reset_index(drop=True)
+
+
+PART = 50_000
+
+
+def parts(found: Given, most: int = PART) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+    """Steps and expected calls of so many steps and more at a time, of whole tasks: what is kept of each is less than these."""
+    steps, expected = found.steps, found.expected
+    firsts = np.flatnonzero(~found.runs["id"].duplicated().to_numpy())  # runs are sorted by task
+    step_ends = np.append(np.searchsorted(steps["run"].to_numpy(), firsts[1:]), len(steps))
+    call_ends = np.append(np.searchsorted(expected["run"].to_numpy(), firsts[1:]), len(expected))
+    at = of = 0
+    for end, until in zip(step_ends.tolist(), call_ends.tolist(), strict=True):
+        if end - at >= most or end == len(steps) and until == len(expected):
+            yield steps.iloc[at:end].reset_index(drop=True), expected.iloc[of:until].reset_index(drop=True)
+            at, of = end, until
+            if end == len(steps) and until == len(expected):
+                return
 
 
 def _named(frame: pd.DataFrame) -> pd.DataFrame:

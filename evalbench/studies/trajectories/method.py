@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from evalbench import core, kit, readers
@@ -18,9 +19,9 @@ STEPS = ["run", "step", "kind", "role", "name", "arguments", "text", "error"]
 
 def shown_steps(given: Given, followed: items.Followed) -> pd.DataFrame:
     """Every step, a call with what it is."""
-    looks = followed.calls[["run", "step", "look"]]
-    steps = given.steps[STEPS].merge(looks, on=["run", "step"], how="left")
-    return steps.assign(look=steps["look"].fillna(""))
+    looks = np.full(len(given.steps), "", dtype=object)
+    looks[(given.steps["kind"] == "call").to_numpy()] = followed.calls["look"].to_numpy()
+    return given.steps[STEPS].assign(look=pd.Series(looks, dtype="str"))
 
 
 def with_followed(turns: pd.DataFrame, names: pd.DataFrame, repeated: bool) -> pd.DataFrame:
