@@ -6,6 +6,7 @@ import functools
 import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 import regex as re
@@ -57,13 +58,15 @@ class Ground:
     """
 
     def __init__(self) -> None:
+        self._texts: list[str] = []
         self._read: dict[Any, set[Any]] = {part: set() for part in _PARTS}
         self._waiting: dict[Any, list[tuple[str, int]]] = {part: [] for part in _PARTS}
+        self._taken = dict.fromkeys(_PARTS, 0)
 
     def add(self, text: str) -> None:
         """Take a text as said; it is read when a claim may be in it."""
-        for waiting in self._waiting.values() if text else ():
-            waiting.append((text[:LONGEST], 0))
+        if text:
+            self._texts.append(text)
 
     def holds(self, claim: Claim) -> bool:
         """Whether a claim was said before, in whatever way it was written."""
@@ -84,7 +87,9 @@ class Ground:
         if not read.isdisjoint(wanted):
             return True
         left = []
-        for text, passed in self._waiting[part]:
+        new = ((text[:LONGEST], 0) for text in self._texts[self._taken[part] :])
+        self._taken[part] = len(self._texts)
+        for text, passed in chain(self._waiting[part], new):
             if passed >= _PASSED or may(text):
                 read |= part(text)
             else:

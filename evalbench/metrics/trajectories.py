@@ -97,7 +97,8 @@ def call_key(name: str, arguments: Mapping[str, Any], ignore: Collection[str] = 
     True
     """
     kept = {k: v for k, v in arguments.items() if k not in ignore} if ignore else arguments
-    return f"{name}\0{_AS_KEY(_by_value(kept))}"
+    plain = all(type(v) in _PLAIN and type(k) is str for k, v in kept.items())
+    return f"{name}\0{_AS_KEY(kept if plain else _by_value(kept))}"
 
 
 _AS_KEY = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode

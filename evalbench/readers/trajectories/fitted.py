@@ -26,19 +26,26 @@ def fitted_tables(read: Trajectories, schema: Mapping[str, Table]) -> dict[str, 
         steps = steps.assign(error=_errors(steps))
     every = {"steps": steps, "tasks": read.tasks, "outcomes": outcomes if "mark" in outcomes else outcomes.iloc[:0]}
     return {
-        name: _named(frame).set_axis(range(1, len(frame) + 1))
+        name: _without_nulls(_named(frame)).set_axis(range(1, len(frame) + 1))
         for name, frame in every.items()
         if name in schema and len(frame)
     }
 
 
-def _errors(steps: pd.DataFrame) -> list[str]:
-    said = steps["text"] if "text" in steps else [None] * len(steps)
-    return [
-        (clipped(text) if isinstance(text, str) and text.strip() else "failed") if failed == 1 else ""
-        for failed, text in zip(steps["error"], said, strict=True)
-    ]
+def _errors(steps: pd.DataFrame) -> pd.Series:
+    import pandas as pd
+
+    failed = steps["error"] == 1
+    said = steps.loc[failed, "text"] if "text" in steps else [None] * int(failed.sum())
+    words = [clipped(text) if isinstance(text, str) and text.strip() else "failed" for text in said]
+    out = pd.Series("", steps.index, dtype="str")
+    out[failed] = words
+    return out
 
 
 def _named(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(model=frame["model"].where(frame["model"] != "", UNNAMED)) if "model" in frame else frame
+
+
+def _without_nulls(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(**{name: frame[name].fillna("") for name in frame if frame[name].dtype == "str"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -202,8 +202,19 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     out = dict(frames)
     for name in [name for name in ("steps", "outcomes") if name in frames]:
         cells = {"mark": mark_of, "arguments": _as_json, "error": error_of}
-        out[name] = out[name].assign(**{c: out[name][c].map(own) for c, own in cells.items() if c in out[name]})
+        out[name] = out[name].assign(**{c: _mapped(out[name][c], own) for c, own in cells.items() if c in out[name]})
     return out
+
+
+def _mapped(cells: pd.Series, own: Callable[[Any], Any]) -> pd.Series:
+    """Cells of which each becomes another; of texts each different one is looked at once."""
+    if not isinstance(cells.dtype, pd.StringDtype):
+        return cells.map(own)
+    if own is _as_json:
+        return cells
+    codes, known = pd.factorize(cells, use_na_sentinel=False)
+    made = pd.Series([own(one) for one in known.tolist()], dtype=None if len(known) else object)
+    return made.take(codes).set_axis(cells.index)
 
 
 def _as_json(cell: Any) -> Any:
@@ -335,6 +346,12 @@ def _expected(runs: pd.DataFrame, tasks: pd.DataFrame | None) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["id", "place", "name", "arguments"])
     found = runs[["id", "run"]].merge(frame, on="id").sort_values(["run", "place"], ignore_index=True)
     return found.drop(columns="id")
+
+
+def among(cells: pd.Series, words: Container[str]) -> core.Bools:
+    """Which texts are one of these words, but for case and blanks at their ends."""
+    codes, known = pd.factorize(cells)
+    return np.array([*(str(one).strip().casefold() in words for one in known), False], dtype=bool)[codes]
 
 
 def in_words(arguments: Mapping[str, Any] | str) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 from evalbench import core, kit
 from evalbench.metrics import trajectories as metrics
 from evalbench.readers.schema import TRIAL
-from evalbench.studies.trajectories.inputs import ENDED, RUN, Given
+from evalbench.studies.trajectories.inputs import ENDED, RUN, Given, among
 
 NO_MARK = "no-value"
 MARK, CALLS, REQUIREMENTS = "mark", "calls", "requirements"
@@ -129,7 +129,7 @@ def _detour(runs: pd.DataFrame) -> core.Floats:
 def _stopped(found: Given, success: core.Floats, read: core.Bools) -> core.Floats:
     """Whether a limit or an error of the environment ended a trajectory without success; NaN where nothing says so."""
     steps, n = found.steps, len(found.runs)
-    noted = (steps["kind"] == "note") & steps["name"].str.strip().str.casefold().isin(ENDED)
+    noted = (steps["kind"] == "note") & among(steps["name"], ENDED)
     told = np.bincount(steps.loc[noted, "run"], minlength=n) > 0
     most = found.runs["max_steps"].to_numpy(dtype=float)
     with np.errstate(invalid="ignore"):

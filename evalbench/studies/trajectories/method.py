@@ -12,7 +12,7 @@ from evalbench import core, kit, readers
 from evalbench.metrics.trajectories import LONGEST_CYCLE, TURNS
 from evalbench.readers.schema import TRIAL
 from evalbench.studies.trajectories import items
-from evalbench.studies.trajectories.inputs import AGENTS, Given
+from evalbench.studies.trajectories.inputs import AGENTS, Given, among
 
 STEPS = ["run", "step", "kind", "role", "name", "arguments", "text", "error"]
 
@@ -55,7 +55,7 @@ def notes(given: Given, followed: items.Followed, found: pd.DataFrame, options: 
     unreadable = followed.calls["unreadable"]
     if lost := int((unreadable != "").sum()):
         yield f"Calls whose arguments cannot be read: {lost} of {len(unreadable)}; they match no expected call."
-    silent = ~given.steps.loc[given.steps["kind"] == "message", "role"].str.strip().str.casefold().isin(AGENTS)
+    silent = ~among(given.steps.loc[given.steps["kind"] == "message", "role"], AGENTS)
     if len(silent) and silent.all():
         yield f"No message has a role of an agent ({', '.join(sorted(AGENTS))}), so that claims without ground are not looked for."
     if repeats := int(followed.calls["repeated"].sum()):
