@@ -50,9 +50,7 @@ def _of_part(
         metrics.call_key(name, {"": text} if own.fault else own.value, () if own.fault else ignore)
         for name, text, own in zip(calls["name"], calls["arguments"], parsed, strict=True)
     ]
-    wanted_keys = [
-        metrics.call_key(n, a, ignore) for n, a in zip(expected["name"], expected["arguments"], strict=True)
-    ]
+    wanted_keys = [metrics.call_key(n, a, ignore) for n, a in zip(expected["name"], expected["arguments"], strict=True)]
     codes = pd.factorize(np.array([*keys, *wanted_keys], dtype=object))[0].astype(np.int64)
     run, failed = calls["run"].to_numpy(), (calls["error"] != "").to_numpy()
     calls = calls.assign(

@@ -308,7 +308,7 @@ def parts(found: Given, most: int = PART) -> Iterator[tuple[pd.DataFrame, pd.Dat
     call_ends = np.append(np.searchsorted(expected["run"].to_numpy(), firsts[1:]), len(expected))
     at = of = 0
     for end, until in zip(step_ends.tolist(), call_ends.tolist(), strict=True):
-        if end - at >= most or end == len(steps) and until == len(expected):
+        if end - at >= most or (end == len(steps) and until == len(expected)):
             yield steps.iloc[at:end].reset_index(drop=True), expected.iloc[of:until].reset_index(drop=True)
             at, of = end, until
             if end == len(steps) and until == len(expected):

@@ -73,9 +73,7 @@ def parted(found: Followed) -> pd.DataFrame:
             mine, *theirs = (keys[ends[one] : ends[one + 1]] for one in (run, *candidates))
             at, of = metrics.parting(mine, theirs)
             followed = candidates[of]
-            here, there = (
-                ends[one] + at if at < ends[one + 1] - ends[one] else _NOWHERE for one in (run, followed)
-            )
+            here, there = (ends[one] + at if at < ends[one + 1] - ends[one] else _NOWHERE for one in (run, followed))
             turns.append(_Turn(run, at, here, there, followed))
     return pd.DataFrame(_said(turns, calls), columns=PARTED)
 
