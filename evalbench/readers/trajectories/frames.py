@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from evalbench.core.arrays import Ints
 from evalbench.readers.tools.safe import finite
 from evalbench.readers.trajectories.known import stream_trajectories
 from evalbench.readers.trajectories.shape import Source, Step, Trajectory
@@ -19,7 +22,7 @@ ALWAYS = ("id", "step", "kind")
 _TEXTS = ("text", "arguments")
 """Columns of which an empty cell says something."""
 _NUMBERS = ("error", "seconds", "tokens", "cost")
-_PIECE = 50_000
+_PIECE = 20_000
 TASK = ("question", "reference", "expected", "policy")
 
 
@@ -46,7 +49,7 @@ class Trajectories:
     notes: tuple[str, ...] = ()
 
 
-def read_trajectories(path: str | Path, model: str = "") -> Trajectories:
+def read_trajectories(path: str | Path, model: str = "", *, in_order: bool = False) -> Trajectories:
     """All trajectories of a file, of any form that :func:`~evalbench.readers.trajectories.recognised` knows.
 
     Parameters
@@ -54,6 +57,8 @@ def read_trajectories(path: str | Path, model: str = "") -> Trajectories:
     path : str or Path
     model : str, optional
         The name of the model, where the file has none.
+    in_order : bool
+        Whether the steps are by the names of their trajectories, instead of as the file has them.
 
     Raises
     ------
@@ -73,15 +78,16 @@ def read_trajectories(path: str | Path, model: str = "") -> Trajectories:
     """
     path = Path(path).expanduser()
     source = Source(path)
-    return tables_of(stream_trajectories(path, model, source), source)
+    return tables_of(stream_trajectories(path, model, source), source, in_order)
 
 
-def tables_of(trajectories: Iterable[Trajectory], source: Source) -> Trajectories:
+def tables_of(trajectories: Iterable[Trajectory], source: Source, in_order: bool = False) -> Trajectories:
     """Trajectories as tables; see :class:`Trajectories`."""
     pieces: list[pa.Table] = []
     rows: list[tuple[Any, ...]] = []
     tasks: dict[str, dict[str, Any]] = {}
     outcomes: list[tuple[Any, ...]] = []
+    lengths: list[int] = []
     for made in trajectories:
         key = made.id, made.model, made.trial
         rows += ((*key, i, *step) for i, step in enumerate(made.steps))
@@ -90,8 +96,12 @@ def tables_of(trajectories: Iterable[Trajectory], source: Source) -> Trajectorie
             rows = []
         told_of(tasks, made)
         outcomes.append((made.id, made.model, made.trial, made.mark, made.ended))
+        lengths.append(len(made.steps))
     pieces.append(_piece(rows))
-    return Trajectories(_steps(pieces, outcomes), _tasks(tasks), _outcomes(outcomes), source.form, tuple(source.notes))
+    order = _order(outcomes, lengths) if in_order else None
+    return Trajectories(
+        _steps(pieces, outcomes, order), _tasks(tasks), _outcomes(outcomes), source.form, tuple(source.notes)
+    )
 
 
 def _piece(rows: list[tuple[Any, ...]]) -> pa.Table:
@@ -119,16 +129,35 @@ def told_of(tasks: dict[str, dict[str, Any]], made: Trajectory) -> None:
             task[key] = getattr(made, key)
 
 
-def _steps(pieces: list[pa.Table], outcomes: list[tuple[Any, ...]]) -> pd.DataFrame:
+def _order(outcomes: list[tuple[Any, ...]], lengths: list[int]) -> Ints:
+    """The places of all steps by the names of their trajectories."""
+    ends = np.cumsum(lengths, dtype=np.int64)
+    own = [
+        np.arange(ends[i] - lengths[i], ends[i]) for i in sorted(range(len(outcomes)), key=lambda i: outcomes[i][:3])
+    ]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *own])
+
+
+def _steps(pieces: list[pa.Table], outcomes: list[tuple[Any, ...]], order: Ints | None) -> pd.DataFrame:
+    """The frame of all pieces, which are taken apart column by column: twice as much would not always fit."""
+    import pandas as pd
     import pyarrow as pa
 
     whole = pa.concat_tables(pieces)
+    pieces.clear()
     kept = [
         name
         for name in whole.column_names
         if name in ALWAYS or (_repeated(outcomes) if name == "trial" else _says(name, whole[name]))
     ]
-    return whole.select(kept).to_pandas(split_blocks=True, self_destruct=True)
+    columns = dict(zip(kept, whole.select(kept).columns, strict=True))
+    del whole
+    frames = []
+    for name in kept:
+        own = columns.pop(name)
+        frames.append(pa.table({name: own if order is None else own.take(pa.array(order))}).to_pandas())
+        del own
+    return pd.concat(frames, axis=1)
 
 
 def _says(name: str, cells: pa.ChunkedArray) -> bool:

@@ -10,7 +10,7 @@ import pandas as pd
 from evalbench import core, kit
 from evalbench.metrics import trajectories as metrics
 from evalbench.readers.schema import TRIAL
-from evalbench.studies.trajectories.inputs import ENDED, RUN, Given, among
+from evalbench.studies.trajectories.inputs import ENDED, RUN, Given, among, parts
 
 NO_MARK = "no-value"
 MARK, CALLS, REQUIREMENTS = "mark", "calls", "requirements"
@@ -163,14 +163,18 @@ def most_trials(rows: pd.DataFrame | None) -> int:
 
 def equal_trials(found: Given) -> int:
     """How many trajectories are, step by step, the same as another trial of their task and model."""
-    steps = found.steps
-    if not len(steps):
+    if TRIAL not in found.runs:
         return 0
+    sums = [_fingerprints(steps) for steps, _ in parts(found) if len(steps)]
+    own = found.runs.assign(_hash=found.runs["run"].map(pd.concat(sums)) if sums else np.nan)
+    return int(own.dropna(subset="_hash").duplicated(["id", "model", "_hash"], keep=False).sum())
+
+
+def _fingerprints(steps: pd.DataFrame) -> pd.Series:
+    """A hash of all steps of each trajectory."""
     texts = steps[["kind", "role", "name", "arguments", "text", "error"]]
     each = pd.util.hash_pandas_object(texts, index=False).to_numpy()
     place = steps.groupby("run").cumcount().to_numpy()
     mixed = pd.util.hash_array(each ^ (place.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)))
     with np.errstate(over="ignore"):
-        sums = pd.Series(mixed).groupby(steps["run"].to_numpy()).sum()
-    own = found.runs.assign(_hash=found.runs["run"].map(sums))
-    return int(own.dropna(subset="_hash").duplicated(["id", "model", "_hash"], keep=False).sum()) if TRIAL in own else 0
+        return pd.Series(mixed).groupby(steps["run"].to_numpy()).sum()
