@@ -6,6 +6,7 @@ import functools
 import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
@@ -74,12 +75,10 @@ class Ground:
         if claim.kind == "number":
             wanted = frozenset[Fraction]().union(*(n.readings() for n in find_numbers(claim.text)))
             digits = tuple(map(_significant, wanted))
-            return self._has(_numbers, wanted, lambda text: _may_number(text, digits))
-        if claim.kind == "id" and self._has(_tokens, {folded}, lambda text: folded in _folded(text)):
+            return self._has(_numbers, wanted, partial(_may_number, digits))
+        if claim.kind == "id" and self._has(_tokens, {folded}, partial(_contains, folded)):
             return True
-        return all(
-            self._has(_words, {word}, lambda text, word=word: word in _folded(text)) for word in _WORD.findall(folded)
-        )
+        return all(self._has(_words, {word}, partial(_contains, word)) for word in _WORD.findall(folded))
 
     def _has(self, part: Any, wanted: Collection[Any], may: Callable[[str], bool]) -> bool:
         """Whether a number, token or word is in what was said; texts that cannot hold it are left unread, but not for ever."""
@@ -187,7 +186,11 @@ def _significant(value: Fraction) -> str:
     return str(abs(value.numerator) * scale // value.denominator).strip("0")
 
 
-def _may_number(text: str, digits: Sequence[str]) -> bool:
+def _contains(part: str, text: str) -> bool:
+    return part in _folded(text)
+
+
+def _may_number(digits: Sequence[str], text: str) -> bool:
     """Whether a text may hold a number of these digits: it need not be read where it does not."""
     plain = _digits(text)
     return not plain or any(own in plain for own in digits)

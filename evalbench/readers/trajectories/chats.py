@@ -7,6 +7,7 @@ from typing import Any
 
 from evalbench.readers.tools.safe import mapping, sequence
 from evalbench.readers.trajectories.about import about_of, ended_of
+from evalbench.readers.trajectories.listed_tools import tools_in
 from evalbench.readers.trajectories.looks import Look, sole_list
 from evalbench.readers.trajectories.messages import (
     ROLE,
@@ -164,7 +165,8 @@ def _chained(records: list[tuple[int, dict[str, Any]]], source: Source) -> Itera
         last = mapping(records[-1][1].get("incomplete_details")).get("reason")
         about["ended"] = f"limit: {last}" if isinstance(last, str) else about.get("ended", "")
         about["question"] = about.get("question") or question_of(steps)
-        yield Trajectory(**{**about, "steps": steps, "policy": policy or None, "row": row})
+        tools = tools_in((record for _, record in records), steps)
+        yield Trajectory(**{**about, "steps": steps, "policy": policy or None, "tools": tools, "row": row})
     except Malformed as error:
         source.fault(row, error)
 
@@ -214,6 +216,8 @@ def of_record(record: Any, row: int, source: Source) -> Trajectory:
     about["policy"] = about["policy"] or instruction_of(steps)
     about["question"] = about["question"] or question_of(steps)
     about["ended"] = about["ended"] or ended_of(_finish(record))
+    asked = [mapping(record.get(key)) for key in ("request", "body", "metadata", "config")]
+    about["tools"] = tools_in((record, *asked, mapping(asked[3].get("config"))), steps)
     return Trajectory(**{**about, "steps": steps, "row": row})
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from evalbench.readers.nameless import UNNAMED
 from evalbench.readers.schema import Table
 from evalbench.readers.tools.shapes import clipped
@@ -24,7 +26,12 @@ def fitted_tables(read: Trajectories, schema: Mapping[str, Table]) -> dict[str, 
     column = schema["steps"].column("error")
     if column is not None and column.type == "text" and "error" in steps:
         steps = steps.assign(error=_errors(steps))
-    every = {"steps": steps, "tasks": read.tasks, "outcomes": outcomes if "mark" in outcomes else outcomes.iloc[:0]}
+    every = {
+        "steps": steps,
+        "tasks": read.tasks,
+        "tools": read.tools,
+        "outcomes": outcomes if "mark" in outcomes else outcomes.iloc[:0],
+    }
     return {
         name: _without_nulls(_named(frame)).set_axis(range(1, len(frame) + 1))
         for name, frame in every.items()
@@ -35,12 +42,11 @@ def fitted_tables(read: Trajectories, schema: Mapping[str, Table]) -> dict[str, 
 def _errors(steps: pd.DataFrame) -> pd.Series:
     import pandas as pd
 
-    failed = steps["error"] == 1
-    said = steps.loc[failed, "text"] if "text" in steps else [None] * int(failed.sum())
-    words = [clipped(text) if isinstance(text, str) and text.strip() else "failed" for text in said]
-    out = pd.Series("", steps.index, dtype="str")
-    out[failed] = words
-    return out
+    failed = np.flatnonzero(steps["error"].to_numpy() == 1)
+    said = steps["text"].iloc[failed] if "text" in steps else [None] * len(failed)
+    out = np.full(len(steps), "", dtype=object)
+    out[failed] = [clipped(text) if isinstance(text, str) and text.strip() else "failed" for text in said]
+    return pd.Series(out, steps.index, dtype="str")
 
 
 def _named(frame: pd.DataFrame) -> pd.DataFrame:
@@ -48,4 +54,4 @@ def _named(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _without_nulls(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.assign(**{name: frame[name].fillna("") for name in frame if frame[name].dtype == "str"})
+    return frame.assign(**{str(name): frame[name].fillna("") for name in frame if frame[name].dtype == "str"})

@@ -15,6 +15,7 @@ from evalbench.core.wording import counted, listed
 from evalbench.errors import BadInput
 from evalbench.readers.trajectories.frames import TASK, told_of
 from evalbench.readers.trajectories.known import sha256_of_runs, stream_trajectories
+from evalbench.readers.trajectories.listed_tools import Listed
 from evalbench.readers.trajectories.shape import KINDS, Source, Trajectory
 
 CARD = "README.md"
@@ -35,6 +36,8 @@ class Counts:
     total: float = 0.0
     ended: int = 0
     notes: tuple[str, ...] = ()
+    listed: Listed = field(default_factory=Listed)
+    tools: list[dict[str, str | None]] = field(default_factory=list)
 
     def add(self, made: Trajectory) -> None:
         self.trials += 1
@@ -46,6 +49,7 @@ class Counts:
             self.marked += 1
             self.total += made.mark
         told_of(self.tasks, made)
+        self.listed.add(made)
 
     def lines(self) -> Iterator[str]:
         """What was understood, line by line."""
@@ -62,6 +66,8 @@ class Counts:
         wanted = sum(task["expected"] is not None for task in self.tasks.values())
         if wanted:
             yield f"  tasks with expected calls: {wanted}"
+        if self.tools:
+            yield f"  tools listed: {len(self.tools)}, {sum(tool['parameters'] is not None for tool in self.tools)} with a schema"
         for note in self.notes:
             yield f"  note: {note}"
 
@@ -86,6 +92,8 @@ def write(path: Path, to: Path | None, model: str = "") -> Counts:
             counts = _counted(path, model, steps, outcomes)
         tasks = ({"id": name, **task} for name, task in counts.tasks.items())
         (stage / "tasks.jsonl").write_text("".join(map(_line, tasks)), encoding="utf-8")
+        if counts.tools:
+            (stage / "tools.jsonl").write_text("".join(map(_line, counts.tools)), encoding="utf-8")
         if not counts.marked and not counts.ended:
             (stage / "outcomes.jsonl").unlink()
         (stage / CARD).write_text(_card(to.name, path, counts), encoding="utf-8")
@@ -109,6 +117,7 @@ def _counted(path: Path, model: str, steps: TextIO | None = None, outcomes: Text
             outcomes.write(
                 json.dumps(_there({**key, "ended": made.ended}) | {"mark": made.mark}, ensure_ascii=False) + "\n"
             )
+    counts.tools = counts.listed.rows(source)
     counts.form, counts.notes = source.form, tuple(source.notes)
     return counts
 

@@ -12,6 +12,7 @@ import numpy as np
 from evalbench.core.arrays import Ints
 from evalbench.readers.tools.safe import finite
 from evalbench.readers.trajectories.known import stream_trajectories
+from evalbench.readers.trajectories.listed_tools import Listed
 from evalbench.readers.trajectories.shape import Source, Step, Trajectory
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class Trajectories:
     - ``outcomes``: One row a trial: ``id``, ``model``, ``trial``, ``mark`` (0 to 1, NaN: unscored), ``ended`` (why it ended before
       the agent was done).  It has no rows where the file says neither.
       A limit or an error is the last step, too: a note with the name ``limit`` or ``environment``.
+    - ``tools``: One row a tool: ``name``, ``parameters`` (JSON Schema as text, or None); no rows where the file lists none.
     - ``form``: The name of the file's form.
     - ``notes``: Sentences on how it was read.
     """
@@ -45,6 +47,7 @@ class Trajectories:
     steps: pd.DataFrame
     tasks: pd.DataFrame
     outcomes: pd.DataFrame
+    tools: pd.DataFrame
     form: str
     notes: tuple[str, ...] = ()
 
@@ -88,6 +91,7 @@ def tables_of(trajectories: Iterable[Trajectory], source: Source, in_order: bool
     tasks: dict[str, dict[str, Any]] = {}
     outcomes: list[tuple[Any, ...]] = []
     lengths: list[int] = []
+    listed = Listed()
     for made in trajectories:
         key = made.id, made.model, made.trial
         rows += ((*key, i, *step) for i, step in enumerate(made.steps))
@@ -97,11 +101,11 @@ def tables_of(trajectories: Iterable[Trajectory], source: Source, in_order: bool
         told_of(tasks, made)
         outcomes.append((made.id, made.model, made.trial, made.mark, made.ended))
         lengths.append(len(made.steps))
+        listed.add(made)
     pieces.append(_piece(rows))
     order = _order(outcomes, lengths) if in_order else None
-    return Trajectories(
-        _steps(pieces, outcomes, order), _tasks(tasks), _outcomes(outcomes), source.form, tuple(source.notes)
-    )
+    tables = _steps(pieces, outcomes, order), _tasks(tasks), _outcomes(outcomes), listed.frame(source)
+    return Trajectories(*tables, source.form, tuple(source.notes))
 
 
 def _piece(rows: list[tuple[Any, ...]]) -> pa.Table:
@@ -152,12 +156,13 @@ def _steps(pieces: list[pa.Table], outcomes: list[tuple[Any, ...]], order: Ints 
     ]
     columns = dict(zip(kept, whole.select(kept).columns, strict=True))
     del whole
-    frames = []
+    frames: list[pd.DataFrame] = []
     for name in kept:
         own = columns.pop(name)
         frames.append(pa.table({name: own if order is None else own.take(pa.array(order))}).to_pandas())
         del own
-    return pd.concat(frames, axis=1)
+    whole_frame: pd.DataFrame = pd.concat(frames, axis=1)
+    return whole_frame
 
 
 def _says(name: str, cells: pa.ChunkedArray) -> bool:

@@ -11,6 +11,7 @@ from rapidfuzz import fuzz
 
 from evalbench import core
 from evalbench.metrics import trajectories as metrics
+from evalbench.studies.trajectories import schemas
 from evalbench.studies.trajectories.inputs import Given, in_words, parts
 
 RIGHT, WRONG, EXTRA, AGAIN, MADE = "right", "wrong arguments", "extra", "repeat", "made"
@@ -26,7 +27,8 @@ def calls_of(found: Given, ignore: Sequence[str], similarity: float) -> tuple[pd
     Returns
     -------
     calls : DataFrame
-        ``run``, ``at`` (its number in the trajectory, from 1), ``step``, ``name``, ``arguments``, ``unreadable``, ``result``, ``error``,
+        ``run``, ``at`` (its number in the trajectory, from 1), ``step``, ``name``, ``arguments``, ``unreadable``, ``schema`` and ``misfit``
+        (see :func:`~evalbench.studies.trajectories.schemas.held`), ``result``, ``error``,
         ``matched``, ``named`` (right by name), ``forbidden``, ``failed``, ``recovered``, ``repeated``, ``same_result``, ``cycle``, ``look``,
         ``expected`` (of one with wrong arguments), and the ``key`` that equal calls share.
     missed : DataFrame
@@ -34,7 +36,7 @@ def calls_of(found: Given, ignore: Sequence[str], similarity: float) -> tuple[pd
     """
     made, lacking, known = [], [], 0
     for steps, expected in parts(found):
-        calls, missed = _of_part(found.runs, steps, expected, ignore, similarity)
+        calls, missed = _of_part(found, steps, expected, ignore, similarity)
         made.append(calls.assign(key=calls["key"] + known))
         lacking.append(missed)
         known += int(calls["key"].max() + 1) if len(calls) else 0
@@ -42,9 +44,9 @@ def calls_of(found: Given, ignore: Sequence[str], similarity: float) -> tuple[pd
 
 
 def _of_part(
-    runs: pd.DataFrame, steps: pd.DataFrame, expected: pd.DataFrame, ignore: Sequence[str], similarity: float
+    found: Given, steps: pd.DataFrame, expected: pd.DataFrame, ignore: Sequence[str], similarity: float
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    calls = _with_results(steps)
+    calls, runs = _with_results(steps), found.runs
     parsed = [metrics.arguments_of(text) for text in calls["arguments"]]
     keys = [
         metrics.call_key(name, {"": text} if own.fault else own.value, () if own.fault else ignore)
@@ -59,7 +61,9 @@ def _of_part(
         failed=failed,
     )
     values = [own.value for own in parsed]
-    calls, missed = _matched(calls, values, expected.assign(key=codes[len(calls) :]), similarity, ignore)
+    calls, missed = _matched(
+        schemas.held(calls, values, found.tools), values, expected.assign(key=codes[len(calls) :]), similarity, ignore
+    )
     knows, banned = runs["knows_expected"].to_numpy()[run], _banned(runs, run, calls["name"])
     again = metrics.repeated(run, calls["key"])
     result = pd.factorize(calls["result"])[0].astype(np.int64)

@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, errors, kit, readers
+from evalbench.metrics.tool_schemas import Check, schema_check
 from evalbench.readers import Column, Table
+from evalbench.readers.trajectories import SCHEMAS, tool_of
 
 FAULTS = ("agent", "environment", "user", "grader")
 KINDS = ("message", "call", "result", "handover", "note")
@@ -77,6 +79,15 @@ SCHEMA: Mapping[str, Table] = {
         required=False,
         help="one row per task",
     ),
+    "tools": Table(
+        (
+            Column("name", "id", role="none", help="a tool; one that is called and not listed does not exist"),
+            _own("parameters", "json", "the JSON Schema of its arguments; null: not known"),
+        ),
+        unique=("name",),
+        required=False,
+        help="one row per tool that the agents have",
+    ),
     "outcomes": Table(
         (
             Column("id", "id", help="the task"),
@@ -130,6 +141,7 @@ class Given(NamedTuple):
     - ``repeated``: Whether the tables name trials.
     - ``tasks_known``: The ids of the table of tasks.
     - ``requirements``, ``blames``: These tables with all names of trajectories, if they are there.
+    - ``tools``: What the schema of each tool makes of arguments, None of one without a schema; None where no tools are listed.
     """
 
     steps: pd.DataFrame
@@ -139,11 +151,13 @@ class Given(NamedTuple):
     tasks_known: frozenset[str]
     requirements: pd.DataFrame | None = None
     blames: pd.DataFrame | None = None
+    tools: Mapping[str, Check | None] | None = None
 
 
 def check(data: readers.Dataset) -> None:
-    """Refuse calls without a name, faulty lists of calls, several marks of a trajectory, needs that are no names, and outcomes that belong to no trajectory; all at once."""
+    """Refuse calls without a name, faulty lists of calls and schemas, several marks of a trajectory, needs that are no names, and outcomes that belong to no trajectory; all at once."""
     faults = [*_step_faults(data["steps"]), *_task_faults(data.get("tasks")), *_mark_faults(data), *_need_faults(data)]
+    faults += _tools_of(data.get("tools"))[1]
     if faults:
         raise errors.BadInput.listing(f"{data.label}: trajectories:", faults)
 
@@ -152,7 +166,7 @@ def _step_faults(steps: pd.DataFrame) -> Iterator[str]:
     calls = steps["kind"] == "call"
     names = steps["name"] if "name" in steps else pd.Series("", steps.index)
     if nameless := steps.index[calls & (names.str.strip() == "")].tolist():
-        yield f"steps, name: {len(nameless)} calls have no name, {_rows(nameless)}"
+        yield f"steps, name: {core.counted(len(nameless), 'call')} without a name, {_rows(nameless)}"
 
 
 def _task_faults(tasks: pd.DataFrame | None) -> Iterator[str]:
@@ -181,7 +195,8 @@ def _mark_faults(data: readers.Dataset) -> Iterator[str]:
         given = steps[steps["mark"].notna()]
         several = given.groupby(keys)["mark"].nunique()
         if (several > 1).any():
-            yield f"steps, mark: {(several > 1).sum()} trajectories have several, such as {several.index[several > 1][0]!r:.80}"
+            many = core.counted(int((several > 1).sum()), "trajectory", "trajectories")
+            yield f"steps, mark: {many} with several, such as {several.index[several > 1][0]!r:.80}"
 
 
 def _need_faults(data: readers.Dataset) -> Iterator[str]:
@@ -192,18 +207,42 @@ def _need_faults(data: readers.Dataset) -> Iterator[str]:
             yield f"requirements, needs of {task}: not a list of names"
 
 
+def _tools_of(tools: pd.DataFrame | None) -> tuple[dict[str, Check | None], list[str]]:
+    """The checks of tools, and what is wrong with their schemas."""
+    checks: dict[str, Check | None] = {}
+    faults = []
+    schemas = [] if tools is None else tools["parameters"] if "parameters" in tools else [None] * len(tools)
+    for name, schema in zip([] if tools is None else tools["name"].astype(str), schemas, strict=True):
+        try:
+            checks[name] = None if schema is None else schema_check(schema)
+        except errors.BadInput as error:
+            faults.append(f"tools, parameters of {name:.80}: no JSON Schema that can be used: {error}")
+    return checks, faults
+
+
 def _rows(rows: Sequence[int]) -> str:
     more = "" if len(rows) <= 5 else f" and {len(rows) - 5} more"
-    return f"rows {', '.join(str(i + 1) for i in rows[:5])}{more}"
+    return f"{'row' if len(rows) == 1 else 'rows'} {', '.join(str(i + 1) for i in rows[:5])}{more}"
 
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Marks in words (yes, failed, true) as 1 and 0; arguments that are objects as their JSON; errors that are yes or no as a word or nothing."""
+    """Marks in words (yes, failed, true) as 1 and 0; arguments that are objects as their JSON; errors that are yes or no as a word or nothing; tools as a provider lists them."""
     out = dict(frames)
+    if "tools" in out:
+        out["tools"] = _listed_tools(out["tools"])
     for name in [name for name in ("steps", "outcomes") if name in frames]:
         cells = {"mark": mark_of, "arguments": _as_json, "error": error_of}
         out[name] = out[name].assign(**{c: _mapped(out[name][c], own) for c, own in cells.items() if c in out[name]})
     return out
+
+
+def _listed_tools(tools: pd.DataFrame) -> pd.DataFrame:
+    """Tools in the form that OpenAI or Anthropic has for them, as name and parameters."""
+    if "function" in tools and "name" not in tools:
+        inner = [tool_of(cell) for cell in tools["function"]]
+        return pd.DataFrame(inner, columns=["name", "parameters"], index=tools.index, dtype=object)
+    other = next((name for name in SCHEMAS if name in tools), None)
+    return tools.rename(columns={other: "parameters"}) if other and "parameters" not in tools else tools
 
 
 def _mapped(cells: pd.Series, own: Callable[[Any], Any]) -> pd.Series:
@@ -262,7 +301,7 @@ def given(data: readers.Dataset) -> Given:
     marks = marked.dropna(subset="mark").drop_duplicates()
     if (twice := marks.duplicated(list(RUN))).any():
         raise errors.BadInput(
-            f"{twice.sum()} trajectories have one mark in steps and another in outcomes, such as {tuple(marks.loc[twice, list(RUN)].iloc[0])}"
+            f"{core.counted(int(twice.sum()), 'trajectory', 'trajectories')} with one mark in steps and another in outcomes, such as {tuple(marks.loc[twice, list(RUN)].iloc[0])}"
         )
     runs = runs.merge(marks, on=list(RUN), how="left")
     faults = _named(outcomes)[[*RUN, "fault"]] if outcomes is not None and "fault" in outcomes else None
@@ -276,7 +315,8 @@ def given(data: readers.Dataset) -> Given:
     required, blames = (None if own is None else _named(own) for own in (data.get("requirements"), data.get("blames")))
     if blames is not None:
         blames = blames.assign(**{c: "" for c in ("agent", "kind", "annotator", "judge") if c not in blames})
-    return Given(steps, runs, _expected(runs, tasks), repeated, known, required, blames)
+    checks = None if data.get("tools") is None else _tools_of(data["tools"])[0]
+    return Given(steps, runs, _expected(runs, tasks), repeated, known, required, blames, checks)
 
 
 def _numbered(steps: pd.DataFrame) -> tuple[core.Ints, core.Ints]:

@@ -10,6 +10,7 @@ import pandas as pd
 from evalbench import core, kit
 from evalbench.metrics import trajectories as metrics
 from evalbench.readers.schema import TRIAL
+from evalbench.studies.trajectories import schemas
 from evalbench.studies.trajectories.inputs import ENDED, RUN, Given, among, parts
 
 NO_MARK = "no-value"
@@ -54,6 +55,9 @@ def rows_of(
         own = frame if which is None else frame[which]
         return np.where(read, np.bincount(own["run"].astype(int), minlength=n), np.nan)
 
+    def count_of_tools(which: Any) -> core.Floats:
+        return count(calls, which) if found.tools is not None else np.full(n, np.nan)
+
     made, expected = count(calls), np.bincount(found.expected["run"].astype(int), minlength=n).astype(float)
     tp, named = count(calls, calls["matched"]), count(calls, calls["named"])
     banned = runs["forbidden"].map(lambda names: isinstance(names, list)).to_numpy(dtype=bool) & read
@@ -69,6 +73,9 @@ def rows_of(
         forbidden=np.where(banned, count(calls, calls["forbidden"]) > 0, np.nan),
         n_calls=made,
         n_unreadable=count(calls, calls["unreadable"] != ""),
+        n_held=count_of_tools(calls["schema"] == schemas.HELD),
+        n_misfit=count_of_tools(calls["misfit"] != ""),
+        n_unknown=count_of_tools(calls["schema"] == schemas.UNKNOWN),
         n_failed=count(calls, calls["failed"]),
         n_recovered=count(calls, calls["recovered"]),
         n_repeats=count(calls, calls["repeated"]),

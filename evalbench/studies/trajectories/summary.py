@@ -19,6 +19,8 @@ _UNKNOWN = "no task says which calls are expected"
 _NO_SUCCESS = "no trajectory reached the goal"
 _NOT_REQUIRED = "no trajectory has requirements that are all judged"
 _NO_CALL = "no call was made"
+_NO_SCHEMA = "no call is of a tool whose schema is given"
+_NO_TOOLS = "no call was made, or no table lists the tools"
 
 
 def all_measures(k: int) -> tuple[core.Measure, ...]:
@@ -54,6 +56,10 @@ def all_measures(k: int) -> tuple[core.Measure, ...]:
             undefined="no task forbids a tool", worst=None,
         ),
         _ratio("n_unreadable", "n_calls", "unreadable_arguments", "calls with unreadable arguments", higher_is_better=False),
+        _ratio(
+            "n_misfit", "n_held", "misfit_calls", "calls that do not fit their tool's schema", higher_is_better=False, undefined=_NO_SCHEMA
+        ),
+        _ratio("n_unknown", "n_calls", "unknown_calls", "calls of unknown tools", higher_is_better=False, undefined=_NO_TOOLS),
         _ratio("n_failed", "n_calls", "failed_calls", "calls that fail", higher_is_better=False),
         _ratio("n_recovered", "n_failed", "recovered_errors", "failed calls made good", undefined="no call failed"),
         _ratio("n_repeats", "n_calls", "repeated_calls", "calls that repeat an earlier one", higher_is_better=False),

@@ -10,6 +10,7 @@ import pandas as pd
 
 from evalbench.metrics import trajectories as metrics
 from evalbench.readers.schema import TRIAL
+from evalbench.studies.trajectories import schemas
 from evalbench.studies.trajectories.inputs import Given, in_words
 from evalbench.studies.trajectories.items import Followed
 
@@ -44,18 +45,29 @@ def tools_of(found: Followed, given: Given) -> pd.DataFrame:
         "wrong_arguments": calls[calls["named"] & ~calls["matched"]],
         "extra": calls[~calls["named"] & calls["known"]],
         "forbidden": calls[calls["forbidden"]],
+        "misfits": calls[calls["misfit"] != ""],
+        "unknown": calls[calls["schema"] == schemas.UNKNOWN],
         "errors": calls[calls["failed"]],
         "recovered": calls[calls["recovered"]],
         "repeats": calls[calls["repeated"]],
         "expected": expected,
         "missed": missed,
     }
+    if given.tools is None:
+        counted = {name: frame for name, frame in counted.items() if name not in ("misfits", "unknown")}
     table = pd.DataFrame({name: frame.groupby(keys).size() for name, frame in counted.items()}).fillna(0).astype(int)
     return (
         table.rename_axis(keys)
         .reset_index()
         .sort_values(["model", "calls", "name"], ascending=[True, False, True], ignore_index=True)
     )
+
+
+def misfits(calls: pd.DataFrame) -> pd.DataFrame:
+    """The calls that do not fit the schema of their tool, and those of unknown tools, with ``why``."""
+    odd = calls[(calls["misfit"] != "") | (calls["schema"] == schemas.UNKNOWN)]
+    why = odd["misfit"].where(odd["misfit"] != "", odd["schema"])
+    return odd[["run", "step", "name", "arguments"]].assign(why=why).reset_index(drop=True)
 
 
 def parted(found: Followed) -> pd.DataFrame:
