@@ -133,7 +133,7 @@ def _pattern(validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[
     from jsonschema import ValidationError
 
     if isinstance(value, str) and not _compiled(pattern).search(value, timeout=_SECONDS):
-        yield ValidationError(f"{value!r} does not match {pattern!r}")
+        yield ValidationError(f"{_clipped(value, 60)!r} does not match {pattern!r}")
 
 
 def _pattern_properties(validator: Any, patterns: Mapping[str, Any], value: Any, schema: Any) -> Iterator[Any]:
@@ -158,5 +158,5 @@ def _unique(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[An
         yield ValidationError("entries repeat")
 
 
-def _clipped(text: str) -> str:
-    return text if len(text) <= _CLIPPED else text[: _CLIPPED - 1] + "…"
+def _clipped(text: str, size: int = _CLIPPED) -> str:
+    return text if len(text) <= size else text[: size - 1] + "…"
