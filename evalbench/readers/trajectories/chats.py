@@ -26,6 +26,7 @@ from evalbench.readers.trajectories.shape import (
     Trajectory,
     first_of,
     name_of,
+    named_calls,
     time_of,
     word_of,
 )
@@ -34,7 +35,7 @@ NAMES = ("openai-messages", "openai-responses", "anthropic-messages")
 FILES = (
     "a list of messages, or a record or line with messages for each trial, of OpenAI's chat, Responses API or Anthropic"
 )
-KEYS = ("messages", "traj", "trajectory", "conversation", "conversations", "history", "transcript", "chat", "items")
+KEYS = ("messages", "traj", "trajectory", "conversation", "conversations", "history", "transcript", "chat", "items", "contents")
 _GROUPS = ("trajectory_id", "conversation_id", "session_id", "thread_id", "trace_id", "task_id", "run_id")
 _BLOCKS = ("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use")
 
@@ -160,6 +161,7 @@ def _chained(records: list[tuple[int, dict[str, Any]]], source: Source) -> Itera
     try:
         for _, record in records:
             steps += response_steps(record, source)
+        steps = named_calls(steps)
         about = about_of({k: v for k, v in first.items() if k not in ("output", "input", "instructions")}, source)
         policy = text_of_content(first.get("instructions")) or instruction_of(steps)
         last = mapping(records[-1][1].get("incomplete_details")).get("reason")
