@@ -35,7 +35,18 @@ NAMES = ("openai-messages", "openai-responses", "anthropic-messages")
 FILES = (
     "a list of messages, or a record or line with messages for each trial, of OpenAI's chat, Responses API or Anthropic"
 )
-KEYS = ("messages", "traj", "trajectory", "conversation", "conversations", "history", "transcript", "chat", "items", "contents")
+KEYS = (
+    "messages",
+    "traj",
+    "trajectory",
+    "conversation",
+    "conversations",
+    "history",
+    "transcript",
+    "chat",
+    "items",
+    "contents",
+)
 _GROUPS = ("trajectory_id", "conversation_id", "session_id", "thread_id", "trace_id", "task_id", "run_id")
 _BLOCKS = ("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use")
 

@@ -54,4 +54,6 @@ def _named(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _without_nulls(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.assign(**{str(name): frame[name].fillna("") for name in frame if frame[name].dtype == "str"})
+    return frame.assign(
+        **{str(name): frame[name].fillna("") for name in frame if frame[name].dtype == "str" and frame[name].hasnans}
+    )

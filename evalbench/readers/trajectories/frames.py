@@ -146,6 +146,7 @@ def _steps(pieces: list[pa.Table], outcomes: list[tuple[Any, ...]], order: Ints 
     """The frame of all pieces, which are taken apart column by column: twice as much would not always fit."""
     import pandas as pd
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     whole = pa.concat_tables(pieces)
     pieces.clear()
@@ -159,7 +160,9 @@ def _steps(pieces: list[pa.Table], outcomes: list[tuple[Any, ...]], order: Ints 
     frames: list[pd.DataFrame] = []
     for name in kept:
         own = columns.pop(name)
-        frames.append(pa.table({name: own if order is None else own.take(pa.array(order))}).to_pandas())
+        if order is not None:
+            own = (own if name in ("step", *_NUMBERS) else pc.fill_null(own, "")).take(pa.array(order))
+        frames.append(pa.table({name: own}).to_pandas())
         del own
     whole_frame: pd.DataFrame = pd.concat(frames, axis=1)
     return whole_frame

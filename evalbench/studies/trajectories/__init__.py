@@ -122,7 +122,7 @@ def evaluate(
         data,
         options,
         found,
-        tables={"steps": tables.named(method.shown_steps(given, followed), names, given.repeated)},
+        tables={"steps": method.shown_steps(given, followed)},
         some={
             name: tables.named(frame, names, given.repeated)
             for name, frame in {

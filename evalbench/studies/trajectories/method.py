@@ -12,16 +12,17 @@ from evalbench import core, kit, readers
 from evalbench.metrics.trajectories import LONGEST_CYCLE, TURNS
 from evalbench.readers.schema import TRIAL
 from evalbench.studies.trajectories import items, schemas
-from evalbench.studies.trajectories.inputs import AGENTS, Given, among
+from evalbench.studies.trajectories.inputs import AGENTS, RUN, Given, among
 
-STEPS = ["run", "step", "kind", "role", "name", "arguments", "text", "error"]
+STEPS = ["step", "kind", "role", "name", "arguments", "text", "error"]
 
 
 def shown_steps(given: Given, followed: items.Followed) -> pd.DataFrame:
-    """Every step, a call with what it is."""
+    """Every step with the names of its trajectory, a call with what it is."""
     looks = np.full(len(given.steps), "", dtype=object)
     looks[(given.steps["kind"] == "call").to_numpy()] = followed.calls["look"].to_numpy()
-    return given.steps[STEPS].assign(look=pd.Series(looks, dtype="str"))
+    names = [key for key in RUN if given.repeated or key != TRIAL]
+    return given.steps[[*names, *STEPS]].assign(look=pd.Series(looks, dtype="str"))
 
 
 def with_followed(turns: pd.DataFrame, names: pd.DataFrame, repeated: bool) -> pd.DataFrame:
