@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from evalbench.core.wording import counted, listed
-from evalbench.errors import BadInput
+from evalbench.readers.tools.staged import staged
 from evalbench.readers.trajectories.frames import TASK, told_of
 from evalbench.readers.trajectories.known import sha256_of_runs, stream_trajectories
 from evalbench.readers.trajectories.listed_tools import Listed
@@ -80,11 +78,7 @@ def write(path: Path, to: Path | None, model: str = "") -> Counts:
     """
     if to is None:
         return _counted(path, model)
-    if to.exists() and (not to.is_dir() or any(to.iterdir())):
-        raise BadInput(f"{to} is not empty: name a new folder")
-    to.parent.mkdir(parents=True, exist_ok=True)
-    stage = Path(tempfile.mkdtemp(prefix=".evalbench-", dir=to.parent))
-    try:
+    with staged(to) as stage:
         with (
             (stage / "steps.jsonl").open("w", encoding="utf-8") as steps,
             (stage / "outcomes.jsonl").open("w", encoding="utf-8") as outcomes,
@@ -97,12 +91,6 @@ def write(path: Path, to: Path | None, model: str = "") -> Counts:
         if not counts.marked and not counts.ended:
             (stage / "outcomes.jsonl").unlink()
         (stage / CARD).write_text(_card(to.name, path, counts), encoding="utf-8")
-        stage.chmod(0o755)
-        if to.exists():
-            to.rmdir()
-        stage.rename(to)
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
     return counts
 
 

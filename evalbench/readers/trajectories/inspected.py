@@ -129,7 +129,9 @@ def _mark(sample: Mapping[str, Any], header: Mapping[str, Any], source: Source) 
     first = next((name for name in listed if name in scores), next(iter(scores)))
     if len(scores) > 1:
         named = ", ".join(name[:40] for name in list(scores)[:5])
-        source.note(f"of several scorers ({named}) the first, {first[:80]}, is the mark; a table outcomes given beside the log says otherwise")
+        source.note(
+            f"of several scorers ({named}) the first, {first[:80]}, is the mark; a table outcomes given beside the log says otherwise"
+        )
     entry = scores[first]
     value = entry.get("value") if isinstance(entry, dict) else entry
     mark = mark_of(None if isinstance(value, float) and value != value else value_of(value))
