@@ -11,7 +11,8 @@ from evalbench import core, kit
 from evalbench.metrics import trajectories as metrics
 from evalbench.readers.schema import TRIAL
 from evalbench.studies.trajectories import schemas
-from evalbench.studies.trajectories.inputs import ENDED, RUN, Given, among, parts
+from evalbench.studies.trajectories.inputs import ENDED, RUN, Given
+from evalbench.studies.trajectories.ordered import among, parts
 
 NO_MARK = "no-value"
 MARK, CALLS, REQUIREMENTS = "mark", "calls", "requirements"

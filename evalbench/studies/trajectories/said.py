@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from evalbench.metrics.grounding import Ground, claims_in
-from evalbench.studies.trajectories.inputs import AGENTS, USERS, Given, among, parts
+from evalbench.studies.trajectories.inputs import AGENTS, USERS, Given
+from evalbench.studies.trajectories.ordered import among, parts
 
 AROUND = 60
 
