@@ -36,7 +36,7 @@ def calls_of(found: Given, ignore: Sequence[str], similarity: float) -> tuple[pd
         ``run``, ``place``, ``name``, ``arguments``, and ``called``: whether the tool was called with other arguments.
     """
     made, lacking, known = [], [], 0
-    for steps, expected in parts(found):
+    for steps, expected in parts(found.steps, found.expected, found.runs):
         calls, missed = _of_part(found, steps, expected, ignore, similarity)
         made.append(calls.assign(key=calls["key"] + known))
         lacking.append(missed)

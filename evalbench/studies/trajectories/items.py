@@ -173,7 +173,7 @@ def equal_trials(found: Given) -> int:
     """How many trajectories are, step by step, the same as another trial of their task and model."""
     if TRIAL not in found.runs:
         return 0
-    sums = [_fingerprints(steps) for steps, _ in parts(found) if len(steps)]
+    sums = [_fingerprints(steps) for steps, _ in parts(found.steps, found.expected, found.runs) if len(steps)]
     own = found.runs.assign(_hash=found.runs["run"].map(pd.concat(sums)) if sums else np.nan)
     return int(own.dropna(subset="_hash").duplicated(["id", "model", "_hash"], keep=False).sum())
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from evalbench import core
-
-if TYPE_CHECKING:
-    from evalbench.studies.trajectories.inputs import Given
 
 
 def numbered(steps: pd.DataFrame, names: Sequence[str]) -> tuple[core.Ints, core.Ints]:
@@ -35,10 +31,11 @@ def in_order(steps: pd.DataFrame) -> pd.DataFrame:
 PART = 50_000
 
 
-def parts(found: Given, most: int = PART) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+def parts(
+    steps: pd.DataFrame, expected: pd.DataFrame, runs: pd.DataFrame, most: int = PART
+) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
     """Steps and expected calls of so many steps and more at a time, of whole tasks: what is kept of each is less than these."""
-    steps, expected = found.steps, found.expected
-    firsts = np.flatnonzero(~found.runs["id"].duplicated().to_numpy())  # runs are sorted by task
+    firsts = np.flatnonzero(~runs["id"].duplicated().to_numpy())  # runs are sorted by task
     step_ends = np.append(np.searchsorted(steps["run"].to_numpy(), firsts[1:]), len(steps))
     call_ends = np.append(np.searchsorted(expected["run"].to_numpy(), firsts[1:]), len(expected))
     at = of = 0
