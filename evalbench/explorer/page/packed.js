@@ -256,7 +256,7 @@ async function distribution({ column: name, where = "" }) {
   const sorted = [...counted].map(([text, counts]) => [text, counts, ordered(text)]).sort(([, [m], a], [, [n], b]) => n - m || (a < b ? -1 : 1));
   const [shown, rest] = [sorted.slice(0, MOST_VALUES), sorted.slice(MOST_VALUES)];
   return {
-kind: "values", values: shown.map(([value]) => shortened(value)), cut: shown.map(([value]) => isLong(value)),
+    kind: "values", values: shown.map(([value]) => shortened(value)), cut: shown.map(([value]) => isLong(value)),
     whole: shown.map(([value]) => (isLong(value) && !isLong(value, LONGEST_WHOLE) ? value : null)), counts: shown.map(([, [, k]]) => k), all: shown.map(([, [n]]) => n),
     more: rest.reduce((sum, [, [, k]]) => sum + k, 0), more_all: rest.reduce((sum, [, [n]]) => sum + n, 0), ...none,
   };
