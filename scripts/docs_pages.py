@@ -302,6 +302,6 @@ def with_parts(page: str, runs: Mapping[str, Path], up: str = "") -> str:
 
     def part(found: re.Match[str]) -> str:
         made = PARTS[found[1]](found[2], runs)
-        return re.sub(r"(\w+) \(docs/methods\.md\)", rf"[\1]({up}methods.md#\1)", made)
+        return re.sub(r"`?(\w+)`? \(docs/methods\.md\)", rf"[\1]({up}methods.md#\1)", made)
 
     return MARK.sub(part, page)
