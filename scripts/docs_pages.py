@@ -30,13 +30,15 @@ def text(words: str) -> str:
 
 
 def words_of(docstring: str) -> str:
-    r"""A sentence of a docstring or of a help, its roles and what is in backticks as code.
+    r"""A sentence of a docstring or of a help, its roles, what is in backticks and what is stressed as they are meant.
 
-    >>> print(words_of("Parameters as of :func:`~a.b.kept`; ``x`` is P(A | B)"))
-    Parameters as of `kept`; `x` is P(A \| B)
+    >>> print(words_of("Parameters as of :func:`~a.b.kept`; ``x`` is *not* P(A | B) * 2"))
+    Parameters as of `kept`; `x` is *not* P(A \| B) \* 2
     """
-    parts = re.split(r"(`+[^`]+`+)", _ROLE.sub(r"``\1``", docstring))
-    return "".join(f"`{p.strip('`')}`" if p.startswith("`") else text(p) for p in parts)
+    parts = re.split(r"(`+[^`]+`+|(?<![\w*])\*[^\s*](?:[^*]*[^\s*])?\*(?![\w*]))", _ROLE.sub(r"``\1``", docstring))
+    marked = {"`": lambda p: f"`{p.strip('`')}`", "*": lambda p: f"*{text(p[1:-1])}*"}
+    # Every other part is what the pattern found.
+    return "".join(marked[p[0]](p) if number % 2 else text(p) for number, p in enumerate(parts))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -110,11 +112,17 @@ def schema(name: str, wanted_table: Any) -> str:
     """The columns of a table."""
     rows = []
     for column in wanted_table.columns:
-        kind = column.type + (f": {', '.join(map(str, column.choices))}" if column.choices else "")
-        rows.append([code(column.name), text(kind), "yes" if column.required else "", text(column.help)])
+        rows.append(
+            [
+                code(column.name),
+                text(column.expected().replace(", not empty", "")),
+                "yes" if column.required else "",
+                words_of(column.help),
+            ]
+        )
     optional = "" if wanted_table.required else " (optional)"
-    said = f": {text(wanted_table.help)}" if wanted_table.help else ""
-    return f"Table `{name}`{optional}{said}\n\n{table(['column', 'kind', 'required', 'what it is'], rows)}"
+    said = f": {words_of(wanted_table.help)}" if wanted_table.help else ""
+    return f"Table `{name}`{optional}{said}\n\n{table(['column', 'a cell is', 'required', 'what it is'], rows)}"
 
 
 def docstring_of_figures(doc: str) -> str:
@@ -154,7 +162,14 @@ def options(name: str) -> str:
         for left, right in parameter_rows(chosen):
             option, _, kind = left.partition(": ")
             said, _, default = right.rpartition("[default: ")
-            rows.append([code(option), code(kind), code(default[:-1]), words_of(said.strip())])
+            rows.append(
+                [
+                    code(option),
+                    code(kind),
+                    default[:-1] if default[:-1] in ("empty", "None") else code(default[:-1]),
+                    words_of(said.strip()),
+                ]
+            )
         if rows:
             parts += [title, table(["option", "type", "default", "what it is"], rows)]
     return "\n\n".join(part for part in parts if part)
