@@ -10,13 +10,16 @@ from evalbench.explorer.rows import LONGEST, Rows, shortened
 
 BINS = 30
 MOST_VALUES = 20
+LONGEST_WHOLE = 2000
+"""Letters of a text that a filter may ask for, which is an address too."""
 
 
 def distribution(rows: Rows, column: str, where: str = "", bins: int = BINS) -> dict[str, Any]:
     """The values of a column of the items: a histogram of numbers, else the most frequent values.
 
     Returns: ``kind`` (``number`` or ``values``), ``counts`` of the filter and ``all``, with their ``edges`` (and ``low`` and
-    ``high``, the least and the greatest number) or ``values`` (``cut``: whether its end is left out);
+    ``high``, the least and the greatest number) or ``values`` (``cut``: whether its end is left out; ``whole``: the text of one
+    that is cut and not too long for a filter, else None);
     ``more`` and ``more_all``: items with rarer values; ``empty`` and ``empty_all``: without one.
 
     Raises ``BadInput`` where the items have no such column, or for a filter that cannot be read.
@@ -35,6 +38,7 @@ def distribution(rows: Rows, column: str, where: str = "", bins: int = BINS) -> 
         "kind": "values",
         "values": [shortened(str(row[0])) for row in shown],
         "cut": [len(str(row[0])) > LONGEST for row in shown],
+        "whole": [str(row[0]) if LONGEST < len(str(row[0])) <= LONGEST_WHOLE else None for row in shown],
         "counts": [row[2] for row in shown],
         "all": [row[1] for row in shown],
         "more": sum(row[2] for row in rest),

@@ -4,6 +4,7 @@ import { numeric, ordered, parse, test } from "./where.js";
 
 const NEEDS = "needs the study itself: evalbench view RUN, where evalbench is installed.";
 const LONGEST = 300;
+const LONGEST_WHOLE = 2000; // letters of a text that a filter may ask for
 const [BINS, MOST_VALUES] = [30, 20];
 const pack = globalThis.evalbenchPack;
 const arrived = new Map(); // name of a part → its content
@@ -142,7 +143,7 @@ async function fits(where) {
 }
 
 // Letters are code points, as on the server; so many units are enough to hold one more than is shown.
-const isLong = (text) => text.length > LONGEST && [...text.slice(0, 2 * LONGEST + 2)].length > LONGEST;
+const isLong = (text, most = LONGEST) => text.length > most && [...text.slice(0, 2 * most + 2)].length > most;
 const shortened = (value) => (Array.isArray(value) ? value.slice(0, 20).map(shortened)
   : typeof value === "string" && isLong(value) ? `${[...value.slice(0, 2 * LONGEST)].slice(0, LONGEST - 1).join("")}…` : value);
 
@@ -255,7 +256,8 @@ async function distribution({ column: name, where = "" }) {
   const sorted = [...counted].map(([text, counts]) => [text, counts, ordered(text)]).sort(([, [m], a], [, [n], b]) => n - m || (a < b ? -1 : 1));
   const [shown, rest] = [sorted.slice(0, MOST_VALUES), sorted.slice(MOST_VALUES)];
   return {
-    kind: "values", values: shown.map(([value]) => shortened(value)), cut: shown.map(([value]) => isLong(value)), counts: shown.map(([, [, k]]) => k), all: shown.map(([, [n]]) => n),
+    kind: "values", values: shown.map(([value]) => shortened(value)), cut: shown.map(([value]) => isLong(value)),
+    whole: shown.map(([value]) => (isLong(value) && !isLong(value, LONGEST_WHOLE) ? value : null)), counts: shown.map(([, [, k]]) => k), all: shown.map(([, [n]]) => n),
     more: rest.reduce((sum, [, [, k]]) => sum + k, 0), more_all: rest.reduce((sum, [, [n]]) => sum + n, 0), ...none,
   };
 }
