@@ -57,18 +57,18 @@ def _histogram(rows: Rows, name: str, sql: str, values: list[Any], bins: int) ->
         return {**found, "low": None, "high": None, "edges": [], "counts": [], "all": []}
     found |= {"low": low, "high": high}
     if whole and high - low < bins:  # a bar for each whole number
-        low, width, bins = low - 0.5, 1.0, round(high - low) + 1
-    else:
-        width = (high - low) / bins or 1.0
-    place = f"least(greatest(CAST(floor(({number} - ?) / ?) AS INTEGER), 0), ?)"
+        low, half, bins = low - 0.5, 0.5, round(high - low) + 1
+    else:  # by halves, since the span of the greatest numbers is none
+        half = (high / 2 - low / 2) / bins or 0.5
+    place = f"least(greatest(CAST(floor(({number} / 2 - ?) / ?) AS INTEGER), 0), ?)"
     counted = rows.database.fetch(
         f"SELECT {place} b, count(*) n, count(*) FILTER (WHERE {sql}) k FROM items i WHERE {known} GROUP BY b",
-        [low, width, bins - 1, *values],
+        [low / 2, half, bins - 1, *values],
     )
     by_bin = {int(b): (int(n), int(k)) for b, n, k in counted}
     return {
         **found,
-        "edges": [low + width * i for i in range(bins + 1)],
+        "edges": [2 * (low / 2 + half * i) for i in range(bins + 1)],
         "counts": [by_bin.get(i, (0, 0))[1] for i in range(bins)],
         "all": [by_bin.get(i, (0, 0))[0] for i in range(bins)],
     }

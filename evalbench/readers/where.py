@@ -3,7 +3,7 @@
 =====================  ========================================================
 ``model=oak``          equal; ``model=oak|birch`` one of both
 ``model!=oak``         not equal; null is not equal to anything
-``length>=200``        also ``<``, ``<=``, ``>``; numbers
+``length>=200``        also ``<``, ``<=``, ``>``; numbers, also ``1e-3`` and ``-inf``
 ``unscored=``          empty or null; ``unscored!=`` neither
 ``question~refund``    the text contains it, in any case
 ``light=red``          of groups that have a figure with this light
