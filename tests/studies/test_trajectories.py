@@ -44,7 +44,7 @@ def test_published_trajectories_give_the_published_figures(external_data) -> Non
         assert curve["pass_hat_k"][int(k)] == pytest.approx(value, abs=1e-6)
         assert curve["pass_at_k"][int(k)] == pytest.approx(known["pass_at_k"][k], abs=1e-6)
     assert result.estimate("pass_hat_k", model="gpt-4o").value == pytest.approx(0.2)
-    calls, tools = result.tables["calls"], result.tables["tools"]
+    calls, tools = result.tables["tool_calls"], result.tables["tools"]
     assert len(calls) == tools["calls"].sum() == counts["calls"]
     assert calls["matched"].sum() == tools["right"].sum() == counts["matched_name_and_arguments"]
     assert calls["named"].sum() == counts["matched_name"]
@@ -134,7 +134,7 @@ def test_the_sample_is_what_its_script_writes(script) -> None:
     ],
 )
 def test_what_was_planted_in_calls_is_found_and_nothing_else(desk: Result, planted, fault: str, found) -> None:
-    calls = desk.tables["calls"]
+    calls = desk.tables["tool_calls"]
     assert runs(calls[found(calls)]) == planted[fault]
 
 
@@ -216,9 +216,9 @@ def test_results_belong_to_their_calls_by_identifier_and_else_by_order() -> None
     rows = steps(
         ("a", 1, "call", "find"), ("a", 2, "call", "pay"), ("a", 3, "result", "pay", "", "", "no money"), ("a", 4, "result", "find", "", "here")
     )  # fmt: skip
-    by_order = judged({"steps": rows}).tables["calls"]
+    by_order = judged({"steps": rows}).tables["tool_calls"]
     assert by_order["error"].tolist() == ["no money", ""]
-    by_id = judged({"steps": rows.assign(call_id=["x", "y", "y", "x"])}).tables["calls"]
+    by_id = judged({"steps": rows.assign(call_id=["x", "y", "y", "x"])}).tables["tool_calls"]
     assert by_id["error"].tolist() == ["", "no money"]
 
 
@@ -226,7 +226,7 @@ def test_arguments_that_cannot_be_read_match_nothing_and_are_counted() -> None:
     tasks = pd.DataFrame({"id": ["a", "b"], "expected": [[{"name": "find", "arguments": {}}]] * 2})
     rows = steps(("a", 1, "call", "find", "{"), ("b", 1, "call", "find", ""))
     found = judged({"steps": rows, "tasks": tasks})
-    assert found.tables["calls"]["look"].tolist() == ["wrong arguments", "right"]
+    assert found.tables["tool_calls"]["look"].tolist() == ["wrong arguments", "right"]
     assert any("cannot be read: 1 of 2" in note for note in found.notes)
 
 
@@ -244,7 +244,7 @@ def test_arguments_are_read_as_text_and_as_objects_also_with_half_characters(tmp
     ):
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in own), encoding="utf-8")
     found = trajectories.evaluate(load(tmp_path, study="trajectories"), n_resamples=50)
-    assert found.tables["calls"]["look"].tolist() == ["right", "extra", "right"]
+    assert found.tables["tool_calls"]["look"].tolist() == ["right", "extra", "right"]
     for table in found.tables.values():
         table.to_parquet(tmp_path / "table.parquet")
 
@@ -256,7 +256,7 @@ def test_ignored_arguments_and_similar_texts_count_as_equal() -> None:
     frames = {"steps": steps(("a", 1, "call", "note", '{"text": "parcel is late.", "by": "y"}')), "tasks": tasks}
 
     def right(**options: Any) -> bool:
-        return bool(judged(frames, **options).tables["calls"]["matched"][0])
+        return bool(judged(frames, **options).tables["tool_calls"]["matched"][0])
 
     assert not right()
     assert not right(ignore_arguments=["by"])
