@@ -28,6 +28,7 @@ MORE: dict[str, dict[str, Any]] = {
             "brevity": {"definition": "It is short.", "scale": {"0": "no", "1": "yes"}, "basis": "reference"}
         },
     },
+    "trajectories": {"success_by": "judge", "figures": ["success"]},
     "stability": {"augmentations": ["paraphrase"]},
     "stability_top": {"augmentations": ["paraphrase"]},
 }

@@ -96,8 +96,8 @@ def evaluate(
         Who judges the trajectories besides: a chat model, ``agent:MODEL``, ``recorded`` (the data set's own table of verdicts) or
         ``recorded:FILE``; empty: nobody.
     criteria_file : str
-        YAML file of what the judge marks of the whole, the goal first, see :func:`evalbench.judge.criteria.read_criteria`; empty: goal
-        reached, policy kept, user informed.
+        YAML file of what the judge marks of the whole, the goal first (``evalbench criteria FILE`` looks it over); empty: goal reached,
+        policy kept, user informed.
     taxonomy_file : str
         YAML file of the kinds of failures that the judge tells apart; empty: fourteen kinds of ours.
     judge_prompt, judge_max_tokens
@@ -159,7 +159,7 @@ def evaluate(
         **kit.taken(kit.labelled.given, options),
     )
     settings: dict[str, Any] = {"prompt": judge_prompt, "seed": seed, "max_tokens": judge_max_tokens}
-    told = judged.judged(given, data, by, judge, judge_max_characters, **settings)
+    told = judged.judged(given, data, by, judge, judge_max_characters, success_from, **settings)
     followed = _followed(given, ignore_arguments, argument_similarity, success_by, success_from, told)
     rows = followed.runs.drop(columns="run")
     frames = {**data.tables, "runs": rows if given.repeated else rows.drop(columns=readers.schema.TRIAL)}

@@ -48,7 +48,13 @@ class Judged(NamedTuple):
 
 
 def judged(
-    given: Given, data: readers.Dataset, by: judging.By | None, judge: judging.Judge, most: int, **settings: Any
+    given: Given,
+    data: readers.Dataset,
+    by: judging.By | None,
+    judge: judging.Judge,
+    most: int,
+    success_from: float,
+    **settings: Any,
 ) -> Judged:
     """Ask a judge of every trajectory that has a step.
 
@@ -58,6 +64,8 @@ def judged(
         None: nobody is asked.
     most : int
         Characters of a record, see :func:`~evalbench.studies.trajectories.record.record_of`.
+    success_from : float
+        Least mark (0–1) of a success.
     **settings
         ``prompt``, ``seed``, ``max_tokens`` of the judge.
 
@@ -93,7 +101,7 @@ def judged(
     )
     columns |= _kinds(given, faults, by)
     verdicts = pd.concat(frames, ignore_index=True)[VERDICTS]
-    notes += [*_missing(verdicts, faults), *_beside_marks(given, columns[next(iter(by.figures))])]
+    notes += [*_missing(verdicts, faults), *_beside_marks(given, columns[next(iter(by.figures))], success_from)]
     return Judged(pd.DataFrame(columns), verdicts, faults, (docket.heard(),), tuple(notes), by.named(), by)
 
 
@@ -244,13 +252,14 @@ def _missing(verdicts: pd.DataFrame, faults: pd.DataFrame) -> list[str]:
     return [f"Trajectories without a verdict of the judge: {'; '.join(said)}."] if said else []
 
 
-def _beside_marks(given: Given, goal: core.Floats) -> list[str]:
+def _beside_marks(given: Given, goal: core.Floats, success_from: float) -> list[str]:
     """How often the judge and the marks of the tables say the same of the goal."""
     marks = given.runs["mark"].to_numpy(dtype=float)
     both = np.isfinite(marks) & np.isfinite(goal)
     if not both.any():
         return []
-    same = int(((marks[both] == 1) == (goal[both] == 1)).sum())
+    least = success_from - kit.verdicts.ROUNDING
+    same = int(((marks[both] >= least) == (goal[both] >= least)).sum())
     return [
         f"Judge and marks of the tables say the same of the goal in {same} of {int(both.sum())} trajectories that have both."
     ]

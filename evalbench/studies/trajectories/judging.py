@@ -41,7 +41,6 @@ VERDICTS = Table(
     unique=("id", "model", "criterion"),
     trials="model",
     required=False,
-    describes=True,
     help="one row per trajectory and criterion: verdicts that were given before, for judge=recorded",
 )
 
