@@ -45,7 +45,9 @@ def answered(fields: dict[str, Any]) -> str:
 
 
 def said_of(item: dict[str, Any]) -> dict[str, Any]:
-    return {"mark": int(len(item["record"]) % 4 > 0), "label": "no_failure", "steps": []}
+    if item["criterion"] == "failure":
+        return {"label": "no_failure", "steps": []}
+    return {"mark": int(len(item["record"]) % 4 > 0)}
 
 
 RUNS: dict[str, dict[str, Any]] = {

@@ -41,7 +41,7 @@ _CALLS = ("call_precision", "call_recall", "call_f1", "order_kept", "repeated_ca
 MEASURED_BY = {
     **dict.fromkeys(("success_by", "success_from"), ("success", "pass_*", "detour", "*_per_success", "ended_by_limit")),
     **dict.fromkeys(("ignore_arguments", "argument_similarity"), (*_CALLS, "success", "pass_*")),
-    "criteria_file": ("judged_*", *faults.BY_SUCCESS, "*_per_success"),
+    "criteria_file": ("judged_*", "success", "pass_*", "detour", "*_per_success", "ended_by_limit"),
     "taxonomy_file": ("failures", "failure_*"),
     "judge_max_characters": (),
     "k": ("pass_*",),
@@ -145,7 +145,7 @@ def evaluate(
     checks.at_least(record.LEAST, "judge_max_characters")
     checks.that(judge or success_by != items.JUDGE, "success_by judge needs a judge")
     by = judging.by_of(checks, judge, criteria_file, taxonomy_file)
-    asked = by.named() if by else {}
+    asked = by.named() if by else {"criteria": [], "kinds": []}
     summary.checked_figures(figures, checks, **asked)
     rules = checks.tried(lambda: summary.rules_of(lights, k, **asked)) or {}
     checks.refuse("trajectories")
@@ -170,11 +170,11 @@ def evaluate(
     found = items.passed_all(averaged, of_trials, k)
     resampled: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
     found, fit, of_labels = humans.on(kit.grouping.carried(found, data), *told.heard, **resampled)
-    chosen = list(figures) or list(summary.allowed(found, k, told.named.get("criteria", ())))
-    options |= {"k": k, "figures": chosen, "lights": rules, **told.named, **(fit if by else {})}
+    chosen = list(figures) or list(summary.allowed(found, k, asked["criteria"]))
+    options |= {"k": k, "figures": chosen, "lights": rules, **asked, **fit}
     core.progress.at(f"intervals, {n_resamples} resamples")
     blamed, kinds = blames.blamed(given, seed, n_resamples, faults.ours(given, told), faults.kind_names(told))
-    measures = summary.measures(chosen, k, **told.named)
+    measures = summary.measures(chosen, k, **asked)
     names = followed.runs[["run", *inputs.RUN]]
     result = kit.result_of(
         evaluate,

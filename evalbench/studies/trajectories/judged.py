@@ -30,7 +30,6 @@ class Judged(NamedTuple):
     - ``columns``: In the order of ``run``: the mark of each criterion, 0–1, ``failures`` and ``failure_KIND``, 0 or 1, each without a
       value where there is no verdict; of criteria and failures why, in ``…_unscored``.
     - ``verdicts``, ``faults``: A row per trajectory and criterion, and per trajectory; as ``judge_audit`` reads them, with ``run``.
-    - ``named``: The names of criteria and kinds, for the options of the result.
     """
 
     columns: pd.DataFrame
@@ -38,7 +37,6 @@ class Judged(NamedTuple):
     faults: pd.DataFrame
     heard: tuple[kit.judging.Heard, ...] = ()
     notes: tuple[str, ...] = ()
-    named: Mapping[str, list[str]] = {}
     by: judging.By | None = None
 
     @property
@@ -87,7 +85,7 @@ def judged(
     for figure, criterion in by.figures.items():
         core.progress.at(f"judging {criterion.name}")
         ready = [case for case in cases if not _lacks(criterion, case)]
-        found = docket.ask(judging.criterion_task(criterion), [case.question for case in ready])
+        found = docket.ask(judging.criterion_task(criterion), [case.asked(criterion.name) for case in ready])
         columns[figure], columns[f"{figure}_unscored"] = _marks(given, criterion, ready, cases, found)
         frames.append(_verdicts(ready, criterion, found, judge_name(asked)))
         if lacking := len(cases) - len(ready):
@@ -97,12 +95,15 @@ def judged(
             )
     core.progress.at("judging failures")
     faults = _faults(
-        cases, docket.ask(judging.failure_task(by.taxonomy), [case.question for case in cases]), by, judge_name(asked)
+        cases,
+        docket.ask(judging.failure_task(by.taxonomy), [case.asked(judging.FAILURE) for case in cases]),
+        by,
+        judge_name(asked),
     )
     columns |= _kinds(given, faults, by)
     verdicts = pd.concat(frames, ignore_index=True)[VERDICTS]
     notes += [*_missing(verdicts, faults), *_beside_marks(given, columns[next(iter(by.figures))], success_from)]
-    return Judged(pd.DataFrame(columns), verdicts, faults, (docket.heard(),), tuple(notes), by.named(), by)
+    return Judged(pd.DataFrame(columns), verdicts, faults, (docket.heard(),), tuple(notes), by)
 
 
 # -- what is asked ----------------------------------------------------------------------------------
@@ -120,6 +121,10 @@ class Case(NamedTuple):
     def fields(self) -> Mapping[str, Any]:
         """What the judge is given."""
         return self.question.fields
+
+    def asked(self, criterion: str) -> kit.judging.Question:
+        """The question by a criterion, which a judge that is a function is told."""
+        return self.question._replace(fields={**self.fields, "criterion": criterion})
 
 
 def _cases(given: Given, names: Sequence[str], most: int) -> list[Case]:
