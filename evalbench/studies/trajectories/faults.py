@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,13 +53,7 @@ def labelled(own: Sequence[core.Measure], criteria: Sequence[str], success_by: s
     """The figures that labels correct, each by the name that labels have for it: that of the criterion."""
     named = {figure_of(name): name for name in criteria} | {FAILURES: FAILURES}
     named |= {"success": "success"} if success_by == JUDGE else {}
-    return [_titled(m, named[m.metric]) for m in own if m.metric in named]
-
-
-def _titled(measure: core.Measure, title: str) -> core.Measure:
-    from dataclasses import replace
-
-    return replace(measure, title=title)
+    return [replace(m, title=named[m.metric]) for m in own if m.metric in named]
 
 
 def rests_on_judge(figure: str, success_by: str, criteria: Sequence[str]) -> bool:
@@ -76,17 +71,16 @@ def estimates(
     **resampled: Any,
 ) -> list[core.Estimate]:
     """Every figure of every model; one of the judge's with its own reasons for items that have none."""
-    found = [
-        e
-        for m in own
-        for e in kit.verdicts.by_group(
-            _with_reasons(items, m.metric, criteria),
-            [kit.verdicts.with_light(m, lights if m.metric in lights else {})],
-            "model",
-            **resampled,
-        )
-    ]
-    return sorted(found, key=lambda e: e.group["model"])
+    rules = {m.metric: lights if m.metric in lights else {} for m in own}
+    lit = [kit.verdicts.with_light(m, rules[m.metric]) for m in own]
+    judged = {FAILURES, *map(figure_of, criteria)}
+    plain = [m for m in lit if m.metric not in judged and not m.metric.startswith(KIND)]
+    found = list(kit.verdicts.by_group(items, plain, "model", **resampled))
+    for m in lit:
+        if m not in plain:
+            found += kit.verdicts.by_group(_with_reasons(items, m.metric, criteria), [m], "model", **resampled)
+    place = {m.metric: i for i, m in enumerate(own)}
+    return sorted(found, key=lambda e: (e.group["model"], place[e.metric]))
 
 
 def _with_reasons(items: pd.DataFrame, figure: str, criteria: Sequence[str]) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
@@ -18,6 +18,7 @@ from evalbench.judge.verdicts import Recording
 from evalbench.readers import Column, Table
 from evalbench.studies.trajectories.taxonomy import NO_FAILURE, Taxonomy, read_taxonomy, slug
 
+T = TypeVar("T")
 Judge = str | Callable[[dict[str, Any]], object]
 OWN_TABLE = "recorded"
 CRITERIA = Path(__file__).with_name("criteria.yaml")
@@ -84,9 +85,21 @@ def by_of(checks: kit.Checks, judge: Judge, criteria_file: str, taxonomy_file: s
         )
         return None
     checks.that(judge != BASELINE, f"judge: {BASELINE} compares texts and cannot read a trajectory: name a chat model")
-    criteria = checks.tried(lambda: _criteria(criteria_file))
-    taxonomy = checks.tried(lambda: read_taxonomy(taxonomy_file))
+    criteria = checks.tried(lambda: _of_file("criteria_file", criteria_file, _criteria))
+    taxonomy = checks.tried(lambda: _of_file("taxonomy_file", taxonomy_file, read_taxonomy))
     return None if criteria is None or taxonomy is None else By(criteria, taxonomy)
+
+
+def _of_file(option: str, file: str, read: Callable[[str], T]) -> T:
+    """What a file holds; each of its faults with the name of option and file."""
+    try:
+        return read(file)
+    except errors.BadInput as error:
+        if not error.faults:
+            raise
+        raise errors.BadInput.listing(
+            f"{option}:", [f"{option} {Path(file).name}: {fault}" for fault in error.faults]
+        ) from error
 
 
 def _criteria(file: str) -> tuple[Criterion, ...]:
