@@ -205,6 +205,40 @@ def test_criteria_of_ones_own_are_figures_and_what_they_lack_is_undefined(tmp_pa
     )
 
 
+def test_calls_are_marked_one_by_one_where_criteria_of_steps_are_given(tmp_path: Path) -> None:
+    path = tmp_path / "steps.yaml"
+    path.write_text("- {name: needed, definition: 'Is the call needed?', scale: {0: never, 2: always}}\n")
+    own = tables(4)
+    more = own["steps"][own["steps"]["kind"] == "call"].assign(step=9)
+    own["steps"] = pd.concat([own["steps"], more])
+    asked: list[dict[str, Any]] = []
+
+    def says(item: dict[str, Any]) -> Any:
+        asked.append(item)
+        if item["step"]:
+            return "?" if item["id"].startswith("q00 / sound / step 9") else 2 if item["step"] == "1" else 0
+        return fine(item)
+
+    found = judged(own, judge=says, step_criteria_file=str(path))
+    table = found.tables["step_verdicts"]
+    assert table["id"].tolist()[:2] == ["q00 / sound / step 1", "q00 / sound / step 9"]
+    assert table["unscored"].tolist()[:4] == ["", "unparsed", "", ""]
+    assert set(table["tool"]) == {"find_parcel"}
+    assert found.estimate("judged_calls_needed", model="sound").value == pytest.approx(4 / 7)
+    assert any("Calls without a verdict by needed: 1 of 8 (1 unparsed)" in note for note in found.notes)
+    assert len(asked) == 8 + 3 * 4  # nobody was given a policy
+    shown = trajectories.marked_calls(found)
+    assert shown["mark"].tolist() == [0, 0, 0]
+    assert shown["tool"].tolist() == ["find_parcel"] * 3
+    rows = table.assign(id=table["task"], mark=["2", "", *["0"] * 6])[["id", "model", "criterion", "mark", "step"]]
+    again = judged({**own, "verdicts": rows}, judge="recorded", step_criteria_file=str(path))
+    assert again.estimate("judged_calls_needed", model="sound").value == pytest.approx(1 / 7)
+    assert again.tables["step_verdicts"]["unscored"].tolist()[1] == "not-recorded"
+    path.write_text(path.read_text().replace("needed", "goal_reached", 1))
+    with pytest.raises(BadInput, match="several criteria are called goal_reached"):
+        judged(own, judge=says, step_criteria_file=str(path))
+
+
 def test_all_faults_of_a_taxonomy_are_one_message_with_their_place(tmp_path: Path) -> None:
     path = tmp_path / "kinds.yaml"
     path.write_text(

@@ -36,12 +36,13 @@ from evalbench.studies.trajectories import (
 from evalbench.studies.trajectories import calls as called
 
 QUESTION = "Does the agent reach the goal, and where does it leave the way?"
-MAKES_ITEMS = ("k",)
+MAKES_ITEMS = ("k", "success_by", "judge")
 _CALLS = ("call_precision", "call_recall", "call_f1", "order_kept", "repeated_calls", "loops")
 MEASURED_BY = {
     **dict.fromkeys(("success_by", "success_from"), ("success", "pass_*", "detour", "*_per_success", "ended_by_limit")),
     **dict.fromkeys(("ignore_arguments", "argument_similarity"), (*_CALLS, "success", "pass_*")),
     "criteria_file": ("judged_*", "success", "pass_*", "detour", "*_per_success", "ended_by_limit"),
+    "step_criteria_file": ("judged_calls_*",),
     "taxonomy_file": ("failures", "failure_*"),
     "judge_max_characters": (),
     "k": ("pass_*",),
@@ -60,6 +61,7 @@ def evaluate(
     k: int = summary.EVERY_TRIAL,
     judge: str | Callable[[dict[str, Any]], object] = "",
     criteria_file: str = "",
+    step_criteria_file: str = "",
     taxonomy_file: str = "",
     judge_prompt: str = "",
     judge_max_tokens: int = 1024,
@@ -98,6 +100,8 @@ def evaluate(
     criteria_file : str
         YAML file of what the judge marks of the whole, the goal first (``evalbench criteria FILE`` looks it over); empty: goal reached,
         policy kept, user informed.
+    step_criteria_file : str
+        YAML file of what the judge marks of every call, a question each; empty: single calls are not marked.
     taxonomy_file : str
         YAML file of the kinds of failures that the judge tells apart; empty: fourteen kinds of ours.
     judge_prompt, judge_max_tokens
@@ -121,7 +125,7 @@ def evaluate(
         ``items``: one row per task and model.  ``tables``: ``steps``, ``tool_calls``, ``missed``, ``tools``, ``tasks``,
         ``turning_points``, ``contradictions``, ``ungrounded``, ``requirements``, ``blamed`` and ``blamed_kinds`` where the tables have them,
         ``comparison`` where there are several models, and those of trials; with a judge ``verdicts`` and ``faults``, which ``judge_audit``
-        reads, ``fault_kinds``, and ``calls``, what it was asked; those of tools are ``tool_calls``.
+        reads, ``step_verdicts`` (whose ``id`` is that of a call), ``fault_kinds``, and ``calls``, what it was asked; those of tools are ``tool_calls``.
 
     Raises
     ------
@@ -144,8 +148,8 @@ def evaluate(
     checks.at_least(0, "k")
     checks.at_least(record.LEAST, "judge_max_characters")
     checks.that(judge or success_by != items.JUDGE, "success_by judge needs a judge")
-    by = judging.by_of(checks, judge, criteria_file, taxonomy_file)
-    asked = by.named() if by else {"criteria": [], "kinds": []}
+    by = judging.by_of(checks, judge, criteria_file, taxonomy_file, step_criteria_file)
+    asked = by.named() if by else dict(judging.NOBODY)
     summary.checked_figures(figures, checks, **asked)
     rules = checks.tried(lambda: summary.rules_of(lights, k, **asked)) or {}
     checks.refuse("trajectories")
@@ -170,7 +174,7 @@ def evaluate(
     found = items.passed_all(averaged, of_trials, k)
     resampled: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
     found, fit, of_labels = humans.on(kit.grouping.carried(found, data), *told.heard, **resampled)
-    chosen = list(figures) or list(summary.allowed(found, k, asked["criteria"]))
+    chosen = list(figures) or list(summary.allowed(found, k, asked["criteria"], asked["step_criteria"]))
     options |= {"k": k, "figures": chosen, "lights": rules, **asked, **fit}
     core.progress.at(f"intervals, {n_resamples} resamples")
     blamed, kinds = blames.blamed(given, seed, n_resamples, faults.ours(given, told), faults.kind_names(told))
@@ -200,6 +204,7 @@ def evaluate(
             "tools": tables.tools_of(followed, given),
             "blamed": blamed,
             "blamed_kinds": kinds,
+            "step_verdicts": tables.beside(told.steps, names, given.repeated),
             "fault_kinds": faults.kinds_of(found, told, names, **resampled),
             "comparison": kit.comparing.compare_groups(found, summary.compared(measures), "model", **resampled),
         },

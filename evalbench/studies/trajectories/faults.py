@@ -12,7 +12,7 @@ import pandas as pd
 from evalbench import core, errors, kit
 from evalbench.studies.trajectories.inputs import Given
 from evalbench.studies.trajectories.judged import FAILURES, KIND, Judged
-from evalbench.studies.trajectories.judging import figure_of
+from evalbench.studies.trajectories.judging import JUDGED, figure_of
 from evalbench.studies.trajectories.taxonomy import NO_FAILURE, slug
 
 JUDGE = "judge"
@@ -21,7 +21,9 @@ BY_SUCCESS = ("success", "pass_hat_k", "pass_at_k", "success_without_others_faul
 """Figures that another judge could move where it decides of success; and what a success costs."""
 
 
-def figures(criteria: Sequence[str], kinds: Sequence[str]) -> tuple[core.Measure, ...]:
+def figures(
+    criteria: Sequence[str], kinds: Sequence[str], step_criteria: Sequence[str] = ()
+) -> tuple[core.Measure, ...]:
     """The figures that a judge gives, those of the kinds of failures last."""
     if not criteria and not kinds:
         return ()
@@ -32,6 +34,17 @@ def figures(criteria: Sequence[str], kinds: Sequence[str]) -> tuple[core.Measure
                 figure_of(name), title=f"{_words(name)}, by the judge", undefined="no trajectory has what it needs"
             )
             for name in criteria
+        ),
+        *(
+            core.Measure(
+                figure_of(name, of_steps=True),
+                (figure_of(name, of_steps=True), f"{figure_of(name, of_steps=True)}_n"),
+                core.ratio,
+                title=f"{_words(name)} of calls, by the judge",
+                interval="counts",
+                undefined="no call has what it needs",
+            )
+            for name in step_criteria
         ),
         core.share_of(
             FAILURES, title="trajectories with a failure, by the judge", higher_is_better=False, undefined=none
@@ -56,37 +69,34 @@ def labelled(own: Sequence[core.Measure], criteria: Sequence[str], success_by: s
     return [replace(m, title=named[m.metric]) for m in own if m.metric in named]
 
 
-def rests_on_judge(figure: str, success_by: str, criteria: Sequence[str]) -> bool:
+def rests_on_judge(figure: str, success_by: str) -> bool:
     """Whether a figure could change with the judge."""
-    if figure == FAILURES or figure.startswith(KIND) or figure in map(figure_of, criteria):
+    if _is_judged(figure):
         return True
     return success_by == JUDGE and (figure in BY_SUCCESS or figure.endswith("_per_success"))
 
 
+def _is_judged(figure: str) -> bool:
+    return figure == FAILURES or figure.startswith((KIND, JUDGED))
+
+
 def estimates(
-    items: pd.DataFrame,
-    own: Sequence[core.Measure],
-    lights: Mapping[str, Mapping[str, float]],
-    criteria: Sequence[str],
-    **resampled: Any,
+    items: pd.DataFrame, own: Sequence[core.Measure], lights: Mapping[str, Mapping[str, float]], **resampled: Any
 ) -> list[core.Estimate]:
     """Every figure of every model; one of the judge's with its own reasons for items that have none."""
     rules = {m.metric: lights if m.metric in lights else {} for m in own}
     lit = [kit.verdicts.with_light(m, rules[m.metric]) for m in own]
-    judged = {FAILURES, *map(figure_of, criteria)}
-    plain = [m for m in lit if m.metric not in judged and not m.metric.startswith(KIND)]
+    plain = [m for m in lit if not _is_judged(m.metric)]
     found = list(kit.verdicts.by_group(items, plain, "model", **resampled))
     for m in lit:
         if m not in plain:
-            found += kit.verdicts.by_group(_with_reasons(items, m.metric, criteria), [m], "model", **resampled)
+            found += kit.verdicts.by_group(_with_reasons(items, m.metric), [m], "model", **resampled)
     place = {m.metric: i for i, m in enumerate(own)}
     return sorted(found, key=lambda e: (e.group["model"], place[e.metric]))
 
 
-def _with_reasons(items: pd.DataFrame, figure: str, criteria: Sequence[str]) -> pd.DataFrame:
-    column = FAILURES if figure == FAILURES or figure.startswith(KIND) else figure
-    if column != FAILURES and column not in map(figure_of, criteria):
-        return items
+def _with_reasons(items: pd.DataFrame, figure: str) -> pd.DataFrame:
+    column = FAILURES if figure.startswith(KIND) else figure
     return items.assign(unscored=items[f"{column}_unscored"], undefined="")
 
 
@@ -110,7 +120,7 @@ def kinds_of(
     rows = []
     for model, of in items.groupby("model", sort=True):
         found = core.measures.estimate(
-            _with_reasons(of, FAILURES, ()), own, units=of["id"], seed=seed, n_resamples=n_resamples
+            _with_reasons(of, FAILURES), own, units=of["id"], seed=seed, n_resamples=n_resamples
         )
         for kind, e in zip(kinds, found.estimates, strict=True):
             cases = named[(named["model"] == model) & (named["mark"] == kind.name)]

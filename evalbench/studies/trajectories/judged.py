@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,14 +12,15 @@ from evalbench import core, kit, readers
 from evalbench.judge.criteria import Criterion
 from evalbench.judge.verdicts import Judgement, judge_name
 from evalbench.studies.trajectories import judging
-from evalbench.studies.trajectories.inputs import RUN, Given, in_words
-from evalbench.studies.trajectories.record import Record, record_of
+from evalbench.studies.trajectories.cases import Case, cases_of, lacks
+from evalbench.studies.trajectories.inputs import RUN, Given
+from evalbench.studies.trajectories.judged_steps import marked_steps
+from evalbench.studies.trajectories.record import Record
 from evalbench.studies.trajectories.taxonomy import NO_FAILURE
 
 NO_STEP: core.unscored.Unscored = "no-such-step"
 
 FAILURES, KIND = "failures", "failure_"
-_INSTRUCTS = frozenset({"system", "developer"})
 VERDICTS = ["run", "judge", "criterion", "mark", "reason", "question", "unscored", "detail"]
 FAULTS = [*VERDICTS[:4], "group", "step", *VERDICTS[4:]]
 
@@ -29,12 +30,14 @@ class Judged(NamedTuple):
 
     - ``columns``: In the order of ``run``: the mark of each criterion, 0–1, ``failures`` and ``failure_KIND``, 0 or 1, each without a
       value where there is no verdict; of criteria and failures why, in ``…_unscored``.
-    - ``verdicts``, ``faults``: A row per trajectory and criterion, and per trajectory; as ``judge_audit`` reads them, with ``run``.
+    - ``verdicts``, ``faults``, ``steps``: A row per trajectory and criterion, per trajectory, and per call and criterion of steps; as
+      ``judge_audit`` reads them, with ``run``.
     """
 
     columns: pd.DataFrame
     verdicts: pd.DataFrame
     faults: pd.DataFrame
+    steps: pd.DataFrame = pd.DataFrame({"run": []})
     heard: tuple[kit.judging.Heard, ...] = ()
     notes: tuple[str, ...] = ()
     by: judging.By | None = None
@@ -78,13 +81,13 @@ def judged(
     names = judging.names_of(given.runs[list(RUN)], given.repeated)
     asked = judging.judge_of(judge, data, given.runs[list(RUN)], names, by)
     core.progress.at("records for the judge")
-    cases = _cases(given, names, most)
+    cases = cases_of(given, names, most)
     docket = kit.judging.Docket(asked, **settings)
     columns: dict[str, Any] = {}
     frames, notes = [], [*_cut(cases, len(given.runs), most)]
     for figure, criterion in by.figures.items():
         core.progress.at(f"judging {criterion.name}")
-        ready = [case for case in cases if not _lacks(criterion, case)]
+        ready = [case for case in cases if not lacks(criterion, case)]
         found = docket.ask(judging.criterion_task(criterion), [case.asked(criterion.name) for case in ready])
         columns[figure], columns[f"{figure}_unscored"] = _marks(given, criterion, ready, cases, found)
         frames.append(_verdicts(ready, criterion, found, judge_name(asked)))
@@ -101,63 +104,12 @@ def judged(
         judge_name(asked),
     )
     columns |= _kinds(given, faults, by)
+    steps = marked_steps(given, cases, by, docket, judge_name(asked))
+    columns |= steps.columns
     verdicts = pd.concat(frames, ignore_index=True)[VERDICTS]
     notes += [*_missing(verdicts, faults), *_beside_marks(given, columns[next(iter(by.figures))], success_from)]
-    return Judged(pd.DataFrame(columns), verdicts, faults, (docket.heard(),), tuple(notes), by)
-
-
-# -- what is asked ----------------------------------------------------------------------------------
-
-
-class Case(NamedTuple):
-    """A trajectory and what a judge is asked of it."""
-
-    run: int
-    task: str
-    question: kit.judging.Question
-    record: Record
-
-    @property
-    def fields(self) -> Mapping[str, Any]:
-        """What the judge is given."""
-        return self.question.fields
-
-    def asked(self, criterion: str) -> kit.judging.Question:
-        """The question by a criterion, which a judge that is a function is told."""
-        return self.question._replace(fields={**self.fields, "criterion": criterion})
-
-
-def _cases(given: Given, names: Sequence[str], most: int) -> list[Case]:
-    columns = ["step", "kind", "role", "name", "arguments", "text", "error"]
-    steps = {run: own[columns].to_dict("records") for run, own in given.steps.groupby("run", sort=True)}
-    calls = [
-        f"{name}({in_words(made)})"
-        for name, made in zip(given.expected["name"], given.expected["arguments"], strict=True)
-    ]
-    expected = given.expected.assign(said=calls).groupby("run")["said"].agg("\n".join)
-    cases = []
-    for row in given.runs.to_dict("records"):
-        own: Any = steps.get(row["run"])
-        if own is None:
-            continue
-        policy = row["policy"] or "\n".join(s["text"] for s in own if s["role"].strip().casefold() in _INSTRUCTS)
-        record = record_of(own, most, policy)
-        fields = {
-            "record": record.text,
-            "question": row["question"],
-            "policy": policy[:most],
-            "expected": expected.get(row["run"], ""),
-            "forbidden": ", ".join(row["forbidden"]) if isinstance(row["forbidden"], list) else "",
-        }
-        asked = kit.judging.Question(fields, row["lang"] or "en", id=names[row["run"]], unit=row["id"])
-        cases.append(Case(row["run"], row["id"], asked, record))
-    return cases
-
-
-def _lacks(criterion: Criterion, case: Case) -> bool:
-    """Whether a criterion needs what this trajectory has not: a policy, or the expected calls."""
-    needed = {"none": "record", "ground_truth": "expected"}.get(criterion.needs_basis, "policy")
-    return not case.fields[needed].strip()
+    notes += steps.notes
+    return Judged(pd.DataFrame(columns), verdicts, faults, steps.verdicts, (docket.heard(),), tuple(notes), by)
 
 
 # -- what was said ----------------------------------------------------------------------------------

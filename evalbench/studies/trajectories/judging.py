@@ -24,9 +24,10 @@ OWN_TABLE = "recorded"
 CRITERIA = Path(__file__).with_name("criteria.yaml")
 FAILURE = "failure"
 """The criterion of verdicts that name a kind of failure."""
-JUDGED = "judged_"
+JUDGED, JUDGED_STEPS = "judged_", "judged_calls_"
 CHARACTERS = 24_000
 _GIVEN = ("question", "policy", "expected", "forbidden")
+_STEP = "step"
 
 VERDICTS = Table(
     (
@@ -36,10 +37,17 @@ VERDICTS = Table(
         Column(
             "mark", "text", role="none", empty_ok=True, help="the mark, or the kind of failure; empty: there is none"
         ),
-        Column("step", "int", role="none", required=False, empty_ok=True, help="at which a failure happened"),
+        Column(
+            "step",
+            "int",
+            role="none",
+            required=False,
+            empty_ok=True,
+            help="at which a failure happened, or the call that is marked",
+        ),
         Column("reason", "text", role="none", required=False, empty_ok=True),
     ),
-    unique=("id", "model", "criterion"),
+    unique=("id", "model", "criterion", "step"),
     trials="model",
     required=False,
     help="one row per trajectory and criterion: verdicts that were given before, for judge=recorded",
@@ -51,43 +59,78 @@ class By(NamedTuple):
 
     - ``criteria``: Of the whole, the goal first.
     - ``taxonomy``: Of failures.
+    - ``steps``: Of single calls.
     """
 
     criteria: tuple[Criterion, ...]
     taxonomy: Taxonomy
+    steps: tuple[Criterion, ...] = ()
 
     @property
     def figures(self) -> dict[str, Criterion]:
         """The figure of each criterion."""
         return {figure_of(one.name): one for one in self.criteria}
 
+    @property
+    def step_figures(self) -> dict[str, Criterion]:
+        """The figure of each criterion of calls."""
+        return {figure_of(one.name, of_steps=True): one for one in self.steps}
+
     def named(self) -> dict[str, list[str]]:
         """What the figures rest on, for the options of the result."""
-        return {"criteria": [one.name for one in self.criteria], "kinds": list(self.taxonomy.names)}
+        return {
+            "criteria": [one.name for one in self.criteria],
+            "kinds": list(self.taxonomy.names),
+            "step_criteria": [one.name for one in self.steps],
+        }
 
 
-def figure_of(criterion: str) -> str:
-    """The figure of a criterion.
+NOBODY: Mapping[str, list[str]] = {"criteria": [], "kinds": [], "step_criteria": []}
+"""What the figures of no judge rest on."""
+
+
+def figure_of(criterion: str, *, of_steps: bool = False) -> str:
+    """The figure of a criterion, of the whole or of calls.
 
     Examples
     --------
     >>> figure_of("Policy kept")
     'judged_policy_kept'
     """
-    return JUDGED + re.sub(r"\W+", "_", criterion.strip().casefold())
+    return (JUDGED_STEPS if of_steps else JUDGED) + re.sub(r"\W+", "_", criterion.strip().casefold())
 
 
-def by_of(checks: kit.Checks, judge: Judge, criteria_file: str, taxonomy_file: str) -> By | None:
+def by_of(
+    checks: kit.Checks, judge: Judge, criteria_file: str, taxonomy_file: str, step_criteria_file: str
+) -> By | None:
     """What a judge judges by; None without a judge.  What is wrong with the files goes to the checks."""
     if not judge:
         checks.that(
-            not (criteria_file or taxonomy_file), "criteria_file and taxonomy_file are a judge's: name one (judge=NAME)"
+            not (criteria_file or taxonomy_file or step_criteria_file),
+            "criteria_file, step_criteria_file and taxonomy_file are a judge's: name one (judge=NAME)",
         )
         return None
     checks.that(judge != BASELINE, f"judge: {BASELINE} compares texts and cannot read a trajectory: name a chat model")
-    criteria = checks.tried(lambda: _of_file("criteria_file", criteria_file, _criteria))
+    criteria = checks.tried(lambda: _of_file("criteria_file", criteria_file or str(CRITERIA), read_criteria))
+    steps = (
+        checks.tried(lambda: _of_file("step_criteria_file", step_criteria_file, read_criteria))
+        if step_criteria_file
+        else ()
+    )
     taxonomy = checks.tried(lambda: _of_file("taxonomy_file", taxonomy_file, read_taxonomy))
-    return None if criteria is None or taxonomy is None else By(criteria, taxonomy)
+    if criteria is None or taxonomy is None or steps is None:
+        return None
+    by = By(criteria, taxonomy, steps)
+    names = [slug(one.name) for one in (*criteria, *steps)]
+    figures = [
+        *map(figure_of, names[: len(criteria)]),
+        *(figure_of(name, of_steps=True) for name in names[len(criteria) :]),
+    ]
+    checks.that(FAILURE not in names, f"the criterion {FAILURE!r} is ours: it is that of failures")
+    for same in (names, figures):
+        twice = [name for name in dict.fromkeys(same) if same.count(name) > 1]
+        checks.that(not twice, f"several criteria are called {', '.join(twice)}: name them apart")
+    return by
 
 
 def _of_file(option: str, file: str, read: Callable[[str], T]) -> T:
@@ -102,28 +145,13 @@ def _of_file(option: str, file: str, read: Callable[[str], T]) -> T:
         ) from error
 
 
-def _criteria(file: str) -> tuple[Criterion, ...]:
-    found = read_criteria(file or CRITERIA)
-    figures = [figure_of(one.name) for one in found]
-    faults = [
-        f"the criterion {one.name!r} is ours: it is that of failures" for one in found if slug(one.name) == FAILURE
-    ]
-    faults += [
-        f"several criteria have the figure {name}: name them apart"
-        for name in dict.fromkeys(figures)
-        if figures.count(name) > 1
-    ]
-    if faults:
-        raise errors.BadInput.listing(f"{file}: these criteria cannot be used:", faults)
-    return found
-
-
-def criterion_task(criterion: Criterion) -> Task:
-    """What a judge is asked to mark a trajectory by a criterion."""
+def criterion_task(criterion: Criterion, *, of_steps: bool = False) -> Task:
+    """What a judge is asked to mark a trajectory by a criterion, or one of its calls."""
     own = task_of_criterion(replace(criterion, needs_basis="none"))
-    return replace(
-        own, name=f"trajectory/{slug(criterion.name)}", prompt="trajectory", fields=("record",), optional=_GIVEN
-    )
+    name = f"{_STEP if of_steps else 'trajectory'}/{slug(criterion.name)}"
+    fields = ("record", _STEP) if of_steps else ("record",)
+    optional = _GIVEN if of_steps else (*_GIVEN, _STEP)
+    return replace(own, name=name, prompt="trajectory", fields=fields, optional=optional)
 
 
 def failure_task(taxonomy: Taxonomy) -> Task:
@@ -170,21 +198,29 @@ def judge_of(
             "(openai/MODEL, local/smollm2-135m), agent:MODEL or recorded:FILE"
         )
     keys = ["id", "model", readers.schema.TRIAL]
-    known = {"model": kit.collecting.UNNAMED, readers.schema.TRIAL: "", "step": pd.NA, "reason": ""}
+    known: dict[str, Any] = {"model": kit.collecting.UNNAMED, readers.schema.TRIAL: "", "step": pd.NA, "reason": ""}
     own = table.assign(**{name: value for name, value in known.items() if name not in table})
     called = dict(zip(runs[keys].itertuples(index=False, name=None), names, strict=True))
     own = own.assign(name=[called.get(key, "") for key in own[keys].astype(str).itertuples(index=False, name=None)])
     if lost := own.loc[own["name"] == "", "id"].unique().tolist():
         raise errors.BadInput.listing("verdicts:", [f"{task}: no step and no outcome" for task in lost])
     tasks = {slug(one.name): criterion_task(one).name for one in by.criteria} | {FAILURE: FAILURE}
+    tasks |= {slug(one.name): criterion_task(one, of_steps=True).name for one in by.steps}
     return Recording([_row(row, tasks) for row in own.to_dict("records") if row["mark"] != ""], OWN_TABLE)
 
 
 def _row(row: Mapping[Any, Any], tasks: Mapping[str, str]) -> dict[str, Any]:
     """A verdict as :func:`evalbench.judge.recorded.read_recorded` takes it; one by a criterion that is not asked for is passed over."""
     task = tasks.get(slug(row["criterion"]), "of another criterion")
-    steps = {"steps": [] if pd.isna(row["step"]) else [int(row["step"])]} if task == FAILURE else {}
-    return {"id": row["name"], "task": task, "label": _whole(row["mark"]), "reason": row["reason"], **steps}
+    steps = [] if pd.isna(row["step"]) else [int(row["step"])]
+    name = step_name(row["name"], steps[0]) if task.startswith(f"{_STEP}/") and steps else row["name"]
+    more = {"steps": steps} if task == FAILURE else {}
+    return {"id": name, "task": task, "label": _whole(row["mark"]), "reason": row["reason"], **more}
+
+
+def step_name(trajectory: str, step: int) -> str:
+    """What a step is called where a judge is asked of it."""
+    return f"{trajectory} / step {step}"
 
 
 def _whole(mark: str) -> str:

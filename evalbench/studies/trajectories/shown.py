@@ -62,3 +62,15 @@ def _failed(result: core.Result, case: Mapping[Any, Any], rows: int) -> draw.Htm
     trial = f", trial {case[TRIAL]}" if TRIAL in case else ""
     title = f"{case['id']}, {case['model']}{trial}: {case['mark'].replace('_', ' ')} at step {case['step']}"
     return kit.cases.sheet(title, case["reason"], draw.tables.html_table(table, caption=f"Steps of {title}", rows=rows))
+
+
+def marked_calls(result: core.Result) -> pd.DataFrame:
+    """Calls to which the judge gives less than the highest mark, the lowest first; empty without criteria of steps."""
+    table = result.tables.get("step_verdicts")
+    if table is None:
+        return pd.DataFrame()
+    highest = table.groupby("criterion")["mark"].transform("max")
+    own = table[table["mark"] < highest].sort_values(["mark", "id", "criterion"], ignore_index=True)
+    names = {"task": "id", "model": "agent", TRIAL: "trial", "step": "step", "tool": "tool", "criterion": "criterion"}
+    names |= {"mark": "mark", "reason": "the judge's reason"}
+    return own[[name for name in names if name in own]].rename(columns=names)
