@@ -100,6 +100,19 @@ def test_the_page_shows_kinds_by_agent_and_the_step_marked(desk: Result) -> None
     assert "refund-02, oak-desk, trial 1: wrong arguments at step 6" in html
 
 
+def test_of_a_long_trajectory_the_page_shows_the_steps_around_the_failure() -> None:
+    own = tables(1)
+    more = pd.DataFrame(
+        [{"id": "q00", "model": "sound", "step": i, "kind": "note", "text": f"<b>{i}"} for i in range(9, 300)]
+    ).fillna("")
+    own["steps"] = pd.concat([own["steps"], more])
+    html = trajectories.failed_steps(judged(own, judge=blaming(200)))
+    assert html.count("▶ here") == 1
+    assert "156 to 215 of 295" in html
+    assert "&lt;b&gt;200" in html
+    assert html.count("<tr>") < 70
+
+
 def test_kinds_are_figures_with_lights_where_they_are_asked_for() -> None:
     rule = {
         "failure_loop": {"green_to": 0.1, "yellow_to": 0.2},

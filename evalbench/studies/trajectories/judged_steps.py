@@ -14,7 +14,7 @@ from evalbench.studies.trajectories import judging
 from evalbench.studies.trajectories.cases import Case, lacks
 from evalbench.studies.trajectories.inputs import Given
 
-STEPS = ["run", "id", "task", "step", "judge", "criterion", "mark", "tool", "reason", "unscored", "detail"]
+STEPS = ["run", "id", "task", "step", "judge", "criterion", "mark", "highest", "tool", "reason", "unscored", "detail"]
 
 
 class Marked(NamedTuple):
@@ -62,7 +62,7 @@ def marked_steps(given: Given, cases: Sequence[Case], by: judging.By, docket: ki
 
 
 def _row(case: Case, row: Any, criterion: Criterion, judgement: Any, judge: str) -> tuple[Any, ...]:
-    said = (judgement.value, row["name"], judgement.reason, judgement.unscored, judgement.detail)
+    said = (judgement.value, max(criterion.scale), row["name"], judgement.reason, judgement.unscored, judgement.detail)
     return (case.run, case.asked("", row["step"]).id, case.task, row["step"], judge, criterion.name, *said)
 
 

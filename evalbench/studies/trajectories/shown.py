@@ -55,13 +55,20 @@ def _failed(result: core.Result, case: Mapping[Any, Any], rows: int) -> draw.Htm
     steps = result.tables["steps"]
     own = kit.cases.rows_of(steps, case, ["id", "model", *([TRIAL] if TRIAL in steps else [])])
 
+    n, at = len(own), int((own["step"] < case["step"]).sum())
+    first = min(max(at - 2 * rows // 3, 0), max(n - rows, 0))
+    own = own.iloc[first : first + rows]
+    some = f"; {first + 1} to {first + len(own)} of {n}" if n > rows else ""
+
     def marked(step: Mapping[str, Any]) -> draw.Html:
         return draw.Html('<strong class="eb-call-bad">▶ here</strong>' if step["step"] == case["step"] else "")
 
     table = kit.cases.shown(own, {"step": "step", "failure": marked, "who": _who, "what": _what})
     trial = f", trial {case[TRIAL]}" if TRIAL in case else ""
     title = f"{case['id']}, {case['model']}{trial}: {case['mark'].replace('_', ' ')} at step {case['step']}"
-    return kit.cases.sheet(title, case["reason"], draw.tables.html_table(table, caption=f"Steps of {title}", rows=rows))
+    return kit.cases.sheet(
+        title, case["reason"], draw.tables.html_table(table, caption=f"Steps of {title}{some}", rows=rows)
+    )
 
 
 def marked_calls(result: core.Result) -> pd.DataFrame:
@@ -69,8 +76,7 @@ def marked_calls(result: core.Result) -> pd.DataFrame:
     table = result.tables.get("step_verdicts")
     if table is None:
         return pd.DataFrame()
-    highest = table.groupby("criterion")["mark"].transform("max")
-    own = table[table["mark"] < highest].sort_values(["mark", "id", "criterion"], ignore_index=True)
+    own = table[table["mark"] < table["highest"]].sort_values(["mark", "id", "criterion"], ignore_index=True)
     names = {"task": "id", "model": "agent", TRIAL: "trial", "step": "step", "tool": "tool", "criterion": "criterion"}
     names |= {"mark": "mark", "reason": "the judge's reason"}
     return own[[name for name in names if name in own]].rename(columns=names)
