@@ -1,4 +1,4 @@
-"""Who may ask the explorer's server: a page of its own, opened with the token, on this machine."""
+"""Who may ask the explorer's server: a page of its own, opened with the token, at the address that it listens to."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Guard:
     """Answers only requests to a known host, under the token's path, that no other site's page sent.
 
     - ``app``: What answers them; its paths begin behind the token.
-    - ``hosts``: ``host:port`` as a browser of this machine writes it.
+    - ``hosts``: ``host:port`` as a browser writes it.
     """
 
     def __init__(self, app: ASGIApp, token: str, hosts: Collection[str]) -> None:
@@ -56,7 +56,7 @@ class Guard:
     def _fault(self, scope: Scope) -> str:
         headers = {name.lower().decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         if headers.get("host", "").lower() not in self.hosts:
-            return "This server answers this machine only, by the address that it printed."
+            return "This server answers only by the address that it printed."
         if not hmac.compare_digest(scope["path"][: len(self.prefix)].encode(), self.prefix.encode()):
             return "The token of the address is missing or wrong: open the address that evalbench view printed."
         origin = headers.get("origin")

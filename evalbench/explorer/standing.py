@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench import studies
 from evalbench.errors import BadInput
 from evalbench.explorer.moved import Moved, moved
-from evalbench.kit.options import of_another_type, taken
+from evalbench.kit.options import Checks, of_another_type, taken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,12 +56,12 @@ def standing(rows: Rows, where: str = "", options: Mapping[str, Any] | None = No
     Raises ``BadInput`` for a filter that cannot be read, and for options that are none of these, all at once.
     """
     hooks = studies.study(str(rows.results["study"]))
-    changed = dict(options or {})
+    changed = {name: _over(hooks, name, value, rows.results["parameters"]) for name, value in (options or {}).items()}
     _refuse(hooks, changed)
     n = rows.count(where)
     sample = SAMPLED_FROM if n > SAMPLED_FROM else None
     stated = {**rows.results["parameters"], **changed}
-    _refuse_order(stated)
+    _refuse_values(hooks, stated)
     frame = rows.frame(where, sample=sample) if n else None
     summary = None if frame is None else hooks.summarise(frame, **taken(hooks.summarise, stated))
     line = shlex.join(part for name, value in changed.items() for part in ("-p", f"{name}={_typed(value)}"))
@@ -110,6 +110,14 @@ def _refuse(hooks: Study, options: Mapping[str, Any]) -> None:
         raise BadInput.listing("options that cannot change here:", faults)
 
 
+def _refuse_values(hooks: Study, stated: Mapping[str, Any]) -> None:
+    read = inspect.signature(hooks.summarise).parameters
+    checks = Checks({name: stated.get(name, option.default) for name, option in read.items()})
+    if hooks.check_options:
+        hooks.check_options(checks)
+    checks.refuse(hooks.name)
+
+
 def _refuse_order(stated: Mapping[str, Any]) -> None:
     """Thresholds that leave no yellow between them, as ``evaluate`` refuses them."""
     faults = []
@@ -121,6 +129,13 @@ def _refuse_order(stated: Mapping[str, Any]) -> None:
             faults.append(f"{green} must be {'above' if sign > 0 else 'below'} {yellow}, got {high} and {low}")
     if faults:
         raise BadInput.listing("thresholds that do not fit each other:", faults)
+
+
+def _over(hooks: Study, name: str, value: Any, parameters: Mapping[str, Any]) -> Any:
+    """An option's new value; of a word for each of several columns, those that are not named stay."""
+    known = hooks.options()
+    each = name in known and str(known[name].annotation).startswith("Mapping[str, str]")
+    return {**(parameters.get(name) or {}), **value} if each and isinstance(value, Mapping) else value
 
 
 def _typed(value: Any) -> str:

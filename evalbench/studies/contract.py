@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from evalbench.core.measures import Measure
     from evalbench.core.result import Result, Summary
     from evalbench.kit.answering import Facts
+    from evalbench.kit.options import Checks
     from evalbench.readers.dataset import Dataset
     from evalbench.readers.schema import Table
 
@@ -78,6 +79,9 @@ class Study:
     needs : callable, optional
         ``needs(data, *, …)`` raises :class:`BadInput` for tables that ``evaluate`` refuses with these options, before
         anything is asked or computed; ``evalbench data check`` and ``evalbench run`` ask it before a kernel starts.
+    check_options : callable, optional
+        ``check_options(checks)`` gathers what is wrong with options of ``summarise`` that it would take all the same, such as a share
+        above 1; ``evaluate`` asks it, and who calls ``summarise`` on other thresholds.
     plan : callable, optional
         ``plan(data, *, …) -> frame``, with the options of ``evaluate``: what a run would ask, a row a step, without asking;
         ``evalbench run --dry-run`` prints it in place of made-up replies, see :func:`evalbench.core.dry.plan_of_table`.
@@ -115,6 +119,7 @@ class Study:
     adapt: Callable[[Mapping[str, pd.DataFrame]], Mapping[str, pd.DataFrame]] | None = None
     check: Callable[[Dataset], object] | None = None
     needs: Callable[..., object] | None = None
+    check_options: Callable[[Checks], object] | None = None
     plan: Callable[..., pd.DataFrame] | None = None
     answer: Callable[[Summary, Facts], Answer] | None = None
     UNIT: str = ""
@@ -142,8 +147,8 @@ VALUES = {
     "JUDGED_OPTIONS": tuple,
 }
 FUNCTIONS = (
-    "evaluate", "summarise", "measures", "judged_measures", "rests_on_judge", "with_sums", "weighted", "adapt", "check", "needs", "plan",
-    "answer",
+    "evaluate", "summarise", "measures", "judged_measures", "rests_on_judge", "with_sums", "weighted", "adapt", "check", "needs",
+    "check_options", "plan", "answer",
 )  # fmt: skip
 REQUIRED = ("QUESTION", "SCHEMA", "evaluate", "summarise")
 

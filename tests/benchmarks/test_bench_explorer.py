@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
+import sys
 import time
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -112,3 +116,32 @@ def test_a_pack_of_a_hundred_thousand(record: Callable[[Row], None], tmp_path: P
     record(at_most("packing 100 000 items", time.perf_counter() - start, 6, "s"))
     size = sum(path.stat().st_size for path in (tmp_path / "pack").rglob("*") if path.is_file())
     record(at_most("the same, size of the folder", size, 6e6, "B"))
+
+
+def until_it_answers(folder: str) -> float:
+    """Seconds from the command to the answer of its page with all runs in it."""
+    start = time.perf_counter()
+    asked = [sys.executable, "-m", "evalbench.cli", "view", folder, "--no-open"]
+    server = subprocess.Popen(asked, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        base = server.stdout.readline().partition("#")[0].strip()
+        for what in ("", "runs"):
+            with urllib.request.urlopen(f"{base}{what}", timeout=30) as answer:
+                assert answer.status == 200
+        return time.perf_counter() - start
+    finally:
+        server.kill()
+        server.wait()
+
+
+def test_a_folder_of_three_hundred_runs(record: Callable[[Row], None], tmp_path: Path) -> None:
+    one = made(tmp_path / "reports" / "text_metrics" / "run000", 1000)
+    for i in range(1, 300):
+        shutil.copytree(one, one.with_name(f"run{i:03d}"))
+    took = min(until_it_answers(str(one)) for _ in range(3))
+    record(at_most("evalbench view, from the command to a page of 300 runs", took, 1, "s"))
+    (tmp_path / "alone" / "text_metrics").mkdir(parents=True)
+    alone_one = shutil.copytree(one, tmp_path / "alone" / "text_metrics" / "run")
+    took = min(until_it_answers(str(alone_one)) for _ in range(3))
+    record(at_most("the same of one run", took, 1, "s"))

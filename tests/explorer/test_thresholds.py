@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from generated import one_in_twenty
 from some_studies import some_studies
 from studied import evaluated, options, sample, whole
 
@@ -75,6 +78,52 @@ def test_a_figure_and_its_light_are_those_of_a_run_with_the_option(run: Rows) ->
         assert [e.row() for e in found.summary.estimates] == [e.row() for e in again.summary.estimates], option
         assert found.summary.verdict.light == again.light, option
         assert f"{option}=" in found.line
+
+
+PAIRS = {"green_from": 0.75, "yellow_from": 0.5, "green_to": 0.2, "yellow_to": 0.4, "reliable_from": 0.2}
+"""Numbers of options that are null by default."""
+FACTORS = (0, 0.3, 0.9, 1.1, 1.6, -1)
+
+
+def setting(name: str, number: int) -> dict[str, Any]:
+    """One to three options of a study that ``summarise`` reads, with values in and out of their range."""
+    draw, free = random.Random(f"{name} {number}"), free_options(studies.study(name))
+    chosen = draw.sample(sorted(free), min(len(free), draw.randint(1, 3)))
+    changed: dict[str, Any] = {}
+    for option in chosen:
+        now = options(name).get(option, free[option].default)
+        number_now = PAIRS[option] if now is None and option in PAIRS else now
+        if type(number_now) in (int, float):
+            changed[option] = type(number_now)(round(number_now * draw.choice(FACTORS), 6))
+            if option in TOGETHER and draw.random() < 0.8:
+                changed.setdefault(TOGETHER[option], PAIRS[TOGETHER[option]])
+        else:
+            changed[option] = other(name, option, free[option])
+    return changed
+
+
+def outcome(said: Callable[[], Any]) -> tuple[Any, ...] | frozenset[str]:
+    """Figures and verdict of a run or of what the explorer says, or the faults for which it is refused."""
+    try:
+        found = said()
+    except BadInput as error:
+        return frozenset(error.faults)
+    return ([estimate.row() for estimate in found.summary.estimates], found.summary.verdict)
+
+
+@pytest.mark.generated
+@pytest.mark.soak
+@pytest.mark.parametrize("number", one_in_twenty(range(20), in_check=3))
+def test_any_setting_is_that_of_a_run_or_refused_as_by_a_run(run: Rows, number: int) -> None:
+    name = run.results["study"]
+    changed = setting(name, number)
+    by_run = outcome(lambda: evaluated(name, sample(name), **changed))
+    here = outcome(lambda: standing(run, options=changed))
+    if isinstance(by_run, frozenset):  # a run looks at its tables only after its options: fewer faults at once
+        assert isinstance(here, frozenset)
+        assert by_run <= here, changed
+    else:
+        assert here == by_run, changed
 
 
 @pytest.mark.generated

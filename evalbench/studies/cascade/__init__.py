@@ -266,9 +266,9 @@ def _set(
     checks = kit.Checks(options)
     checks.choices(truth_by=TRUTH_BY, task=bases.TASKS, naive=NAIVE, origin=bases.ORIGINS)
     checks.at_least(0, "least_words", "most_words")
-    checks.at_least(1, "geval_samples", "n_orders", "n_questions", "stop_batch")
-    checks.share("same_from", "duplicates_from", "min_agreement", "agreement_as_truth", "margin", "promise")
-    checks.share("promise_delta")
+    checks.at_least(1, "geval_samples", "n_orders", "n_questions")
+    checks.share("same_from", "duplicates_from", "agreement_as_truth", "promise", "promise_delta")
+    summary.check_options(checks)
     if options["promise"]:
         checks.inside(0, 1, "promise_delta")
         always = "promise: no number of labels shows that judges always agree; choose a share below 1"

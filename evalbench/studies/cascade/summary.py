@@ -52,6 +52,12 @@ def measures() -> tuple[core.Measure, ...]:
     )
 
 
+def check_options(checks: kit.Checks) -> None:
+    """Gather what is wrong with the options that :func:`summarise` reads."""
+    checks.share("min_agreement", "margin")
+    checks.at_least(1, "stop_batch")
+
+
 @kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,

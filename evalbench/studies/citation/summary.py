@@ -164,15 +164,29 @@ def leading_nowhere(items: pd.DataFrame, max_unscored: float) -> tuple[list[core
 
     Returns: A note on each fault that more than ``max_unscored`` of the scored answers have, and why their light is grey.
     """
-    notes, scored = [], items[items["unscored"] == ""]
-    of = core.counted(len(scored), "answer")
-    for fault in _FAULTS:
-        n = int(fault.holds(scored).sum()) if {*fault.columns} <= {*scored} else 0
-        if n > (0.5 if fault.scored else max_unscored) * len(scored):
-            short = f"{n} of {of} {fault.what}"
-            notes.append(core.Note(fault.kind, short, f"{short}: {fault.text}."))
+    found, of = _leading_nowhere(items), core.counted(int((items["unscored"] == "").sum()), "answer")
+    shorts = {fault: f"{n} of {of} {fault.what}" for fault, n, share in found if share > max_unscored}
+    notes = [core.Note(fault.kind, short, f"{short}: {fault.text}.") for fault, short in shorts.items()]
+    return notes, why_nowhere(max((share for _, _, share in found), default=0.0), max_unscored)
+
+
+def share_nowhere(items: pd.DataFrame) -> float:
+    """The largest share of the scored answers, 0–1, that has one of the faults for which a light stays grey."""
+    return max((share for _, _, share in _leading_nowhere(items)), default=0.0)
+
+
+def why_nowhere(share: float, max_unscored: float) -> str:
+    """Why the light is grey where such a share of answers leads nowhere; empty where it may be lit."""
     most = core.percent(max_unscored, [max_unscored])
-    return notes, f"more than {most} of the answers name what does not exist" if notes else ""
+    return f"more than {most} of the answers name what does not exist" if share > max_unscored else ""
+
+
+def _leading_nowhere(items: pd.DataFrame) -> list[tuple[_Fault, int, float]]:
+    """How many, and which share, of the scored answers have each fault; one that is in the score counts from half of them on."""
+    scored = items[items["unscored"] == ""]
+    known = [fault for fault in _FAULTS if {*fault.columns} <= {*scored}]
+    counts = [(fault, int(fault.holds(scored).sum())) for fault in known]
+    return [(fault, n, n / len(scored)) for fault, n in counts if n > (len(scored) / 2 if fault.scored else 0)]
 
 
 def _without_gold(items: pd.DataFrame) -> str:

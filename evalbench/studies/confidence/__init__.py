@@ -20,7 +20,7 @@ from evalbench.readers import Column, Table
 from evalbench.studies.confidence import by_topic, inputs, joint, method
 from evalbench.studies.confidence.clusters import CLUSTERS, EXACT
 from evalbench.studies.confidence.items import MATCH, P_BY, SIMILARITY, items_of
-from evalbench.studies.confidence.summary import COVERAGE, light_of, measures, summarise
+from evalbench.studies.confidence.summary import COVERAGE, check_options, measures, summarise
 from evalbench.studies.contract import offered
 from evalbench.text.normalise import tokenizer
 from evalbench.text.odd_texts import odd_text_notes
@@ -139,14 +139,13 @@ def evaluate(
     checks.choices(p_by=P_BY, clusters=CLUSTERS)
     checks.choice("metric", metric, inputs.metrics())
     checks.at_least(1, "samples_per_item")
-    checks.share("coverage", "confident_from")
+    check_options(checks)
     checks.that(clusters == EXACT or judge, "clusters entailment needs a judge, such as baseline/lexical")
     checks.that(p_by != SIMILARITY or embed, "p_by similarity needs an embedding model (embed)")
     checks.that(
         correct_from is None or _is_finite(correct_from), f"correct_from must be a number, got {correct_from!r}"
     )
     checks.tried(lambda: tokenizer(normalise, language))
-    checks.tried(lambda: light_of(green_from, yellow_from))
     checks.refuse("confidence")
     inputs.needs(data, model=model)
     found = inputs.answered(

@@ -49,6 +49,12 @@ def rests_on_judge(figure: str, group: Mapping[str, str], *, clusters: str = EXA
     return clusters != EXACT and "cluster" in figure
 
 
+def check_options(checks: kit.Checks) -> None:
+    """Gather what is wrong with the options that :func:`summarise` reads."""
+    checks.share("coverage", "confident_from")
+    checks.tried(lambda: light_of(checks.options["green_from"], checks.options["yellow_from"]))
+
+
 @kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,

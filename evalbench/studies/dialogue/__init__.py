@@ -19,10 +19,9 @@ from evalbench.studies.dialogue.items import items_of
 from evalbench.studies.dialogue.items import lengths as lengths
 from evalbench.studies.dialogue.summary import (
     ORIENTATION,
-    ORIENTATIONS,
     RESOLVED_FLOOR,
+    check_options,
     compared_of,
-    rules_of,
     summarise,
     weeks_of,
 )
@@ -110,11 +109,8 @@ def evaluate(
     """
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
-    checks.choice("orientation", orientation, ORIENTATIONS)
     checks.tried(lambda: inputs.check_zone(time_zone))
-    checks.share("resolved_floor")
-    if orientation in ORIENTATIONS:
-        checks.tried(lambda: rules_of(orientation, lights))
+    check_options(checks)
     checks.refuse("dialogue")
     found = inputs.prepared(data["turns"], model_roles, user_roles)
     items = kit.grouping.carried(items_of(found, time_zone), data, unit="session_id")

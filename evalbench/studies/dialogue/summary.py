@@ -85,6 +85,14 @@ def measures(
     return tuple(found)
 
 
+def check_options(checks: kit.Checks) -> None:
+    """Gather what is wrong with the options that :func:`summarise` reads."""
+    checks.choices(orientation=ORIENTATIONS)
+    checks.share("resolved_floor")
+    if checks.options["orientation"] in ORIENTATIONS:
+        checks.tried(lambda: rules_of(checks.options["orientation"], checks.options["lights"]))
+
+
 @kit.slicing.sliced("session_id", measures=measures)
 def summarise(
     items: pd.DataFrame,

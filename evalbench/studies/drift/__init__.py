@@ -21,8 +21,16 @@ from evalbench.studies.drift import figures, finer_tables, inputs, method, texts
 from evalbench.studies.drift.figures import measures as measures
 from evalbench.studies.drift.figures import with_sums as with_sums
 from evalbench.studies.drift.items import items_of
-from evalbench.studies.drift.lights import LIGHTS_ON, NEW_TOKENS, PRESETS, PSI_LIGHTS_ON, RELIABLE_FROM, TESTS, rules_of
-from evalbench.studies.drift.summary import LIGHT_ON, NEW_TOKENS_AS, PRESET, PSI_LIGHT_ON, settings_of, summarise
+from evalbench.studies.drift.lights import RELIABLE_FROM, TESTS, rules_of
+from evalbench.studies.drift.summary import (
+    LIGHT_ON,
+    NEW_TOKENS_AS,
+    PRESET,
+    PSI_LIGHT_ON,
+    check_options,
+    settings_of,
+    summarise,
+)
 
 QUESTION = "Have requests and responses changed since the validation, and the quality with them?"
 _BINNED = ("stop_words_*", "frequencies_*", "counts_*", "predictions_*")
@@ -225,17 +233,10 @@ def evaluate(
     checks = kit.Checks(options)
     checks.some(tests=TESTS)
     windows = checks.tried(lambda: inputs.windows_of({name: options[name] for name in inputs.WINDOWS})) or {}
-    key = checks.tried(lambda: kit.rules.rule_of(key_bands, within=(0, 1), of="key_bands")) or {}
-    rules = checks.tried(lambda: rules_of(lights)) or {}
-    checks.choices(light_on=LIGHTS_ON, preset=PRESETS, psi_light_on=PSI_LIGHTS_ON)
-    checks.choices(new_tokens=NEW_TOKENS, formula=core.local_drift.FORMULAS, period=PERIODS)
-    checks.at_least(2, "n_bins")
+    checks.choices(formula=core.local_drift.FORMULAS, period=PERIODS)
     checks.at_least(1, "n_neighbours")
     checks.at_least(core.global_drift.LEAST_SIZE, "size")
-    few = f"n_permutations must be at least 19 (or 0 with psi_light_on raw), got {n_permutations!r}"
-    checks.that(n_permutations >= 19 or (n_permutations == 0 and psi_light_on == "raw"), few)
-    checks.inside(0, 0.1, "epsilon")
-    checks.within(-1, 1, "reliable_from")
+    check_options(checks)
     checks.vectors()
     judge = checks.tried(lambda: kit.anchors.anchored(**kit.taken(kit.anchors.anchored, options)))
     checks.refuse("drift")
@@ -246,8 +247,8 @@ def evaluate(
     if reliable_from is None:
         options["reliable_from"] = RELIABLE_FROM if card is None or card.unrelated is None else card.unrelated
     options |= {
-        "key_bands": key,
-        "lights": rules,
+        "key_bands": kit.rules.rule_of(key_bands, within=(0, 1), of="key_bands"),
+        "lights": rules_of(lights),
         "metric": name or inputs.AUTO,
         "tests": [t for t in TESTS if t in tests],
     }

@@ -20,6 +20,7 @@ from evalbench.studies.drift.lights import (
     TESTS,
     TITLES,
     bands_for,
+    rules_of,
 )
 from evalbench.studies.drift.statistics import Statistic
 
@@ -82,6 +83,20 @@ def found_of(items: pd.DataFrame, tests: Sequence[str], settings: figures.Settin
     first = next((test.name for test in done if figures.held_by_judge(test, settings.judge_drift) is not test), "")
     lit = [figures.held_by_judge(test, settings.judge_drift, again=test.name != first) for test in done]
     return Found(lit, quality, found, prediction)
+
+
+def check_options(checks: kit.Checks) -> None:
+    """Gather what is wrong with the options that :func:`summarise` reads."""
+    given = checks.options
+    checks.tried(lambda: kit.rules.rule_of(given["key_bands"], within=(0, 1), of="key_bands"))
+    checks.tried(lambda: rules_of(given["lights"]))
+    checks.choices(light_on=LIGHTS_ON, preset=PRESETS, psi_light_on=PSI_LIGHTS_ON, new_tokens=NEW_TOKENS)
+    checks.at_least(2, "n_bins")
+    draws = given["n_permutations"]
+    few = f"n_permutations must be at least 19 (or 0 with psi_light_on raw), got {draws!r}"
+    checks.that(draws >= 19 or (draws == 0 and given["psi_light_on"] == "raw"), few)
+    checks.inside(0, 0.1, "epsilon")
+    checks.within(-1, 1, "reliable_from")
 
 
 @kit.slicing.sliced(measures=figures.measures, with_sums=figures.with_sums)

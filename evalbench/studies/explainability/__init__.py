@@ -21,11 +21,18 @@ from evalbench import core, kit, readers
 from evalbench.judge.entail import BASELINE
 from evalbench.studies import citation, cot_levels
 from evalbench.studies.citation import sources
-from evalbench.studies.citation.summary import leading_nowhere
+from evalbench.studies.citation.summary import leading_nowhere, share_nowhere
 from evalbench.studies.contract import offered
 from evalbench.studies.explainability import inputs, method
 from evalbench.studies.explainability.items import THRESHOLD, WEIGHT, calls_of, items_of, texts_of, trials_of, with_sums
-from evalbench.studies.explainability.summary import as_bytes, final_results, judged_measures, measures, summarise
+from evalbench.studies.explainability.summary import (
+    as_bytes,
+    check_options,
+    final_results,
+    judged_measures,
+    measures,
+    summarise,
+)
 
 QUESTION = (
     "Can the model explain its answers: by a chain of thought that holds, and by sources that are real and say so?"
@@ -168,9 +175,7 @@ def evaluate(
     checks.weights("cot_weights", cot_weights, cot_levels.DEFAULT_WEIGHTS)
     checks.weights("citation_weights", citation_weights, citation.DEFAULT_WEIGHTS)
     checks.weights("citation_final_weights", citation_final_weights, citation.DEFAULT_FINAL_WEIGHTS)
-    checks.share("cot_threshold", "citation_threshold")
-    weights = {"weight_cot": weight_cot, "weight_citation": weight_citation}
-    checks.weights("weight_cot, weight_citation", weights, weights)
+    check_options(checks)
     checks.refuse("explainability")
     humans = kit.labelled.given(judged_measures(), **kit.taken(kit.labelled.given, parameters))
     check(data)
@@ -182,9 +187,9 @@ def evaluate(
     )
     parameters |= {f"{name}_run": Path(str(options[f"{name}_run"])).name for name in parts}
     parameters |= {f"{name}_threshold": float(part.source.parameters["threshold"]) for name, part in parts.items()}
-    nowhere, leads_nowhere = leading_nowhere(parts["citation"].rows, max_unscored)
+    nowhere, _ = leading_nowhere(parts["citation"].rows, max_unscored)
     parameters |= {"judge": parts["citation"].judge, "cot_unmarked": parts["cot"].unmarked, **fit}
-    parameters |= {"citation_leads_nowhere": leads_nowhere}
+    parameters |= {"citation_nowhere": share_nowhere(parts["citation"].rows)}
     summary = summarise(items, **kit.taken(summarise, parameters))
     content = final_results(summary, parts, parameters)
     judged = dict.fromkeys(part.model for part in parts.values())

@@ -12,6 +12,7 @@ import pandas as pd
 
 from evalbench import core, kit
 from evalbench.judge.entail import BASELINE
+from evalbench.studies.citation.summary import why_nowhere
 from evalbench.studies.explainability import inputs
 from evalbench.studies.explainability.items import THRESHOLD, WEIGHT, weights_of, with_sums
 
@@ -46,6 +47,13 @@ def rests_on_judge(figure: str, group: Mapping[str, str]) -> bool:
     return group.get("part") != "cot"
 
 
+def check_options(checks: kit.Checks) -> None:
+    """Gather what is wrong with the options that :func:`summarise` reads."""
+    checks.share("cot_threshold", "citation_threshold")
+    weights = {name: checks.options[name] for name in ("weight_cot", "weight_citation")}
+    checks.weights(", ".join(weights), weights, weights)
+
+
 @kit.slicing.sliced(measures=measures, with_sums=with_sums)
 def summarise(
     items: pd.DataFrame,
@@ -58,7 +66,7 @@ def summarise(
     max_unscored: float = kit.MAX_UNSCORED,
     judge: str = BASELINE,
     cot_unmarked: str = "",
-    citation_leads_nowhere: str = "",
+    citation_nowhere: float = 0.0,
     correction_fit: Mapping[str, Any] | None = None,
     seed: int = kit.SEED,
     n_resamples: int = kit.N_RESAMPLES,
@@ -67,8 +75,8 @@ def summarise(
 
     The halves are resampled apart: they are two samples, each of its own size.  The light stays grey where the cited answers
     were judged by ``baseline/lexical``, and where ``cot_unmarked`` is why the final answers of the chains of thought were not
-    found rather than wrong, ``citation_leads_nowhere`` why too many marks or addresses of the cited answers lead nowhere, or a
-    half has too few items.  ``correction_fit``: see :func:`evalbench.kit.verdicts.worst_group`.
+    found rather than wrong, where more than ``max_unscored`` of the cited answers have marks or addresses that lead nowhere
+    (``citation_nowhere``: the share that do), or a half has too few items.  ``correction_fit``: see :func:`evalbench.kit.verdicts.worst_group`.
     """
     weights = weights_of(weight_cot, weight_citation)
     thresholds = {"cot": cot_threshold, "citation": citation_threshold}
@@ -86,7 +94,10 @@ def summarise(
     )
     corrected = _corrected(overall, done["cot"], corrections, weights, threshold) if corrections else None
     of_judge = "" if corrected else kit.verdicts.held_back_by(judge)
-    against = {"cot": cot_unmarked, "citation": "; ".join(filter(None, [of_judge, citation_leads_nowhere]))}
+    against = {
+        "cot": cot_unmarked,
+        "citation": "; ".join(filter(None, [of_judge, why_nowhere(citation_nowhere, max_unscored)])),
+    }
     for name, mean in means.items():
         few = kit.evidence.too_few(mean, least=LEAST_ITEMS)
         of_half = f"of the {inputs.HALVES[name].words} {few}" if few else ""

@@ -130,10 +130,7 @@ def evaluate(
     checks = kit.Checks(parameters)
     alone = isinstance(metrics, str) and metrics != kit.choosing.AUTO
     checks.that(not alone, f"metrics must be a list of names, such as [{metrics!r}]")
-    checks.choices(level=(panels.LEVEL, *core.correlation_table.LEVELS), coefficient=core.correlation_table.KINDS)
-    checks.tried(lambda: summary.thresholds(green_from, yellow_from))
-    checks.at_least(-1, "trust_from")
-    checks.at_least(0, "max_ci_width")
+    summary.check_options(checks)
     checks.refuse("human_correlation")
     options = {**parameters, "judge": judge}
     metrics, chosen = inputs.automatic(data, criteria, options) if isinstance(metrics, str) else (metrics, ())

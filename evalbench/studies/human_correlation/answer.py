@@ -124,6 +124,8 @@ def _wide(best: core.Estimate, facts: Facts) -> tuple[str, str | None]:
     wide = (best.ci_high or 0.0) - (best.ci_low or 0.0)
     if wide <= most:
         return "but too few could be scored", None
+    if not most:
+        return "but its interval has a width", None
     more = kit.answering.rounded_up(int(best.n * ((wide / most) ** 2 - 1)) + 1)
     return "but the interval is too wide", f"Missing for a light: about {counted(more, f'more {of}')}."
 

@@ -29,6 +29,14 @@ NAMES = {"spearman": "Spearman", "kendall": "Kendall's tau-b", "pearson": "Pears
 LOWER = "lower is better: agreement is negative"
 
 
+def check_options(checks: kit.Checks) -> None:
+    """Gather what is wrong with the options that :func:`summarise` reads."""
+    checks.choices(level=(panels.LEVEL, *core.correlation_table.LEVELS), coefficient=core.correlation_table.KINDS)
+    checks.tried(lambda: thresholds(checks.options["green_from"], checks.options["yellow_from"]))
+    checks.at_least(-1, "trust_from")
+    checks.at_least(0, "max_ci_width")
+
+
 @kit.slicing.sliced("doc_id")
 def summarise(
     items: pd.DataFrame,

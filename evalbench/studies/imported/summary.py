@@ -94,6 +94,13 @@ def _measure(name: str, directions: Mapping[str, str], scales: Mapping[str, Sequ
     )
 
 
+def check_options(checks: kit.Checks) -> None:
+    """Gather what is wrong with the options that :func:`summarise` reads."""
+    names, given = checks.options["metrics"] or (), checks.options
+    checked_directions(given["directions"] or {}, checks, names)
+    checks.tried(lambda: rules_of(given["lights"] or {}, names, given["directions"] or {}, given["scales"] or {}))
+
+
 @kit.slicing.sliced(inputs.UNIT, measures=measures)
 def summarise(
     items: pd.DataFrame,

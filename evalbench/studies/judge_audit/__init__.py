@@ -19,7 +19,7 @@ from evalbench.studies.contract import offered
 from evalbench.studies.judge_audit import beside, figures, inputs, learnt, live, method, noise, tables
 from evalbench.studies.judge_audit.figures import measures as measures
 from evalbench.studies.judge_audit.items import items_of
-from evalbench.studies.judge_audit.summary import EPSILON, summarise
+from evalbench.studies.judge_audit.summary import EPSILON, check_options, summarise
 
 QUESTION = "May this judge be believed, for what may it be used, and for what not?"
 MEASURED_BY = {
@@ -29,7 +29,6 @@ MEASURED_BY = {
     "null_texts": ("null_answer",),
 }
 JUDGED_OPTIONS = ("judge", "judge_prompt", "judge_max_tokens", "judge_temperature", "judged_at", "criteria_file")
-DRAWINGS = (figures.DRAWN, "random", "elsewhere", "probability")
 
 
 def evaluate(
@@ -115,10 +114,8 @@ def evaluate(
     """
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
-    checks.choices(labels_drawn=DRAWINGS)
-    checks.share("epsilon")
     asked_by = live.criteria_of(checks, data, options, judge)
-    checks.tried(lambda: figures.lights_of(green_from, yellow_from, lights))
+    check_options(checks)
     checks.refuse("judge_audit")
     with core.judging_time.judging(judged_at):
         heard = live.heard(data, asked_by, **{**kit.taken(live.heard, options), "judge": judge})

@@ -24,6 +24,16 @@ MOST_SAID = 3
 LABELLED = (*figures.AGREEMENT.values(), "length_bias", "family_gap")
 
 
+DRAWINGS = (figures.DRAWN, "random", "elsewhere", "probability")
+
+
+def check_options(checks: kit.Checks) -> None:
+    """Gather what is wrong with the options that :func:`summarise` reads."""
+    checks.choices(labels_drawn=DRAWINGS)
+    checks.share("epsilon")
+    checks.tried(lambda: figures.lights_of(*(checks.options[name] for name in ("green_from", "yellow_from", "lights"))))
+
+
 @kit.slicing.sliced(measures=figures.measures)
 def summarise(
     items: pd.DataFrame,

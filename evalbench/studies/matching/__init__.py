@@ -181,12 +181,11 @@ def evaluate(
     weights = {name: options[name] for name in ("std_weights", "ha_weights")}
     how = {name: options[name] for name in ("assignment", "filter", "missing")}
     checks = kit.Checks(options)
-    checks.choices(absent=summary.ABSENT)
-    checks.share("context_threshold", "floor", *(f"{name}_threshold" for name in limits))
+    checks.share("context_threshold", *(f"{name}_threshold" for name in limits))
     checks.any_of(ha_thresholds=limits)
     checks.share(**{f"ha_thresholds {name}": value for name, value in options["ha_thresholds"].items()})
     pairs.check_options(checks, weights, **how)
-    checks.tried(lambda: summary.rules_of(**kit.taken(summary.rules_of, options)))
+    summary.check_options(checks)
     checks.refuse("matching")
     of_std, of_ha = Thresholds(**limits), Thresholds(**{**limits, **options["ha_thresholds"]})
     described = data.get("checkers")

@@ -97,6 +97,13 @@ def rules_of(
     return found or {}
 
 
+def check_options(checks: kit.Checks) -> None:
+    """Gather what is wrong with the options that :func:`summarise` reads."""
+    checks.choices(absent=ABSENT)
+    checks.share("floor")
+    checks.tried(lambda: rules_of(**kit.taken(rules_of, checks.options)))
+
+
 @kit.slicing.sliced("sample_id", measures=measures)
 def summarise(
     items: pd.DataFrame,

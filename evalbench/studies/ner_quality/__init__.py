@@ -98,9 +98,7 @@ def evaluate(
     """
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
-    checks.share("f1_floor")
-    checks.choices(absent=summary.ABSENT)
-    checks.tried(lambda: summary.rules_of(**kit.taken(summary.rules_of, options)))
+    summary.check_options(checks)
     checks.refuse("ner_quality")
     data, trials = kit.trials.spread(data, SCHEMA)
     known = inputs.prepare(data)

@@ -55,6 +55,13 @@ def rules_of(
     return kit.verdicts.bands_of(rule or {}, higher_is_better=False) or METHOD_BANDS, found or {}
 
 
+def check_options(checks: kit.Checks) -> None:
+    """Gather what is wrong with the options that :func:`summarise` reads."""
+    checks.share("f1_floor")
+    checks.choices(absent=ABSENT)
+    checks.tried(lambda: rules_of(**kit.taken(rules_of, checks.options)))
+
+
 @kit.slicing.sliced("text_id", measures=measures)
 def summarise(
     items: pd.DataFrame,

@@ -128,7 +128,8 @@ def evaluate(
     wanting = [name for name in names if name in figures.NEED_SCALE]
     scale = f"{', '.join(wanting)}: max_grade, the highest grade of the scale, must be given"
     checks.that(max_grade is not None or not wanting, scale)
-    checks.choices(ties=(*TIES, MEAN), no_relevant=("skip", "zero"), absent=(summary.AUTO, "zero", "skip"))
+    checks.choices(ties=(*TIES, MEAN), no_relevant=("skip", "zero"))
+    summary.check_options(checks)
     rule = checks.tried(lambda: summary.rules_of(lights or {}, names, k)) or {}
     if isinstance(max_grade, int | float) and wanting and (highest := data["qrels"]["relevance"].max()) > max_grade:
         checks.that(False, f"max_grade: qrels have a grade of {highest:g}, above {max_grade:g}")

@@ -61,6 +61,11 @@ def measures(metrics: Sequence[str], k: int, ties: str = "") -> tuple[core.Measu
     return tuple(measure_of(figure, ties) for figure in (*figures_of(metrics, [k]), Figure(UNJUDGED, k)))
 
 
+def check_options(checks: kit.Checks) -> None:
+    """Gather what is wrong with the options that :func:`summarise` reads."""
+    checks.choices(absent=(AUTO, "zero", "skip"))
+
+
 @kit.slicing.sliced("query_id", measures=measures)
 def summarise(
     items: pd.DataFrame,

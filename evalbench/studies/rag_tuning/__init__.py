@@ -143,7 +143,7 @@ def evaluate(
     """
     lights = lights or {}
     options = kit.stated(evaluate, locals())
-    key, metric_options = checking.checked(options, data, lights), checking.metric_options(options)
+    key, metric_options = checking.checked(options, data), checking.metric_options(options)
     options["target_metric"] = key.name if key else target_metric
     humans = kit.labelled.given(
         summary.judged_measures(options["target_metric"]), data["questions"], **kit.taken(kit.labelled.given, options)

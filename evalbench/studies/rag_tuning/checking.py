@@ -11,13 +11,13 @@ from evalbench.studies.rag_tuning import rag, sections, summary
 from evalbench.text.chunks import check_size
 
 
-def checked(options: Mapping[str, Any], data: readers.Dataset, lights: Mapping[str, Any]) -> registry.Card | None:
+def checked(options: Mapping[str, Any], data: readers.Dataset) -> registry.Card | None:
     """The text metric that is tuned for, if it is one; refuses all faults at once."""
     checks = kit.Checks(options)
     checks.at_least(0, "n_chunks", "n_rewrites", "overlap")
     checks.at_least(1, "k", "patience", "most_k", "graph_from", "chunk_size")
     checks.at_least(2, "n_search")
-    checks.share("hit_floor")
+    summary.check_options(checks)
     checks.that(0 <= options["min_mark"] < 5, f"min_mark must be from 0 to below 5, got {options['min_mark']!r}")
     checks.choices(fusion=rank_fusion.FUSIONS)
     for name, known in (("chunker", (rag.SENTENCES, rag.WHOLE)), ("search", rag.SEARCHES)):
@@ -25,10 +25,6 @@ def checked(options: Mapping[str, Any], data: readers.Dataset, lights: Mapping[s
             checks.choice(name, options[name], known)
     checks.vectors()
     _check_sizes(checks, options)
-    hits = (summary.AT_1, summary.at_n(options["n_search"]))
-    strangers = [metric for metric in lights if metric not in hits]
-    checks.that(not strangers, f"lights: {', '.join(strangers)} has no light; those that have are {', '.join(hits)}")
-    checks.tried(lambda: summary.bands_for(5, {m: rule for m, rule in lights.items() if m not in strangers}))
     key = checks.tried(lambda: _card(options))
     checks.faults += [f"target_metric: {fault}" for fault in (_unfit(key, options, data) if key else ())]
     checks.refuse("rag_tuning")

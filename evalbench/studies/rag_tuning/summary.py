@@ -208,6 +208,16 @@ def _copied(rows: pd.DataFrame, max_unscored: float) -> dict[str, str]:
     return dict.fromkeys(map(str, rows["setting"].unique()), why)
 
 
+def check_options(checks: kit.Checks) -> None:
+    """Gather what is wrong with the options that :func:`summarise` reads."""
+    given = checks.options["lights"] or {}
+    hits = (AT_1, at_n(checks.options["n_search"]))
+    strangers = [metric for metric in given if metric not in hits]
+    checks.share("hit_floor")
+    checks.that(not strangers, f"lights: {', '.join(strangers)} has no light; those that have are {', '.join(hits)}")
+    checks.tried(lambda: bands_for(5, {metric: rule for metric, rule in given.items() if metric not in strangers}))
+
+
 @kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
