@@ -480,7 +480,7 @@ def test_a_judge_that_is_asked_now_is_held_against_the_blames_of_people() -> Non
     silent = judged({**own, "blames": people}, judge=fine).tables["blamed"].set_index("what")
     assert (silent["value"]["the step"], silent["n"]["the step"], silent["value"]["the kind of failure"]) == (0, 20, 0)
     twice = pd.concat([people.assign(judge=""), people.assign(annotator="", judge="function:fine")])
-    with pytest.raises(BadInput, match="function:fine is there already"):
+    with pytest.raises(BadInput, match="function:fine has blames in the table"):
         judged({**own, "blames": twice}, judge=fine)
 
 

@@ -163,7 +163,7 @@ def ours(given: Given, judged: Judged) -> pd.DataFrame | None:
     name = str(judged.faults["judge"].iloc[0])
     if (given.blames["judge"] == name).any():
         raise errors.BadInput(
-            f"blames: the judge {name} is there already and is asked now; rename it, or leave judge out"
+            f"blames: the judge {name} has blames in the table and would be asked now; rename it, or leave judge out"
         )
     steps = given.steps.assign(at=given.steps.groupby("run").cumcount())[["run", "step", "at", "role"]]
     placed = told.astype({"step": float}).merge(steps.astype({"step": float}), on=["run", "step"], how="left")

@@ -195,7 +195,7 @@ def _cut(cases: Sequence[Case], n: int, most: int) -> list[str]:
     steps, letters = sum(one.left_out for one in cut), sum(one.shortened for one in cut)
     return [
         f"Trajectories longer than the {most:,} characters that the judge is given (judge_max_characters): {len(cut)} of {n}. Left out of their "
-        f"middle: {core.counted(steps, 'step')}, and {letters:,} characters of others; the judge is told so."
+        f"middle: {core.counted(steps, 'step')}, and {letters:,} characters of others, as the prompt says."
     ]
 
 
