@@ -1,8 +1,8 @@
 """Writes data/parcel_desk/1.0.0: two invented agents of a parcel service's help desk, thirty tasks, three trials each.
 
 Planted, by the table ``PLANTED`` below: in these trajectories, and in no other, an argument is wrong, a forbidden tool is called, a call loops,
-an error is left, an error is made good, a number comes from nowhere, success is luck, a promise is not kept, a mark is missing.  The
-verdicts of an invented judge name each of these failures with its step, and none elsewhere.
+an argument does not fit its schema, an error is left, an error is made good, a number comes from nowhere, success is luck, a promise is not kept, a mark is missing.
+The verdicts of an invented judge name each of these failures with its step, and none elsewhere.
 """
 
 from __future__ import annotations
@@ -20,6 +20,18 @@ SEED, TRIALS = 47, ("1", "2", "3")
 SOUND, HASTY = "fern-desk", "oak-desk"
 FORBIDDEN = ["issue_voucher", "close_account"]
 MAX_STEPS = 40
+PARCEL = {"type": "string", "pattern": "^PX-[0-9]{4}$"}
+LOCKER = {"type": "string", "pattern": "^LK-[0-9]{3}$"}
+TOOLS: dict[str, dict[str, Any]] = {
+    "find_parcel": {"parcel_id": PARCEL},
+    "list_lockers": {"district": {"type": "string"}},
+    "reroute_parcel": {"parcel_id": PARCEL, "locker_id": LOCKER},
+    "refund_fee": {"parcel_id": PARCEL, "amount": {"type": "number", "exclusiveMinimum": 0}},
+    "open_claim": {"parcel_id": PARCEL, "reason": {"enum": ["lost", "damaged"]}},
+    "issue_voucher": {"parcel_id": PARCEL},
+    "close_account": {"customer_id": {"type": "string"}},
+}
+"""The tools and the properties of their arguments, each of which is required."""
 POLICY = (
     "You are the help desk of a parcel service. Look a parcel up before you change anything. Give back no more than the fee that was "
     "charged. You may neither give vouchers nor close accounts. Tell the customer what was done, and nothing that no tool has told you."
@@ -39,6 +51,7 @@ PLANTED: dict[str, dict[str, list[tuple[str, str]]]] = {
             ("refund-08", "3"),
         ],
     },
+    "misfit": {SOUND: [], HASTY: [("reroute-06", "2"), ("refund-08", "3")]},
     "forbidden": {SOUND: [], HASTY: [("refund-05", "1"), ("claim-04", "3")]},
     "loop": {SOUND: [("claim-09", "1")], HASTY: [("reroute-04", "2"), ("claim-07", "1"), ("claim-07", "2")]},
     "error left": {
@@ -52,6 +65,7 @@ PLANTED: dict[str, dict[str, list[tuple[str, str]]]] = {
     "no mark": {SOUND: [("refund-10", "3")], HASTY: [("refund-10", "3")]},
 }
 """What is wrong (or notable) in which trajectory: task and trial of each agent."""
+# Those that do not fit a schema are among those with wrong arguments.
 FAILS = ("wrong arguments", "forbidden", "loop", "error left", "promise")
 
 OPENED = {
@@ -166,6 +180,11 @@ def tasks() -> list[Task]:
     return out
 
 
+def schema(properties: dict[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of a tool's arguments."""
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
 def planted(task: str, model: str, trial: str) -> frozenset[str]:
     return frozenset(fault for fault, agents in PLANTED.items() if (task, trial) in agents[model])
 
@@ -208,13 +227,16 @@ def _rerouted(task: Task, faults: frozenset[str], way: int) -> Iterator[dict[str
         yield says("assistant", SORRY[way])
         return
     locker = task.full if "wrong arguments" in faults else task.locker
-    yield from asks(reroute(task, locker), {"parcel_id": task.parcel, "locker_id": locker})
+    asked = locker.removeprefix("LK-") if "misfit" in faults else locker
+    yield from asks(reroute(task, asked), {"parcel_id": task.parcel, "locker_id": locker})
     yield says("assistant", DONE["reroute"][way].format(**{**task.facts, "locker": locker}))
 
 
 def _settled(task: Task, faults: frozenset[str], way: int) -> Iterator[dict[str, Any]]:
     amount = round(2 * task.fee, 2) if "wrong arguments" in faults else task.fee
     call = refund(task, amount) if task.kind == "refund" else claim(task)
+    if "misfit" in faults:
+        call["arguments"]["amount"] = f"{amount:.2f}"
     result = {"returned": amount} if task.kind == "refund" else {"case": task.case}
     yield from asks(call, result)
     if "forbidden" in faults:
@@ -263,7 +285,7 @@ def at(fault: str, steps: list[dict[str, Any]]) -> int:
 
 
 def rows() -> dict[str, list[dict[str, Any]]]:
-    """The rows of the four files."""
+    """The rows of the files."""
     known = tasks()
     runs = [(task, model, trial) for task in known for model in (SOUND, HASTY) for trial in TRIALS]
     marks = []
@@ -283,13 +305,10 @@ def rows() -> dict[str, list[dict[str, Any]]]:
         }
         for task in known
     ]
+    listed = [{"name": name, "parameters": schema(properties)} for name, properties in TOOLS.items()]
+    steps = [row for run in runs for row in steps_of(*run)]
     verdicts = [row for run in runs for row in verdicts_of(*run)]
-    return {
-        "steps": [row for run in runs for row in steps_of(*run)],
-        "tasks": described,
-        "outcomes": marks,
-        "verdicts": verdicts,
-    }
+    return {"steps": steps, "tasks": described, "tools": listed, "outcomes": marks, "verdicts": verdicts}
 
 
 def main() -> None:

@@ -89,7 +89,6 @@ BROUGHT = {
     "httpx2": "openai",
     "cycler": "matplotlib",
     "datasets": "evaluate",
-    "jsonschema": "nbformat",
     "tornado": "distributed",
     "zmq": "jupyter-client",
 }

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy.special import stdtrit
 
 from evalbench.core.arrays import Floats, Ints
+from evalbench.core.planning import smallest_difference
 from evalbench.core.wording import counted, decimals_for
 
 Z = 1.959963984540054
@@ -79,6 +80,57 @@ class NoiseSplit:
         m, k = items or self.n_items, answers or self.answers
         parts = [self.variance(name) for name in ("items", "answers", "judging")]
         return Z * math.sqrt((parts[0] + parts[1] / k + parts[2] / (k * (verdicts or self.verdicts))) / m)
+
+    def between_runs(self, answers: float | None = None, *, power: float | None = None) -> float:
+        """How far two runs of the same system over the same items must differ in their means to be more than chance.
+
+        ``1.96 √(2 (σ²ₐ + σ²ⱼ/r) / (k m))``, normal: the items are the same, so that only answers and judging differ.
+
+        Parameters
+        ----------
+        answers : float, optional
+            k answers to each of the m items in either run; by default as many as there were.
+        power : float, optional
+            Instead of 1.96: of a true difference that is shown with this chance, 1.96 + z(power).
+
+        References
+        ----------
+        Miller (2024), Adding Error Bars to Evals, sections 3 and 5; Bloom (1995), Evaluation Review 19, 547–556.
+
+        Examples
+        --------
+        >>> split = noise_split([1, 0, 1, 1, 0, 0, 1, 0], [0, 0, 1, 1, 2, 2, 3, 3])
+        >>> round(split.between_runs(1), 2), round(split.between_runs(4), 2), round(split.between_runs(4, power=0.8), 2)
+        (0.69, 0.35, 0.5)
+        """
+        k = answers or self.answers
+        variance = self.variance("answers") + self.variance("judging") / self.verdicts
+        se = math.sqrt(2 * variance / (k * self.n_items))
+        return Z * se if power is None else smallest_difference(se, power=power)
+
+
+def runs_sentence(
+    split: NoiseSplit, name: str, what: str = "score", item: str = "question", answer: str = "answer"
+) -> str:
+    """How far two runs must differ, with one answer to each item and with as many as there were.
+
+    Examples
+    --------
+    >>> split = noise_split([1, 0, 1, 1, 0, 0, 1, 0], [0, 0, 1, 1, 2, 2, 3, 3])
+    >>> runs_sentence(split, "fern")[:90]
+    'Two runs of fern over these 4 questions must differ by more than 0.69 in score to show mor'
+    """
+    k = max(2, round(split.answers))
+    chance, many, shown = split.between_runs(1), split.between_runs(), split.between_runs(1, power=0.8)
+    if not chance:
+        return f"Two runs of {name} over these {counted(split.n_items, item)} do not differ by chance: every {answer} to a {item} has the same score."
+    digits = max(2, decimals_for(many))
+    a, b, c = (f"{each:.{digits}f}" for each in (chance, many, shown))
+    return (
+        f"Two runs of {name} over these {counted(split.n_items, item)} must differ by more than {a} in {what} to show more than chance, with one {answer} "
+        f"{_article(item)} {item} in either; with {in_words(k)}, by more than {b}. A true difference of {c} would be shown in four of five such pairs "
+        f"of single runs."
+    )
 
 
 def noise_split(values: npt.ArrayLike, items: npt.ArrayLike, answers: npt.ArrayLike | None = None) -> NoiseSplit | None:

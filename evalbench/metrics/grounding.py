@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import functools
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
-from typing import Literal, NamedTuple
+from functools import partial
+from itertools import chain
+from typing import Any, Literal, NamedTuple
 
 import regex as re
 
-from evalbench.text.numbers import find_numbers
+from evalbench.text.numbers import VULGAR, ascii_numerals, find_numbers
 
 Kind = Literal["number", "id", "name"]
 LONGEST = 20_000
 """So many characters of a text are looked at."""
+_PASSED = 8
+"""So many claims may pass a text over before it is read."""
 _COUNTS = 10
 """Smaller whole numbers count things and number lists: they are not looked at."""
 _TOKEN = re.compile(r"[\w@](?:[\w@.\-/#]*[\w@])?")
@@ -23,6 +27,8 @@ _ID = re.compile(r"(?=[^\d]*\d)(?=.*[^\W\d_]).{4,}", re.DOTALL)
 _NAMES = re.compile(r"(?<![\w'’])\p{Lu}\p{Ll}+(?:[ \u00a0]\p{Lu}\p{Ll}+)+(?!\w)(?!\**\s*:)")
 _WORD = re.compile(r"\w+")
 _LIST = re.compile(r"(?m)^\s*\d{1,3}[.)]\s")
+_FRACTION = re.compile(rf"[{VULGAR}]|[0-9]/[0-9]")
+_PARTING = dict.fromkeys(map(ord, ",. \t\n\u00a0\u202f\u2009"))
 
 
 class Claim(NamedTuple):
@@ -53,27 +59,42 @@ class Ground:
     """
 
     def __init__(self) -> None:
-        self._numbers: set[Fraction] = set()
-        self._tokens: set[str] = set()
-        self._words: set[str] = set()
+        self._texts: list[str] = []
+        self._read: dict[Any, set[Any]] = {part: set() for part in _PARTS}
+        self._waiting: dict[Any, list[tuple[str, int]]] = {part: [] for part in _PARTS}
+        self._taken = dict.fromkeys(_PARTS, 0)
 
     def add(self, text: str) -> None:
-        """Take a text as said."""
-        numbers, tokens, words = _held(text[:LONGEST])
-        self._numbers |= numbers
-        self._tokens |= tokens
-        self._words |= words
+        """Take a text as said; it is read when a claim may be in it."""
+        if text:
+            self._texts.append(text)
 
     def holds(self, claim: Claim) -> bool:
         """Whether a claim was said before, in whatever way it was written."""
         folded = _folded(claim.text)
         if claim.kind == "number":
-            return any(n.readings() & self._numbers for n in find_numbers(claim.text))
-        if claim.kind == "id":
-            return folded in self._tokens or _WORD.findall(folded) == [
-                w for w in _WORD.findall(folded) if w in self._words
-            ]
-        return all(word in self._words for word in _WORD.findall(folded))
+            wanted = frozenset[Fraction]().union(*(n.readings() for n in find_numbers(claim.text)))
+            digits = tuple(map(_significant, wanted))
+            return self._has(_numbers, wanted, partial(_may_number, digits))
+        if claim.kind == "id" and self._has(_tokens, {folded}, partial(_contains, folded)):
+            return True
+        return all(self._has(_words, {word}, partial(_contains, word)) for word in _WORD.findall(folded))
+
+    def _has(self, part: Any, wanted: Collection[Any], may: Callable[[str], bool]) -> bool:
+        """Whether a number, token or word is in what was said; texts that cannot hold it are left unread, but not for ever."""
+        read = self._read[part]
+        if not read.isdisjoint(wanted):
+            return True
+        left = []
+        new = ((text[:LONGEST], 0) for text in self._texts[self._taken[part] :])
+        self._taken[part] = len(self._texts)
+        for text, passed in chain(self._waiting[part], new):
+            if passed >= _PASSED or may(text):
+                read |= part(text)
+            else:
+                left.append((text, passed + 1))
+        self._waiting[part] = left
+        return not read.isdisjoint(wanted)
 
     def lacking(self, text: str) -> list[Claim]:
         """The claims of a text that were not said before, numbers first."""
@@ -122,14 +143,54 @@ def _opens(text: str, at: int) -> bool:
     return not before or before[-1] in ".!?:\n\r。！？"
 
 
+@functools.lru_cache(maxsize=1024)
 def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
+    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
 
 
-@functools.lru_cache(maxsize=4096)
-def _held(text: str) -> tuple[frozenset[Fraction], frozenset[str], frozenset[str]]:
-    numbers: Iterable[Fraction] = (
-        value for n in find_numbers(text) for value in (*n.readings(), abs(n.value), n.scaled)
-    )
-    folded = _folded(text)
-    return frozenset(numbers), frozenset(_TOKEN.findall(folded)), frozenset(_WORD.findall(folded))
+@functools.lru_cache(maxsize=1024)
+def _numbers(text: str) -> frozenset[Fraction]:
+    return frozenset(value for n in find_numbers(text) for value in (*n.readings(), abs(n.value), n.scaled))
+
+
+@functools.lru_cache(maxsize=1024)
+def _tokens(text: str) -> frozenset[str]:
+    return frozenset(_TOKEN.findall(_folded(text)))
+
+
+@functools.lru_cache(maxsize=1024)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(_folded(text)))
+
+
+_PARTS = (_numbers, _tokens, _words)
+"""What is read out of a text, each by itself."""
+
+
+@functools.lru_cache(maxsize=1024)
+def _digits(text: str) -> str:
+    """A text without what may part the digits of one numeral; empty where it may hold fractions, whose value has other digits."""
+    spelled = ascii_numerals(text)
+    return "" if _FRACTION.search(spelled) else spelled.translate(_PARTING)
+
+
+def _significant(value: Fraction) -> str:
+    """The digits of a decimal number without zeros at its ends; empty for one that no decimal writes."""
+    rest = value.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    if rest != 1:
+        return ""
+    scale = 10 ** value.denominator.bit_length()  # a multiple of every denominator of twos and fives
+    return str(abs(value.numerator) * scale // value.denominator).strip("0")
+
+
+def _contains(part: str, text: str) -> bool:
+    return part in _folded(text)
+
+
+def _may_number(digits: Sequence[str], text: str) -> bool:
+    """Whether a text may hold a number of these digits: it need not be read where it does not."""
+    plain = _digits(text)
+    return not plain or any(own in plain for own in digits)

@@ -54,6 +54,7 @@ def arguments_of(given: Any) -> Arguments:
     """
     if given is None or (isinstance(given, str) and not given.strip()):
         return Arguments({})
+    flat = isinstance(given, str) and given.count("{") + given.count("[") < _DEEPEST
     if isinstance(given, str):
         try:
             given = json.loads(given)
@@ -61,7 +62,7 @@ def arguments_of(given: Any) -> Arguments:
             return Arguments({}, "not JSON")
     if not isinstance(given, Mapping):
         return Arguments({}, "not an object")
-    return Arguments(given) if _depth_is_sane(given) else Arguments({}, "nested too deeply")
+    return Arguments(given) if flat or _depth_is_sane(given) else Arguments({}, "nested too deeply")
 
 
 def _depth_is_sane(value: Any) -> bool:
@@ -96,12 +97,19 @@ def call_key(name: str, arguments: Mapping[str, Any], ignore: Collection[str] = 
     True
     """
     kept = {k: v for k, v in arguments.items() if k not in ignore} if ignore else arguments
-    return f"{name}\0{json.dumps(_by_value(kept), sort_keys=True, separators=(',', ':'))}"
+    plain = all(type(v) in _PLAIN and type(k) is str for k, v in kept.items())
+    return f"{name}\0{_AS_KEY(kept if plain else _by_value(kept))}"
+
+
+_AS_KEY = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+_PLAIN = frozenset({str, int, bool, type(None)})
 
 
 def _by_value(value: Any) -> Any:
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, Mapping):
-        return {str(k): _by_value(v) for k, v in value.items()}
+        return {str(k): v if type(v) in _PLAIN else _by_value(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [_by_value(v) for v in value]
     if isinstance(value, float) and math.isfinite(value) and value.is_integer():

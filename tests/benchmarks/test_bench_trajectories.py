@@ -1,4 +1,4 @@
-"""100 000 trajectories of 30 steps, read one at a time: time and memory."""
+"""100 000 trajectories of 30 steps, read one at a time, and read and judged: time and memory."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from timing import alone
 
 from evalbench.readers.trajectories import stream_trajectories
 
-pytestmark = [pytest.mark.benchmark, pytest.mark.large]
+pytestmark = pytest.mark.benchmark
 
-TRAJECTORIES, MOST_SECONDS, MOST_BYTES = 100_000, 60, 1e9
+TRAJECTORIES, FEW, MOST_SECONDS, MOST_BYTES = 100_000, 5_000, 60, 1e9
 
 
 def talk(i: int) -> dict:
@@ -35,13 +35,17 @@ def talk(i: int) -> dict:
     return {"id": f"q{i // 4}", "trial": i % 4, "model": "fern-1b", "success": i % 3 == 0, "messages": messages}
 
 
-def took(trajectories: int) -> tuple[float, float]:
+def written(path: Path, trajectories: int) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        for i in range(trajectories):
+            file.write(json.dumps(talk(i), ensure_ascii=False) + "\n")
+
+
+def read(trajectories: int) -> tuple[float, float]:
     """Seconds and bytes of one pass over a file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "runs.jsonl"
-        with path.open("w", encoding="utf-8") as file:
-            for i in range(trajectories):
-                file.write(json.dumps(talk(i), ensure_ascii=False) + "\n")
+        written(path, trajectories)
         before, start = peak_bytes(), time.process_time()
         steps = marked = 0
         for made in stream_trajectories(path):
@@ -52,7 +56,48 @@ def took(trajectories: int) -> tuple[float, float]:
         return seconds, peak_bytes() - before
 
 
+def judged(trajectories: int) -> tuple[float, float, float]:
+    """Seconds of reading a file as the study's tables and of judging them, and bytes of both."""
+    from evalbench import load
+    from evalbench.studies import trajectories as study
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "runs.jsonl"
+        written(path, 20)
+        study.evaluate(load(path, study="trajectories"), n_resamples=10)  # imports are not of the work
+        written(path, trajectories)
+        before, start = peak_bytes(), time.process_time()
+        data = load(path, study="trajectories")
+        between = time.process_time()
+        result = study.evaluate(data)
+        end = time.process_time()
+        assert (len(result.tables["steps"]), len(result.tables["tool_calls"])) == (30 * trajectories, 13 * trajectories)
+        assert result.estimate("success", model="fern-1b").n == -(-trajectories // 4)
+        return between - start, end - between, peak_bytes() - before
+
+
+def recorded(record, trajectories: int) -> None:
+    """The goal of the whole, and of fewer trajectories its share."""
+    reading, judging, memory = alone(judged, trajectories)
+    share = trajectories / TRAJECTORIES
+    name = f"{trajectories:,} trajectories of 30 steps".replace(",", " ")
+    record(at_most(f"{name}, read as tables and judged", reading + judging, share * MOST_SECONDS, "s"))
+    record(at_most(f"{name}, judged alone", judging, share * MOST_SECONDS, "s"))
+    if trajectories == TRAJECTORIES:
+        record(at_most(f"{name}, read as tables and judged: memory", memory, MOST_BYTES, "B"))
+
+
+@pytest.mark.large
 def test_a_hundred_thousand_trajectories(record):
-    seconds, memory = alone(took, TRAJECTORIES)
+    seconds, memory = alone(read, TRAJECTORIES)
     record(at_most("100 000 trajectories of 30 steps, streamed", seconds, MOST_SECONDS, "s"))
     record(at_most("100 000 trajectories of 30 steps, streamed: memory", memory, MOST_BYTES, "B"))
+
+
+@pytest.mark.large
+def test_a_hundred_thousand_trajectories_judged(record):
+    recorded(record, TRAJECTORIES)
+
+
+def test_some_trajectories_judged(record):
+    recorded(record, FEW)

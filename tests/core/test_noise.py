@@ -130,3 +130,20 @@ def test_the_sentence_says_what_more_answers_would_do():
         "Three answers a question shrink the interval from ±0.057 (one answer) to ±0.045; the same calls spent on "
         "three times the questions would shrink it to ±0.033."
     )
+
+
+@pytest.mark.parametrize(("tasks", "trials"), [(60, 1), (60, 4)])
+def test_two_runs_differ_by_more_than_is_said_as_often_as_is_said(tasks, trials):
+    draw = np.random.default_rng(5)
+    chances = draw.beta(1.5, 1.5, tasks)  # each task has its own chance of success, the same in every run
+    seen = draw.random((tasks, 40)) < chances[:, None]
+    split = noise_split(seen.ravel().astype(float), np.repeat(np.arange(tasks), 40))
+    pairs = (draw.random((4000, 2, tasks, trials)) < chances[:, None]).mean(axis=(2, 3))
+    apart = np.abs(pairs[:, 0] - pairs[:, 1])
+    assert np.mean(apart > split.between_runs(trials) + 1e-9) == pytest.approx(0.05, abs=0.015)
+    true = split.between_runs(trials, power=0.8)
+    better = np.clip(chances + true, 0, 1)
+    gain = float((better - chances).mean())
+    other = (draw.random((4000, tasks, trials)) < better[:, None]).mean(axis=(1, 2))
+    power = np.mean(np.abs(other - pairs[:, 0] + true - gain) > split.between_runs(trials))
+    assert power == pytest.approx(0.8, abs=0.06)

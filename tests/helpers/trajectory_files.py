@@ -94,3 +94,8 @@ def write(path: Path, value) -> Path:
     else:
         path.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
     return path
+
+
+def told(cells) -> list:
+    """The cells of a column of steps, None where there is nothing."""
+    return [None if gone else cell for cell, gone in zip(cells, cells.isna(), strict=True)]

@@ -1,9 +1,8 @@
-"""Trajectories of agents: published ones counted as they were, every planted fault found and none elsewhere, bad tables refused at once."""
+"""Trajectories of agents in small tables, worked by hand; bad tables refused at once."""
 
 from __future__ import annotations
 
 import json
-import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -11,184 +10,13 @@ import numpy as np
 import pandas as pd
 import planted_agents
 import pytest
-import tau_airline
-from studied import page
+from judged_agents import judged, steps
 
 from evalbench import load
-from evalbench.core.result import Result
 from evalbench.errors import BadInput
 from evalbench.studies import trajectories
 
-KEYS = ["id", "model", "trial"]
-
-
-def judged(frames: dict[str, pd.DataFrame], **options: Any) -> Result:
-    return trajectories.evaluate(load(frames, study="trajectories"), **{"n_resamples": 50, **options})
-
-
-def runs(table: pd.DataFrame | None) -> set[tuple[str, ...]]:
-    return set() if table is None else set(table[KEYS].itertuples(index=False, name=None))
-
-
-# -- published ------------------------------------------------------------------------------------
-
-
-@pytest.mark.external
-def test_published_trajectories_give_the_published_figures(external_data) -> None:
-    folder: Path = external_data("tau_airline")
-    known = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
-    counts = known["counts"]
-    result = judged(tau_airline.tables(folder))
-    curve = result.tables["pass_k"].set_index("k")
-    for k, value in known["pass_hat_k"].items():
-        assert curve["pass_hat_k"][int(k)] == pytest.approx(value, abs=1e-6)
-        assert curve["pass_at_k"][int(k)] == pytest.approx(known["pass_at_k"][k], abs=1e-6)
-    assert result.estimate("pass_hat_k", model="gpt-4o").value == pytest.approx(0.2)
-    calls, tools = result.tables["tool_calls"], result.tables["tools"]
-    assert len(calls) == tools["calls"].sum() == counts["calls"]
-    assert calls["matched"].sum() == tools["right"].sum() == counts["matched_name_and_arguments"]
-    assert calls["named"].sum() == counts["matched_name"]
-    assert calls["repeated"].sum() == counts["identical_repeats"]
-    assert calls["failed"].sum() == counts["tool_results_that_begin_with_Error"]
-    assert len(runs(calls[calls["failed"]])) == counts["trajectories_with_such_an_error"]
-    assert tools["expected"].sum() == counts["expected_calls"]
-    of_kind = result.tables["contradictions"]["kind"].value_counts()
-    assert of_kind["success without every expected call"] == counts["reward_1_without_every_expected_call"]
-    without_success = counts["trajectories_with_every_expected_call"] - counts["and_reward_1"]
-    assert of_kind["every expected call and no success"] == without_success
-    precision = result.estimate("call_precision", model="gpt-4o").value
-    recall = result.estimate("call_recall", model="gpt-4o").value
-    assert (round(precision, 3), round(recall, 3)) == (0.336, 0.619)
-    assert result.light == "unlit"
-
-
-@pytest.mark.external
-def test_published_requirements_give_the_published_shares(external_data) -> None:
-    frames = devai(external_data("devai"))
-    found = judged(frames, success_by="requirements")
-    known = {"GPT-Pilot": (0.4454, 0.2760, 5), "MetaGPT": (0.2213, 0.0492, 0)}
-    for model, (met, with_needs, whole) in known.items():
-        assert found.estimate("requirements_met", model=model).value == pytest.approx(met, abs=5e-5)
-        assert found.estimate("requirements_met_with_needs", model=model).value == pytest.approx(with_needs, abs=5e-5)
-        assert found.estimate("every_requirement_met", model=model).value == pytest.approx(whole / 55)
-        assert found.estimate("success", model=model).value == pytest.approx(whole / 55)
-    assert len(found.tables["requirements"]) == 2 * 366
-
-
-def devai(folder: Path) -> dict[str, pd.DataFrame]:
-    """The verdicts of people on DevAI's requirements; of each trajectory one empty step."""
-    rows = []
-    with tarfile.open(folder / "judgments.tar.gz") as archive:
-        for member in archive:
-            parts = member.name.split("/")
-            if "human_as_a_judge" in parts and member.name.endswith(".json"):
-                task = json.load(archive.extractfile(member))
-                model = parts[parts.index("judgment") + 1]
-                rows += [
-                    {
-                        "id": task["name"],
-                        "model": model,
-                        "requirement": str(one["requirement_id"]),
-                        "needs": [str(n) for n in one["prerequisites"]],
-                        "met": bool(one["satisfied"]),
-                    }
-                    for one in task["requirements"]
-                ]
-    frame = pd.DataFrame(rows)
-    return {"steps": frame[["id", "model"]].drop_duplicates().assign(step=1, kind="note"), "requirements": frame}
-
-
-# -- planted --------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def desk() -> Result:
-    return trajectories.evaluate(load("parcel_desk@1.0.0", study="trajectories"), n_resamples=50)
-
-
-@pytest.fixture(scope="module")
-def planted(script) -> dict[str, set[tuple[str, ...]]]:
-    made = script("make_parcel_desk").PLANTED
-    return {
-        fault: {(task, model, trial) for model, own in agents.items() for task, trial in own}
-        for fault, agents in made.items()
-    }
-
-
-def test_the_sample_is_what_its_script_writes(script) -> None:
-    made = script("make_parcel_desk")
-    for name, rows in made.rows().items():
-        written = (made.OUT / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-        assert [json.loads(line) for line in written] == rows, name
-
-
-@pytest.mark.parametrize(
-    ("fault", "found"),
-    [
-        ("wrong arguments", lambda calls: calls["look"] == "wrong arguments"),
-        ("forbidden", lambda calls: calls["forbidden"]),
-        ("loop", lambda calls: calls["cycle"] > 0),
-        ("loop", lambda calls: calls["repeated"]),
-        ("error left", lambda calls: calls["failed"] & ~calls["recovered"]),
-        ("error made good", lambda calls: calls["recovered"]),
-    ],
-)
-def test_what_was_planted_in_calls_is_found_and_nothing_else(desk: Result, planted, fault: str, found) -> None:
-    calls = desk.tables["tool_calls"]
-    assert runs(calls[found(calls)]) == planted[fault]
-
-
-def test_what_was_planted_in_words_and_outcomes_is_found_and_nothing_else(desk: Result, planted) -> None:
-    assert runs(desk.tables["ungrounded"]) == planted["from nowhere"]
-    assert set(desk.tables["ungrounded"]["claim"]) == {"45"}
-    odd = desk.tables["contradictions"]
-    assert runs(odd[odd["kind"] == "success without every expected call"]) == planted["luck"]
-    assert runs(odd[odd["kind"] == "a tool is named in words and never called"]) == planted["promise"]
-    assert runs(odd[odd["kind"] == "every expected call and no success"]) == planted["forbidden"]
-    rows = desk.tables["trials"]
-    assert runs(rows[rows["unscored"] != ""]) == planted["no mark"]
-    failing = set().union(*(planted[f] for f in ("wrong arguments", "forbidden", "loop", "error left", "promise")))
-    assert runs(rows[rows["success"] == 0]) == failing == runs(desk.tables["turning_points"])
-
-
-def test_a_failed_trial_parts_where_the_fault_was_planted(desk: Result, planted) -> None:
-    turns = desk.tables["turning_points"].set_index(KEYS)
-    for fault, kind in (
-        ("wrong arguments", "other arguments"),
-        ("forbidden", "went on"),
-        ("promise", "ended there"),
-        ("loop", "another tool"),
-    ):
-        assert set(turns.loc[sorted(planted[fault]), "kind"]) == {kind}
-
-
-def test_a_forbidden_call_is_red_and_none_is_no_light(desk: Result) -> None:
-    assert desk.light == "red"
-    assert "forbidden call 0.02" in desk.sentence
-    assert "Success 0.82" in desk.sentence
-    sound = {name: own[own["model"] == "fern-desk"] if "model" in own else own for name, own in sample().items()}
-    assert judged(sound).light == "unlit"
-
-
-def sample() -> dict[str, pd.DataFrame]:
-    return {name: frame.copy() for name, frame in load("parcel_desk@1.0.0", study="trajectories").tables.items()}
-
-
-def test_the_page_shows_lanes_and_steps_without_a_script(desk: Result) -> None:
-    lanes, steps = trajectories.lanes(desk), trajectories.step_by_step(desk)
-    assert lanes.count("<tr>") == 3 * (6 + 1)
-    assert all(word in lanes for word in ("◐", "✗", "goal not reached"))
-    assert "<script" not in lanes + steps
-    assert "reroute-04, oak-desk, trial 2" in steps
-    assert "parcel_desk" in page("trajectories", desk)
-
-
 # -- small tables ---------------------------------------------------------------------------------
-
-
-def steps(*rows: tuple[Any, ...], **more: Any) -> pd.DataFrame:
-    columns = ["id", "step", "kind", "name", "arguments", "text", "error"]
-    return pd.DataFrame([dict(zip(columns, row, strict=False)) for row in rows]).fillna("").assign(**more)
 
 
 def test_steps_alone_are_counted_and_their_success_is_unscored() -> None:
@@ -312,7 +140,7 @@ def test_marks_are_read_as_numbers_and_words_in_either_table() -> None:
 @pytest.mark.parametrize(
     ("frames", "said"),
     [
-        ({"steps": steps(("a", 1, "call", ""))}, "calls have no name, rows 1"),
+        ({"steps": steps(("a", 1, "call", ""))}, "1 call without a name, row 1"),
         ({"steps": steps(("a", 1, "shout"))}, "one of message, call, result, handover, note"),
         ({"steps": steps(("a", 1, "note"), ("a", 1, "note"))}, "duplicated together"),
         (
@@ -323,7 +151,7 @@ def test_marks_are_read_as_numbers_and_words_in_either_table() -> None:
             {"steps": steps(("a", 1, "note")), "tasks": pd.DataFrame({"id": ["a"], "forbidden": [[1]]})},
             "forbidden of id a",
         ),
-        ({"steps": steps(("a", 1, "note"), ("a", 2, "note")).assign(mark=["1", "0"])}, "1 trajectories have several"),
+        ({"steps": steps(("a", 1, "note"), ("a", 2, "note")).assign(mark=["1", "0"])}, "1 trajectory with several"),
         (
             {"steps": steps(("a", 1, "note"), mark="1"), "outcomes": pd.DataFrame({"id": ["a"], "mark": ["0"]})},
             "one mark in steps and another in outcomes",

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from evalbench.core.wording import counted
-from evalbench.errors import BadInput
 from evalbench.readers.tools.composed import TABLES, Parts, summed
 from evalbench.readers.tools.safe import finite
+from evalbench.readers.tools.staged import staged
 
 RECORD = "import.json"
 CARD = "README.md"
@@ -29,11 +27,7 @@ def write(parts: Parts, to: Path | None) -> dict[str, Any]:
         for _ in parts.rows():
             pass
         return parts.about()
-    if to.exists() and (not to.is_dir() or any(to.iterdir())):
-        raise BadInput(f"{to} is not empty: name a new folder")
-    to.parent.mkdir(parents=True, exist_ok=True)
-    stage = Path(tempfile.mkdtemp(prefix=".evalbench-", dir=to.parent))
-    try:
+    with staged(to) as stage:
         _tables(parts.rows(), stage)
         about = parts.about()
         for name, rows in summed(about).items():
@@ -41,12 +35,6 @@ def write(parts: Parts, to: Path | None) -> dict[str, Any]:
                 (stage / f"{name}.jsonl").write_text("".join(_line(row) for row in rows), encoding="utf-8")
         (stage / RECORD).write_text(json.dumps(finite(about), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         (stage / CARD).write_text(card(to.name, about), encoding="utf-8")
-        stage.chmod(0o755)
-        if to.exists():
-            to.rmdir()
-        stage.rename(to)
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
     return about
 
 

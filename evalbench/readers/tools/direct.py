@@ -104,7 +104,7 @@ def _trajectories(path: Path, schema: Mapping[str, Table]) -> Taken | None:
     form = recognised(path)
     if form is None or (form == "steps" and is_own(path)):
         return None
-    read = read_trajectories(path)
+    read = read_trajectories(path, in_order=True)
     notes = [f"read as trajectories of the form {read.form}", *read.notes]
     return Taken(fitted_tables(read, schema), notes, sha256_of_runs(path))
 

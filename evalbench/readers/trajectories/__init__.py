@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from evalbench.readers.trajectories.frames import Trajectories, read_trajectories
 from evalbench.readers.trajectories.known import FORMS, is_own, recognised, sha256_of_runs, stream_trajectories
+from evalbench.readers.trajectories.listed_tools import SCHEMAS, tool_of
 from evalbench.readers.trajectories.shape import Step, Trajectory
 
 __all__ = [
     "FORMS",
+    "SCHEMAS",
     "Step",
     "Trajectories",
     "Trajectory",
@@ -16,4 +18,5 @@ __all__ = [
     "recognised",
     "sha256_of_runs",
     "stream_trajectories",
+    "tool_of",
 ]

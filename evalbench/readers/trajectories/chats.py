@@ -7,6 +7,7 @@ from typing import Any
 
 from evalbench.readers.tools.safe import mapping, sequence
 from evalbench.readers.trajectories.about import about_of, ended_of
+from evalbench.readers.trajectories.listed_tools import tools_in
 from evalbench.readers.trajectories.looks import Look, sole_list
 from evalbench.readers.trajectories.messages import (
     ROLE,
@@ -25,6 +26,7 @@ from evalbench.readers.trajectories.shape import (
     Trajectory,
     first_of,
     name_of,
+    named_calls,
     time_of,
     word_of,
 )
@@ -33,7 +35,18 @@ NAMES = ("openai-messages", "openai-responses", "anthropic-messages")
 FILES = (
     "a list of messages, or a record or line with messages for each trial, of OpenAI's chat, Responses API or Anthropic"
 )
-KEYS = ("messages", "traj", "trajectory", "conversation", "conversations", "history", "transcript", "chat", "items")
+KEYS = (
+    "messages",
+    "traj",
+    "trajectory",
+    "conversation",
+    "conversations",
+    "history",
+    "transcript",
+    "chat",
+    "items",
+    "contents",
+)
 _GROUPS = ("trajectory_id", "conversation_id", "session_id", "thread_id", "trace_id", "task_id", "run_id")
 _BLOCKS = ("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use")
 
@@ -159,12 +172,14 @@ def _chained(records: list[tuple[int, dict[str, Any]]], source: Source) -> Itera
     try:
         for _, record in records:
             steps += response_steps(record, source)
+        steps = named_calls(steps)
         about = about_of({k: v for k, v in first.items() if k not in ("output", "input", "instructions")}, source)
         policy = text_of_content(first.get("instructions")) or instruction_of(steps)
         last = mapping(records[-1][1].get("incomplete_details")).get("reason")
         about["ended"] = f"limit: {last}" if isinstance(last, str) else about.get("ended", "")
         about["question"] = about.get("question") or question_of(steps)
-        yield Trajectory(**{**about, "steps": steps, "policy": policy or None, "row": row})
+        tools = tools_in((record for _, record in records), steps)
+        yield Trajectory(**{**about, "steps": steps, "policy": policy or None, "tools": tools, "row": row})
     except Malformed as error:
         source.fault(row, error)
 
@@ -214,6 +229,8 @@ def of_record(record: Any, row: int, source: Source) -> Trajectory:
     about["policy"] = about["policy"] or instruction_of(steps)
     about["question"] = about["question"] or question_of(steps)
     about["ended"] = about["ended"] or ended_of(_finish(record))
+    asked = [mapping(record.get(key)) for key in ("request", "body", "metadata", "config")]
+    about["tools"] = tools_in((record, *asked, mapping(asked[3].get("config"))), steps)
     return Trajectory(**{**about, "steps": steps, "row": row})
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evalbench.readers.tools.safe import mapping, objects, sequence
+from evalbench.readers.trajectories.listed_tools import LISTS
 from evalbench.readers.trajectories.looks import Look
 from evalbench.readers.trajectories.messages import is_message, steps_of, tokens_of, unwrapped
 from evalbench.readers.trajectories.shape import (
@@ -93,6 +94,8 @@ def _runs(run: Mapping[str, Any], row: int, source: Source, trace: str = "", dep
         span.tokens = amount_of(run.get("total_tokens"))
         span.cost = amount_of(run.get("total_cost"))
         _spoken(span, run.get("inputs"), run.get("outputs"), source)
+        given = mapping(mapping(run.get("extra")).get("invocation_params"))
+        span.tools = [one for key in LISTS for one in sequence(given.get(key))]
     elif kind == "tool":
         _acted(span, run.get("inputs"), run.get("outputs"))
     yield span
@@ -136,6 +139,7 @@ def _observation(entry: Mapping[str, Any], trace: str, row: int, source: Source)
             costs.get("total")
         )
         _spoken(span, entry.get("input"), entry.get("output"), source)
+        span.tools = [one for key in LISTS for one in sequence(mapping(_loaded(entry.get("input"))).get(key))]
     elif kind == "tool":
         _acted(span, entry.get("input"), entry.get("output"))
     return span

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,9 +10,10 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from evalbench.core.wording import counted, listed
-from evalbench.errors import BadInput
+from evalbench.readers.tools.staged import staged
 from evalbench.readers.trajectories.frames import TASK, told_of
 from evalbench.readers.trajectories.known import sha256_of_runs, stream_trajectories
+from evalbench.readers.trajectories.listed_tools import Listed
 from evalbench.readers.trajectories.shape import KINDS, Source, Trajectory
 
 CARD = "README.md"
@@ -35,6 +34,8 @@ class Counts:
     total: float = 0.0
     ended: int = 0
     notes: tuple[str, ...] = ()
+    listed: Listed = field(default_factory=Listed)
+    tools: list[dict[str, str | None]] = field(default_factory=list)
 
     def add(self, made: Trajectory) -> None:
         self.trials += 1
@@ -46,6 +47,7 @@ class Counts:
             self.marked += 1
             self.total += made.mark
         told_of(self.tasks, made)
+        self.listed.add(made)
 
     def lines(self) -> Iterator[str]:
         """What was understood, line by line."""
@@ -62,6 +64,8 @@ class Counts:
         wanted = sum(task["expected"] is not None for task in self.tasks.values())
         if wanted:
             yield f"  tasks with expected calls: {wanted}"
+        if self.tools:
+            yield f"  tools listed: {len(self.tools)}, {sum(tool['parameters'] is not None for tool in self.tools)} with a schema"
         for note in self.notes:
             yield f"  note: {note}"
 
@@ -74,11 +78,7 @@ def write(path: Path, to: Path | None, model: str = "") -> Counts:
     """
     if to is None:
         return _counted(path, model)
-    if to.exists() and (not to.is_dir() or any(to.iterdir())):
-        raise BadInput(f"{to} is not empty: name a new folder")
-    to.parent.mkdir(parents=True, exist_ok=True)
-    stage = Path(tempfile.mkdtemp(prefix=".evalbench-", dir=to.parent))
-    try:
+    with staged(to) as stage:
         with (
             (stage / "steps.jsonl").open("w", encoding="utf-8") as steps,
             (stage / "outcomes.jsonl").open("w", encoding="utf-8") as outcomes,
@@ -86,15 +86,11 @@ def write(path: Path, to: Path | None, model: str = "") -> Counts:
             counts = _counted(path, model, steps, outcomes)
         tasks = ({"id": name, **task} for name, task in counts.tasks.items())
         (stage / "tasks.jsonl").write_text("".join(map(_line, tasks)), encoding="utf-8")
+        if counts.tools:
+            (stage / "tools.jsonl").write_text("".join(map(_line, counts.tools)), encoding="utf-8")
         if not counts.marked and not counts.ended:
             (stage / "outcomes.jsonl").unlink()
         (stage / CARD).write_text(_card(to.name, path, counts), encoding="utf-8")
-        stage.chmod(0o755)
-        if to.exists():
-            to.rmdir()
-        stage.rename(to)
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
     return counts
 
 
@@ -109,6 +105,7 @@ def _counted(path: Path, model: str, steps: TextIO | None = None, outcomes: Text
             outcomes.write(
                 json.dumps(_there({**key, "ended": made.ended}) | {"mark": made.mark}, ensure_ascii=False) + "\n"
             )
+    counts.tools = counts.listed.rows(source)
     counts.form, counts.notes = source.form, tuple(source.notes)
     return counts
 

@@ -12,6 +12,7 @@ from evalbench.readers.tools.safe import mapping, objects, sequence
 from evalbench.readers.tools.shapes import text_of_messages, whole_of
 from evalbench.readers.tools.zipped import archive
 from evalbench.readers.trajectories.about import ended_of, error_text
+from evalbench.readers.trajectories.listed_tools import tools_in
 from evalbench.readers.trajectories.looks import Look
 from evalbench.readers.trajectories.messages import instruction_of, steps_of, tokens_of
 from evalbench.readers.trajectories.shape import (
@@ -101,6 +102,7 @@ def _sample(sample: Any, row: int | str, header: Mapping[str, Any], source: Sour
         reference=json_text(target) if target not in (None, "", []) else None,
         expected=next((c for key in _EXPECTED if (c := expected_calls(metadata.get(key))) is not None), None),
         policy=instruction_of(steps),
+        tools=tools_in((e for e in objects(sample.get("events")) if e.get("event") == "model"), steps),
         row=row,
     )
 
@@ -126,7 +128,10 @@ def _mark(sample: Mapping[str, Any], header: Mapping[str, Any], source: Source) 
     listed = [str(s.get("name")).rpartition("/")[2] for s in objects(mapping(header.get("eval")).get("scorers"))]
     first = next((name for name in listed if name in scores), next(iter(scores)))
     if len(scores) > 1:
-        source.note(f"of several scorers the first, {first[:80]}, is the mark")
+        named = ", ".join(name[:40] for name in list(scores)[:5])
+        source.note(
+            f"of several scorers ({named}) the first, {first[:80]}, is the mark; a table outcomes given beside the log says otherwise"
+        )
     entry = scores[first]
     value = entry.get("value") if isinstance(entry, dict) else entry
     mark = mark_of(None if isinstance(value, float) and value != value else value_of(value))

@@ -155,6 +155,7 @@ def _fill(span: Span, held: Mapping[str, Any], title: str, source: Source) -> No
         span.name = word_of(first_of(held, ("gen_ai.agent.name", "traceloop.entity.name"))) or title
     elif span.kind == "model":
         _messages(span, held, source)
+        span.tools = _tools(held, source)
 
 
 def _messages(span: Span, held: Mapping[str, Any], source: Source) -> None:
@@ -178,6 +179,17 @@ def _messages(span: Span, held: Mapping[str, Any], source: Source) -> None:
         span.asked += steps_of([*before, *asked], source, "gen_ai.input.messages")
     if came:
         span.came += steps_of(came, source, "gen_ai.output.messages")
+
+
+def _tools(held: Mapping[str, Any], source: Source) -> list[Any]:
+    """The tools that a request lists, as a list or as numbered attributes."""
+    listed = _json(first_of(held, ("gen_ai.tool.definitions", "gen_ai.request.tools")), source)
+    if isinstance(listed, list):
+        return listed
+    numbered = _numbered(held, "llm.request.functions.", "") or _numbered(held, "llm.tools.", "")
+    if numbered:
+        return [mapping(one.get("tool")).get("json_schema") or one.get("json_schema") or one for one in numbered]
+    return [*sequence(held.get("ai.prompt.tools"))]
 
 
 def _json(value: Any, source: Source) -> Any:

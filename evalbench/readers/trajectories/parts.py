@@ -49,7 +49,7 @@ def _step_of(part: Mapping[str, Any], role: str, time: str) -> Step | None:
         return Step(
             "note", role, text=first_text(part, ("thinking", "reasoning", "content", "text", "summary")), time=time
         )
-    called = part if kind in _CALLS else part.get("functionCall") or part.get("function_call")
+    called = part if kind in _CALLS else first_of(part, ("functionCall", "function_call", "toolUse"))
     if isinstance(called, dict):
         given = first_of(called, ("name", "toolName"))
         if not isinstance(given, str):
@@ -60,10 +60,10 @@ def _step_of(part: Mapping[str, Any], role: str, time: str) -> Step | None:
             "assistant",
             given,
             arguments,
-            str(first_of(called, ("id", "call_id", "toolCallId")) or ""),
+            str(first_of(called, ("id", "call_id", "toolCallId", "toolUseId")) or ""),
             time=time,
         )
-    answer = part.get("functionResponse") or part.get("function_response")
+    answer = first_of(part, ("functionResponse", "function_response", "toolResult"))
     if kind in _RESULTS or kind.endswith("_tool_result") or isinstance(answer, dict):
         return _result(part if not isinstance(answer, dict) else answer, kind, time)
     return None
@@ -71,12 +71,16 @@ def _step_of(part: Mapping[str, Any], role: str, time: str) -> Step | None:
 
 def _result(part: Mapping[str, Any], kind: str, time: str) -> Step:
     content = first_of(part, ("content", "response", "result", "output", "server_tool_call_response"))
-    number = first_of(part, ("tool_use_id", "id", "call_id", "toolCallId"))
+    number = first_of(part, ("tool_use_id", "id", "call_id", "toolCallId", "toolUseId"))
     flag = first_of(part, ("is_error", "isError"))
     # Anthropic leaves is_error out where the tool did not fail; other forms have no such field.
     error = int(flag) if isinstance(flag, bool) else 0 if kind.endswith("tool_result") else None
     if isinstance(content, dict) and str(content.get("type", "")).endswith("_error"):
         error = 1
+    if isinstance(content, dict) and set(content) == {"type", "value"}:  # the AI SDK says so what a result is
+        error, content = int(str(content["type"]).startswith("error")), content["value"]
+    if "toolUseId" in part:
+        error = int(part.get("status") == "error")
     return Step(
         "result",
         "tool",

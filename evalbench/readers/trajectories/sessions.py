@@ -9,6 +9,7 @@ from typing import Any
 
 from evalbench.readers.tools.safe import mapping, objects
 from evalbench.readers.trajectories.about import about_of
+from evalbench.readers.trajectories.listed_tools import tools_in
 from evalbench.readers.trajectories.looks import Look
 from evalbench.readers.trajectories.messages import instruction_of, question_of, steps_of_message, tokens_of, with_usage
 from evalbench.readers.trajectories.parts import text_of_content
@@ -200,7 +201,7 @@ def _atif(record: Any, row: int, source: Source) -> Trajectory:
     about["model"] = word_of(agent.get("model_name")) or about["model"] or word_of(agent.get("name"))
     about["question"] = about["question"] or question_of(steps)
     about["policy"] = about["policy"] or instruction_of(steps)
-    return Trajectory(**{**about, "steps": steps, "row": row})
+    return Trajectory(**{**about, "steps": steps, "tools": tools_in((agent, record), steps), "row": row})
 
 
 def _atif_step(entry: Mapping[str, Any], source: Source) -> list[Step]:

@@ -63,6 +63,7 @@ class Trajectory:
       it was done, or the file does not say.
     - ``expected``: JSON list of {name, arguments}: the calls that the task asks for.
     - ``policy``: The instruction that the system was given.
+    - ``tools``: JSON list of {name, parameters}: the tools that the agent had; None where the file does not list them.
     - ``row``: The row of the file: line, entry, or name within an archive.
     """
 
@@ -76,6 +77,7 @@ class Trajectory:
     reference: str | None = None
     expected: str | None = None
     policy: str | None = None
+    tools: str | None = None
     row: int | str = 0
 
 

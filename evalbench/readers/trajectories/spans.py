@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from evalbench.errors import BadInput
 from evalbench.readers.trajectories.about import ended_of
+from evalbench.readers.trajectories.listed_tools import tools_in
 from evalbench.readers.trajectories.looks import Look
 from evalbench.readers.trajectories.messages import instruction_of, question_of
 from evalbench.readers.trajectories.shape import Malformed, Source, Step, Trajectory, json_text, reads_as_error
@@ -29,6 +30,7 @@ class Span:
     - ``start``, ``end``: Times to sort by, in any unit of the file; ``time``, ``until``: in ISO 8601.
     - ``group``: What several traces belong to: a conversation.  ``task``: what several traces tried: they are its trials.
     - ``stopped``: Why a model's reply ended, in the file's word.
+    - ``tools``: The tools that a model was given, as the file lists them.
     - ``asked``, ``came``: Steps of the messages that a model was given, and of those that it gave.
     """
 
@@ -56,6 +58,7 @@ class Span:
     task: str = ""
     mark: float | None = None
     stopped: str = ""
+    tools: list[Any] = field(default_factory=list)
 
 
 class _Moment(NamedTuple):
@@ -181,6 +184,7 @@ def trajectory_of(spans: Sequence[Span], name: str, trial: str = "") -> Trajecto
         ended=f"error: {roots[-1].error[:200]}" if roots else ended_of(last.stopped) if last is not None else "",
         question=question_of(told.steps),
         policy=instruction_of(told.steps),
+        tools=tools_in((span.tools for span in ordered), told.steps),
         row=ordered[0].row,
     )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from evalbench.readers.tools.safe import mapping, objects, sequence
 from evalbench.readers.trajectories.about import ended_of, error_text
+from evalbench.readers.trajectories.listed_tools import tools_in
 from evalbench.readers.trajectories.looks import Look
 from evalbench.readers.trajectories.messages import instruction_of, question_of, steps_of
 from evalbench.readers.trajectories.parts import text_of_content
@@ -100,6 +101,7 @@ def _second(value: Mapping[str, Any], source: Source) -> Iterator[Trajectory]:
             question=_scenario(scenario) or question_of(steps),
             expected=expected_calls(agents) if isinstance(criteria.get("actions"), list) else None,
             policy=policy or instruction_of(steps),
+            tools=tools_in(({"tools": mapping(info.get("environment_info")).get("tool_defs")},), steps),
             row=row,
         )
 

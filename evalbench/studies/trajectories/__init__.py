@@ -4,7 +4,7 @@ Input: the steps of agents' trajectories (messages, calls of tools, results), of
 each task where it is known (calls, forbidden tools, limits); whether each trajectory reached the goal, where somebody decided it.
 
 Figures, of tasks, over which trials are averaged: success, pass^k and pass@k (Chen et al. 2021; Yao et al. 2024); precision, recall and F1 of
-the calls, forbidden calls, calls that fail and are made good, repeats, loops; claims that nothing before them holds; length and what it cost.
+the calls, forbidden calls, calls that do not fit the schema of their tool, calls that fail and are made good, repeats, loops; claims that nothing before them holds; length and what it cost.
 Beside them: where failed trajectories part from successful ones of the same task, and what contradicts itself.  A judge, where one is named,
 marks the whole by criteria and names the kind of each failure and its step.  A trajectory without a mark is unscored, never a failure.  No figure has thresholds of its own, but that a forbidden call is red where tasks name some.
 """
@@ -82,7 +82,7 @@ def evaluate(
     Parameters
     ----------
     data : Dataset
-        ``load(…, study="trajectories")``: tables steps, tasks, outcomes, requirements, blames, verdicts.
+        ``load(…, study="trajectories")``: tables steps, tasks, tools, outcomes, requirements, blames, verdicts.
     success_by : {"mark", "calls", "requirements", "judge"}
         What decides that the goal is reached: the marks of the tables, and of tables without any the judge; that every expected call was made
         and no forbidden one; that every requirement is met; the judge, by the first of its criteria.
@@ -122,7 +122,7 @@ def evaluate(
     Returns
     -------
     Result
-        ``items``: one row per task and model.  ``tables``: ``steps``, ``tool_calls``, ``missed``, ``tools``, ``tasks``,
+        ``items``: one row per task and model.  ``tables``: ``steps``, ``tool_calls``, ``misfits``, ``missed``, ``tools``, ``tasks``,
         ``turning_points``, ``contradictions``, ``ungrounded``, ``requirements``, ``blamed`` and ``blamed_kinds`` where the tables have them,
         ``comparison`` where there are several models, and those of trials; with a judge ``verdicts`` and ``faults``, which ``judge_audit``
         reads, ``step_verdicts`` (whose ``id`` is that of a call), ``fault_kinds``, and ``calls``, what it was asked; those of tools are ``tool_calls``.
@@ -185,11 +185,12 @@ def evaluate(
         data,
         options,
         found,
-        tables={"steps": tables.named(method.shown_steps(given, followed), names, given.repeated)},
+        tables={"steps": method.shown_steps(given, followed)},
         some={
             name: tables.named(frame, names, given.repeated)
             for name, frame in {
-                "tool_calls": followed.calls.drop(columns=["value", "key"]),
+                "tool_calls": followed.calls.drop(columns="key"),
+                "misfits": tables.misfits(followed.calls),
                 "missed": followed.missed.assign(arguments=followed.missed["arguments"].map(inputs.in_words)),
                 "turning_points": method.with_followed(tables.parted(followed), names, given.repeated),
                 "contradictions": tables.contradictions_of(followed),

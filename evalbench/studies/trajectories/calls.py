@@ -9,8 +9,10 @@ import numpy as np
 import pandas as pd
 from rapidfuzz import fuzz
 
+from evalbench import core
 from evalbench.metrics import trajectories as metrics
-from evalbench.studies.trajectories.inputs import Given, in_words
+from evalbench.studies.trajectories import schemas
+from evalbench.studies.trajectories.inputs import Given, in_words, parts
 
 RIGHT, WRONG, EXTRA, AGAIN, MADE = "right", "wrong arguments", "extra", "repeat", "made"
 FAILED, FORBIDDEN = "error", "forbidden"
@@ -25,53 +27,68 @@ def calls_of(found: Given, ignore: Sequence[str], similarity: float) -> tuple[pd
     Returns
     -------
     calls : DataFrame
-        ``run``, ``at`` (its number in the trajectory, from 1), ``step``, ``name``, ``arguments``, ``unreadable``, ``result``, ``error``,
+        ``run``, ``at`` (its number in the trajectory, from 1), ``step``, ``name``, ``arguments``, ``unreadable``, ``schema`` and ``misfit``
+        (see :func:`~evalbench.studies.trajectories.schemas.held`), ``result``, ``error``,
         ``matched``, ``named`` (right by name), ``forbidden``, ``failed``, ``recovered``, ``repeated``, ``same_result``, ``cycle``, ``look``,
         ``expected`` (of one with wrong arguments), and the ``key`` that equal calls share.
     missed : DataFrame
         ``run``, ``place``, ``name``, ``arguments``, and ``called``: whether the tool was called with other arguments.
     """
-    calls = _with_results(found.steps)
+    made, lacking, known = [], [], 0
+    for steps, expected in parts(found):
+        calls, missed = _of_part(found, steps, expected, ignore, similarity)
+        made.append(calls.assign(key=calls["key"] + known))
+        lacking.append(missed)
+        known += int(calls["key"].max() + 1) if len(calls) else 0
+    return pd.concat(made, ignore_index=True), pd.concat(lacking, ignore_index=True)
+
+
+def _of_part(
+    found: Given, steps: pd.DataFrame, expected: pd.DataFrame, ignore: Sequence[str], similarity: float
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    calls, runs = _with_results(steps), found.runs
     parsed = [metrics.arguments_of(text) for text in calls["arguments"]]
-    calls = calls.assign(
-        value=pd.Series([own.value for own in parsed], index=calls.index, dtype=object),
-        unreadable=[own.fault for own in parsed],
-        key=[
-            metrics.call_key(name, {"": text} if own.fault else own.value, () if own.fault else ignore)
-            for name, text, own in zip(calls["name"], calls["arguments"], parsed, strict=True)
-        ],
-    )
+    keys = [
+        metrics.call_key(name, {"": text} if own.fault else own.value, () if own.fault else ignore)
+        for name, text, own in zip(calls["name"], calls["arguments"], parsed, strict=True)
+    ]
+    wanted_keys = [metrics.call_key(n, a, ignore) for n, a in zip(expected["name"], expected["arguments"], strict=True)]
+    codes = pd.factorize(np.array([*keys, *wanted_keys], dtype=object))[0].astype(np.int64)
     run, failed = calls["run"].to_numpy(), (calls["error"] != "").to_numpy()
-    wanted = found.expected.assign(
-        key=[
-            metrics.call_key(n, a, ignore)
-            for n, a in zip(found.expected["name"], found.expected["arguments"], strict=True)
-        ]
-    )
-    calls, missed = _matched(calls.assign(failed=failed), wanted, similarity, ignore)
-    knows = found.runs["knows_expected"].to_numpy()[run] if len(run) else np.zeros(0, dtype=bool)
-    banned = {
-        r: set(names)
-        for r, names in zip(found.runs["run"], found.runs["forbidden"], strict=True)
-        if isinstance(names, list)
-    }
-    forbidden = np.array(
-        [name in banned.get(r, ()) for r, name in zip(run.tolist(), calls["name"], strict=True)], dtype=bool
-    )
-    again = metrics.repeated(run, calls["key"])
     calls = calls.assign(
-        forbidden=forbidden,
+        unreadable=pd.Series([own.fault for own in parsed], index=calls.index, dtype="str"),
+        key=codes[: len(calls)],
+        failed=failed,
+    )
+    values = [own.value for own in parsed]
+    calls, missed = _matched(
+        schemas.held(calls, values, found.tools), values, expected.assign(key=codes[len(calls) :]), similarity, ignore
+    )
+    knows, banned = runs["knows_expected"].to_numpy()[run], _banned(runs, run, calls["name"])
+    again = metrics.repeated(run, calls["key"])
+    result = pd.factorize(calls["result"])[0].astype(np.int64)
+    calls = calls.assign(
+        forbidden=banned,
         recovered=metrics.recovered(run, calls["name"], failed),
         repeated=again,
-        same_result=metrics.repeated(run, calls["key"].astype(str) + "\0" + calls["result"].astype(str)),
+        same_result=metrics.repeated(run, calls["key"].to_numpy() * (result.max(initial=0) + 1) + result),
         cycle=metrics.looping(run, calls["key"]),
         look=np.select(
-            [forbidden, failed, calls["matched"], calls["named"], again, knows],
+            [banned, failed, calls["matched"], calls["named"], again, knows],
             [FORBIDDEN, FAILED, RIGHT, WRONG, AGAIN, EXTRA],
             MADE,
         ),
     )
     return calls, missed
+
+
+def _banned(runs: pd.DataFrame, run: core.Ints, names: pd.Series) -> core.Bools:
+    """Which calls are of a tool that their task forbids."""
+    lists = runs["forbidden"].to_numpy()
+    sets = {r: set(lists[r]) for r in np.unique(run).tolist() if isinstance(lists[r], list)}
+    if not sets:
+        return np.zeros(len(run), dtype=bool)
+    return np.array([name in sets.get(r, ()) for r, name in zip(run.tolist(), names, strict=True)], dtype=bool)
 
 
 def _with_results(steps: pd.DataFrame) -> pd.DataFrame:
@@ -97,7 +114,7 @@ def _with_results(steps: pd.DataFrame) -> pd.DataFrame:
 
 
 def _matched(
-    calls: pd.DataFrame, wanted: pd.DataFrame, similarity: float, ignore: Sequence[str]
+    calls: pd.DataFrame, values: Sequence[Any], wanted: pd.DataFrame, similarity: float, ignore: Sequence[str]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Which calls are expected ones, and which by name alone; of equal calls those that did not fail come first."""
     order = calls.sort_values(["run", "failed", "at"], kind="stable").index.to_numpy()
@@ -106,7 +123,7 @@ def _matched(
     exact[order] = metrics.matched(ordered["run"], ordered["key"], wanted["run"], wanted["key"])
     met = metrics.matched(wanted["run"], wanted["key"], calls["run"], calls["key"])
     if similarity < 1:
-        for i, j in _similar(ordered[~exact[order]], wanted[~met], similarity, ignore):
+        for i, j in _similar(ordered[~exact[order]], values, wanted[~met], similarity, ignore):
             exact[i], met[j] = True, True
     by_tool = ["run", "name", "turn"]
     rest, lacking = (_in_turn(frame) for frame in (ordered[~exact[order]], wanted[~met]))
@@ -126,14 +143,14 @@ def _in_turn(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _similar(
-    mine: pd.DataFrame, theirs: pd.DataFrame, similarity: float, ignore: Sequence[str]
+    mine: pd.DataFrame, values: Sequence[Any], theirs: pd.DataFrame, similarity: float, ignore: Sequence[str]
 ) -> Iterator[tuple[int, int]]:
     """Calls and the first expected calls of the same trajectory and tool that are similar enough, each once."""
     own = mine.groupby(["run", "name"], sort=True).groups
     for key, rows in theirs.groupby(["run", "name"], sort=True).groups.items():
         free = list(rows)
         for i in own.get(key, ()):
-            at = next((j for j in free if alike(mine["value"][i], theirs["arguments"][j], similarity, ignore)), None)
+            at = next((j for j in free if alike(values[i], theirs["arguments"][j], similarity, ignore)), None)
             if at is not None:
                 free.remove(at)
                 yield i, at

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from evalbench import errors, kit, readers
+from evalbench import core, errors, kit, readers
+from evalbench.metrics.tool_schemas import Check, schema_check
 from evalbench.readers import Column, Table
+from evalbench.readers.trajectories import SCHEMAS, tool_of
 
 FAULTS = ("agent", "environment", "user", "grader")
 KINDS = ("message", "call", "result", "handover", "note")
@@ -78,6 +80,15 @@ SCHEMA: Mapping[str, Table] = {
         required=False,
         help="one row per task",
     ),
+    "tools": Table(
+        (
+            Column("name", "id", role="none", help="a tool; one that is called and not listed does not exist"),
+            _own("parameters", "json", "the JSON Schema of its arguments; null: not known"),
+        ),
+        unique=("name",),
+        required=False,
+        help="one row per tool that the agents have",
+    ),
     "outcomes": Table(
         (
             Column("id", "id", help="the task"),
@@ -131,6 +142,7 @@ class Given(NamedTuple):
     - ``repeated``: Whether the tables name trials.
     - ``tasks_known``: The ids of the table of tasks.
     - ``requirements``, ``blames``: These tables with all names of trajectories, if they are there.
+    - ``tools``: What the schema of each tool makes of arguments, None of one without a schema; None where no tools are listed.
     """
 
     steps: pd.DataFrame
@@ -140,11 +152,13 @@ class Given(NamedTuple):
     tasks_known: frozenset[str]
     requirements: pd.DataFrame | None = None
     blames: pd.DataFrame | None = None
+    tools: Mapping[str, Check | None] | None = None
 
 
 def check(data: readers.Dataset) -> None:
-    """Refuse calls without a name, faulty lists of calls, several marks of a trajectory, needs that are no names, and outcomes that belong to no trajectory; all at once."""
+    """Refuse calls without a name, faulty lists of calls and schemas, several marks of a trajectory, needs that are no names, and outcomes that belong to no trajectory; all at once."""
     faults = [*_step_faults(data["steps"]), *_task_faults(data.get("tasks")), *_mark_faults(data), *_need_faults(data)]
+    faults += _tools_of(data.get("tools"))[1]
     if faults:
         raise errors.BadInput.listing(f"{data.label}: trajectories:", faults)
 
@@ -153,7 +167,7 @@ def _step_faults(steps: pd.DataFrame) -> Iterator[str]:
     calls = steps["kind"] == "call"
     names = steps["name"] if "name" in steps else pd.Series("", steps.index)
     if nameless := steps.index[calls & (names.str.strip() == "")].tolist():
-        yield f"steps, name: {len(nameless)} calls have no name, {_rows(nameless)}"
+        yield f"steps, name: {core.counted(len(nameless), 'call')} without a name, {_rows(nameless)}"
 
 
 def _task_faults(tasks: pd.DataFrame | None) -> Iterator[str]:
@@ -182,7 +196,8 @@ def _mark_faults(data: readers.Dataset) -> Iterator[str]:
         given = steps[steps["mark"].notna()]
         several = given.groupby(keys)["mark"].nunique()
         if (several > 1).any():
-            yield f"steps, mark: {(several > 1).sum()} trajectories have several, such as {several.index[several > 1][0]!r:.80}"
+            many = core.counted(int((several > 1).sum()), "trajectory", "trajectories")
+            yield f"steps, mark: {many} with several, such as {several.index[several > 1][0]!r:.80}"
 
 
 def _need_faults(data: readers.Dataset) -> Iterator[str]:
@@ -193,18 +208,53 @@ def _need_faults(data: readers.Dataset) -> Iterator[str]:
             yield f"requirements, needs of {task}: not a list of names"
 
 
+def _tools_of(tools: pd.DataFrame | None) -> tuple[dict[str, Check | None], list[str]]:
+    """The checks of tools, and what is wrong with their schemas."""
+    checks: dict[str, Check | None] = {}
+    faults = []
+    schemas = [] if tools is None else tools["parameters"] if "parameters" in tools else [None] * len(tools)
+    for name, schema in zip([] if tools is None else tools["name"].astype(str), schemas, strict=True):
+        try:
+            checks[name] = None if schema is None else schema_check(schema)
+        except errors.BadInput as error:
+            faults.append(f"tools, parameters of {name:.80}: no JSON Schema that can be used: {error}")
+    return checks, faults
+
+
 def _rows(rows: Sequence[int]) -> str:
     more = "" if len(rows) <= 5 else f" and {len(rows) - 5} more"
-    return f"rows {', '.join(str(i + 1) for i in rows[:5])}{more}"
+    return f"{'row' if len(rows) == 1 else 'rows'} {', '.join(str(i + 1) for i in rows[:5])}{more}"
 
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Marks in words (yes, failed, true) as 1 and 0; arguments that are objects as their JSON; errors that are yes or no as a word or nothing."""
+    """Marks in words (yes, failed, true) as 1 and 0; arguments that are objects as their JSON; errors that are yes or no as a word or nothing; tools as a provider lists them."""
     out = dict(frames)
+    if "tools" in out:
+        out["tools"] = _listed_tools(out["tools"])
     for name in [name for name in ("steps", "outcomes") if name in frames]:
         cells = {"mark": mark_of, "arguments": _as_json, "error": error_of}
-        out[name] = out[name].assign(**{c: out[name][c].map(own) for c, own in cells.items() if c in out[name]})
+        out[name] = out[name].assign(**{c: _mapped(out[name][c], own) for c, own in cells.items() if c in out[name]})
     return out
+
+
+def _listed_tools(tools: pd.DataFrame) -> pd.DataFrame:
+    """Tools in the form that OpenAI or Anthropic has for them, as name and parameters."""
+    if "function" in tools and "name" not in tools:
+        inner = [tool_of(cell) for cell in tools["function"]]
+        return pd.DataFrame(inner, columns=["name", "parameters"], index=tools.index, dtype=object)
+    other = next((name for name in SCHEMAS if name in tools), None)
+    return tools.rename(columns={other: "parameters"}) if other and "parameters" not in tools else tools
+
+
+def _mapped(cells: pd.Series, own: Callable[[Any], Any]) -> pd.Series:
+    """Cells of which each becomes another; of texts each different one is looked at once."""
+    if not isinstance(cells.dtype, pd.StringDtype):
+        return cells.map(own)
+    if own is _as_json:
+        return cells
+    codes, known = pd.factorize(cells, use_na_sentinel=False)
+    made = pd.Series([own(one) for one in known.tolist()], dtype=None if len(known) else object)
+    return made.take(codes).set_axis(cells.index)
 
 
 def _as_json(cell: Any) -> Any:
@@ -241,30 +291,69 @@ def given(data: readers.Dataset) -> Given:
     repeated = readers.schema.TRIAL in data["steps"]
     steps = steps.assign(**{c: "" for c in _OPTIONAL if c not in steps})
     steps = steps.assign(**{c: np.nan for c in ("seconds", "tokens", "cost", "mark") if c not in steps})
-    marked = steps[[*RUN, "mark"]]
+    of_run, first = _numbered(steps)
+    named = [steps[list(RUN)].iloc[first], *([_named(outcomes)[list(RUN)]] if outcomes is not None else [])]
+    runs = pd.concat(named).drop_duplicates().sort_values(list(RUN), ignore_index=True)
+    runs = runs.assign(run=np.arange(len(runs)))
+    own = named[0].merge(runs, on=list(RUN), how="left")["run"].to_numpy()[of_run]
+    marked = steps.loc[steps["mark"].notna(), [*RUN, "mark"]]
     if outcomes is not None:
         marked = pd.concat([_named(outcomes)[[*RUN, "mark"]], marked], ignore_index=True)
-    named = [steps[list(RUN)], *([_named(outcomes)[list(RUN)]] if outcomes is not None else [])]
-    runs = pd.concat(named).drop_duplicates().sort_values(list(RUN), ignore_index=True)
     marks = marked.dropna(subset="mark").drop_duplicates()
     if (twice := marks.duplicated(list(RUN))).any():
         raise errors.BadInput(
-            f"{twice.sum()} trajectories have one mark in steps and another in outcomes, such as {tuple(marks.loc[twice, list(RUN)].iloc[0])}"
+            f"{core.counted(int(twice.sum()), 'trajectory', 'trajectories')} with one mark in steps and another in outcomes, such as {tuple(marks.loc[twice, list(RUN)].iloc[0])}"
         )
-    runs = runs.merge(marks, on=list(RUN), how="left").assign(run=lambda frame: np.arange(len(frame)))
+    runs = runs.merge(marks, on=list(RUN), how="left")
     faults = _named(outcomes)[[*RUN, "fault"]] if outcomes is not None and "fault" in outcomes else None
     runs = (
         runs.assign(fault="") if faults is None else runs.merge(faults, on=list(RUN), how="left").fillna({"fault": ""})
     )
     runs = _with_tasks(runs, data.get("tasks"))
-    steps = steps.merge(runs[[*RUN, "run"]], on=list(RUN), how="left")
-    steps = steps.sort_values(["run", "step"], ignore_index=True)
+    steps = _in_order(steps.assign(run=own).reset_index(drop=True))
     tasks = data.get("tasks")
     known = frozenset() if tasks is None else frozenset(tasks["id"].astype(str))
     required, blames = (None if own is None else _named(own) for own in (data.get("requirements"), data.get("blames")))
     if blames is not None:
         blames = blames.assign(**{c: "" for c in ("agent", "kind", "annotator", "judge") if c not in blames})
-    return Given(steps, runs, _expected(runs, tasks), repeated, known, required, blames)
+    checks = None if data.get("tools") is None else _tools_of(data["tools"])[0]
+    return Given(steps, runs, _expected(runs, tasks), repeated, known, required, blames, checks)
+
+
+def _numbered(steps: pd.DataFrame) -> tuple[core.Ints, core.Ints]:
+    """Which trajectory each step is of, by numbers from 0, and the first row of each."""
+    codes = np.zeros(len(steps), dtype=np.int64)
+    for column in RUN:
+        own, known = pd.factorize(steps[column])
+        codes = pd.factorize(codes * max(len(known), 1) + own)[0].astype(np.int64)
+    return codes, np.unique(codes, return_index=True)[1]
+
+
+def _in_order(steps: pd.DataFrame) -> pd.DataFrame:
+    """Steps by trajectory and number; these very columns, which may be large, where they are in order."""
+    run, step = steps["run"].to_numpy(), steps["step"].to_numpy()
+    ahead = np.diff(run)
+    if ((ahead > 0) | ((ahead == 0) & (np.diff(step) >= 0))).all():
+        return steps
+    return steps.take(np.lexsort((step, run))).reset_index(drop=True)
+
+
+PART = 50_000
+
+
+def parts(found: Given, most: int = PART) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+    """Steps and expected calls of so many steps and more at a time, of whole tasks: what is kept of each is less than these."""
+    steps, expected = found.steps, found.expected
+    firsts = np.flatnonzero(~found.runs["id"].duplicated().to_numpy())  # runs are sorted by task
+    step_ends = np.append(np.searchsorted(steps["run"].to_numpy(), firsts[1:]), len(steps))
+    call_ends = np.append(np.searchsorted(expected["run"].to_numpy(), firsts[1:]), len(expected))
+    at = of = 0
+    for end, until in zip(step_ends.tolist(), call_ends.tolist(), strict=True):
+        if end - at >= most or (end == len(steps) and until == len(expected)):
+            yield steps.iloc[at:end].reset_index(drop=True), expected.iloc[of:until].reset_index(drop=True)
+            at, of = end, until
+            if end == len(steps) and until == len(expected):
+                return
 
 
 def _named(frame: pd.DataFrame) -> pd.DataFrame:
@@ -298,6 +387,12 @@ def _expected(runs: pd.DataFrame, tasks: pd.DataFrame | None) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["id", "place", "name", "arguments"])
     found = runs[["id", "run"]].merge(frame, on="id").sort_values(["run", "place"], ignore_index=True)
     return found.drop(columns="id")
+
+
+def among(cells: pd.Series, words: Container[str]) -> core.Bools:
+    """Which texts are one of these words, but for case and blanks at their ends."""
+    codes, known = pd.factorize(cells)
+    return np.array([*(str(one).strip().casefold() in words for one in known), False], dtype=bool)[codes]
 
 
 def in_words(arguments: Mapping[str, Any] | str) -> str:

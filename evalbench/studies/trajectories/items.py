@@ -10,7 +10,8 @@ import pandas as pd
 from evalbench import core, kit
 from evalbench.metrics import trajectories as metrics
 from evalbench.readers.schema import TRIAL
-from evalbench.studies.trajectories.inputs import ENDED, RUN, Given
+from evalbench.studies.trajectories import schemas
+from evalbench.studies.trajectories.inputs import ENDED, RUN, Given, among, parts
 from evalbench.studies.trajectories.judged import Judged
 
 NO_MARK = "no-value"
@@ -56,6 +57,9 @@ def rows_of(
         own = frame if which is None else frame[which]
         return np.where(read, np.bincount(own["run"].astype(int), minlength=n), np.nan)
 
+    def count_of_tools(which: Any) -> core.Floats:
+        return count(calls, which) if found.tools is not None else np.full(n, np.nan)
+
     made, expected = count(calls), np.bincount(found.expected["run"].astype(int), minlength=n).astype(float)
     tp, named = count(calls, calls["matched"]), count(calls, calls["named"])
     banned = runs["forbidden"].map(lambda names: isinstance(names, list)).to_numpy(dtype=bool) & read
@@ -71,6 +75,9 @@ def rows_of(
         forbidden=np.where(banned, count(calls, calls["forbidden"]) > 0, np.nan),
         n_calls=made,
         n_unreadable=count(calls, calls["unreadable"] != ""),
+        n_held=count_of_tools(calls["schema"] == schemas.HELD),
+        n_misfit=count_of_tools(calls["misfit"] != ""),
+        n_unknown=count_of_tools(calls["schema"] == schemas.UNKNOWN),
         n_failed=count(calls, calls["failed"]),
         n_recovered=count(calls, calls["recovered"]),
         n_repeats=count(calls, calls["repeated"]),
@@ -138,7 +145,7 @@ def _detour(runs: pd.DataFrame) -> core.Floats:
 def _stopped(found: Given, success: core.Floats, read: core.Bools) -> core.Floats:
     """Whether a limit or an error of the environment ended a trajectory without success; NaN where nothing says so."""
     steps, n = found.steps, len(found.runs)
-    noted = (steps["kind"] == "note") & steps["name"].str.strip().str.casefold().isin(ENDED)
+    noted = (steps["kind"] == "note") & among(steps["name"], ENDED)
     told = np.bincount(steps.loc[noted, "run"], minlength=n) > 0
     most = found.runs["max_steps"].to_numpy(dtype=float)
     with np.errstate(invalid="ignore"):
@@ -172,14 +179,18 @@ def most_trials(rows: pd.DataFrame | None) -> int:
 
 def equal_trials(found: Given) -> int:
     """How many trajectories are, step by step, the same as another trial of their task and model."""
-    steps = found.steps
-    if not len(steps):
+    if TRIAL not in found.runs:
         return 0
+    sums = [_fingerprints(steps) for steps, _ in parts(found) if len(steps)]
+    own = found.runs.assign(_hash=found.runs["run"].map(pd.concat(sums)) if sums else np.nan)
+    return int(own.dropna(subset="_hash").duplicated(["id", "model", "_hash"], keep=False).sum())
+
+
+def _fingerprints(steps: pd.DataFrame) -> pd.Series:
+    """A hash of all steps of each trajectory."""
     texts = steps[["kind", "role", "name", "arguments", "text", "error"]]
     each = pd.util.hash_pandas_object(texts, index=False).to_numpy()
     place = steps.groupby("run").cumcount().to_numpy()
     mixed = pd.util.hash_array(each ^ (place.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)))
     with np.errstate(over="ignore"):
-        sums = pd.Series(mixed).groupby(steps["run"].to_numpy()).sum()
-    own = found.runs.assign(_hash=found.runs["run"].map(sums))
-    return int(own.dropna(subset="_hash").duplicated(["id", "model", "_hash"], keep=False).sum()) if TRIAL in own else 0
+        return pd.Series(mixed).groupby(steps["run"].to_numpy()).sum()

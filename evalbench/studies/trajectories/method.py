@@ -5,27 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from evalbench import core, kit, readers
 from evalbench.metrics.trajectories import LONGEST_CYCLE, TURNS
 from evalbench.readers.schema import TRIAL
-from evalbench.studies.trajectories import items
-from evalbench.studies.trajectories.inputs import AGENTS, Given
+from evalbench.studies.trajectories import items, schemas
+from evalbench.studies.trajectories.inputs import AGENTS, RUN, Given, among
 
 JUDGED = (
     "Judge: each trajectory is marked by each criterion, (mark − lowest) / (highest − lowest), and given one kind of failure, or none, with its "
     "step. A kind whose step the trajectory has not, or the judge was not shown, is unscored, no-such-step. Of several failures the judge "
     "names that without which the trajectory would have ended well, the first: a share of a kind is that of trajectories, no count of mistakes."
 )
-STEPS = ["run", "step", "kind", "role", "name", "arguments", "text", "error"]
+STEPS = ["step", "kind", "role", "name", "arguments", "text", "error"]
 
 
 def shown_steps(given: Given, followed: items.Followed) -> pd.DataFrame:
-    """Every step, a call with what it is."""
-    looks = followed.calls[["run", "step", "look"]]
-    steps = given.steps[STEPS].merge(looks, on=["run", "step"], how="left")
-    return steps.assign(look=steps["look"].fillna(""))
+    """Every step with the names of its trajectory, a call with what it is."""
+    looks = np.full(len(given.steps), "", dtype=object)
+    looks[(given.steps["kind"] == "call").to_numpy()] = followed.calls["look"].to_numpy()
+    names = [key for key in RUN if given.repeated or key != TRIAL]
+    return given.steps[[*names, *STEPS]].assign(look=pd.Series(looks, dtype="str"))
 
 
 def with_followed(turns: pd.DataFrame, names: pd.DataFrame, repeated: bool) -> pd.DataFrame:
@@ -59,7 +61,9 @@ def notes(given: Given, followed: items.Followed, found: pd.DataFrame, options: 
     unreadable = followed.calls["unreadable"]
     if lost := int((unreadable != "").sum()):
         yield f"Calls whose arguments cannot be read: {lost} of {len(unreadable)}; they match no expected call."
-    silent = ~given.steps.loc[given.steps["kind"] == "message", "role"].str.strip().str.casefold().isin(AGENTS)
+    yield from _of_schemas(followed.calls)
+    yield from _between_runs(runs)
+    silent = ~among(given.steps.loc[given.steps["kind"] == "message", "role"], AGENTS)
     if len(silent) and silent.all():
         yield f"No message has a role of an agent ({', '.join(sorted(AGENTS))}), so that claims without ground are not looked for."
     if repeats := int(followed.calls["repeated"].sum()):
@@ -71,6 +75,30 @@ def notes(given: Given, followed: items.Followed, found: pd.DataFrame, options: 
             f"Success and expected calls disagree: {int(lucky.sum())} successes without every expected call, {int(unpaid.sum())} trajectories with "
             "all of them and no success (table contradictions)."
         )
+
+
+def _of_schemas(calls: pd.DataFrame) -> Iterator[str]:
+    """What could not be held against a schema, and tools that do not exist."""
+    n = len(calls)
+    if stray := calls.loc[calls["schema"] == schemas.UNKNOWN, "name"].tolist():
+        yield f"Calls of tools that are not listed: {len(stray)} of {n}, such as {stray[0]:.60} (table misfits)."
+    if bare := calls.loc[calls["schema"] == schemas.NONE, "name"].unique().tolist():
+        named = f"{core.counted(len(bare), 'tool')} that {'is' if len(bare) == 1 else 'are'} called"
+        yield f"No schema is given of {named}, such as {bare[0]:.60}: the calls are held against none."
+    if large := int((calls["schema"] == schemas.TOO_MUCH).sum()):
+        yield f"Calls that take too long to be held against the schema of their tool: {large} of {n}; they are left out of that figure."
+
+
+def _between_runs(runs: pd.DataFrame) -> Iterator[str]:
+    """How far two runs of the same agent part by chance, by the noise between trials of a task."""
+    scored = runs.dropna(subset="success")
+    if len(scored) and not scored.duplicated(["id", "model"]).any():
+        yield "No task was tried twice by an agent, so that it is not known how far two of its runs differ by chance alone."
+        return
+    for model, own in scored.groupby("model"):
+        split = core.noise.noise_split(own["success"], own["id"])
+        if split is not None:
+            yield core.noise.runs_sentence(split, str(model), "success", "task", "trial")
 
 
 def described(options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -91,6 +119,8 @@ def described(options: Mapping[str, Any]) -> tuple[str, ...]:
         "C(n, k) (Chen et al. 2021), both without bias, averaged over tasks. Trials of a task are averaged before tasks are.",
         f"A call is right where tool and arguments are those of an expected call: {equal}. Each expected call is matched once. Precision: "
         "right calls / calls; recall: right calls / expected ones; of sums over tasks.",
+        "A call does not fit the schema of its tool where its arguments do not parse, or break the JSON Schema that is given; formats of texts are "
+        "not checked, and nothing that a schema refers to is fetched. Calls of tools that are not listed are counted apart.",
         f"Made good: a later call of the same tool in the trajectory does not fail. A loop is a cycle of at most {LONGEST_CYCLE} calls that is "
         f"gone through at least {TURNS} times.",
         "Claims without ground: numbers from 10 on, identifiers and names in messages of the agent that no result, no message of others and no "

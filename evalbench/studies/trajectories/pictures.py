@@ -10,6 +10,7 @@ import pandas as pd
 from evalbench import core, draw, kit
 from evalbench.readers.schema import TRIAL
 from evalbench.studies.trajectories.calls import LOOKS
+from evalbench.studies.trajectories.schemas import UNKNOWN
 
 SHOWN = {
     "success": "success",
@@ -78,9 +79,22 @@ def tools(result: core.Result) -> pd.DataFrame:
     names = {"model": "agent", "name": "tool", "calls": "calls"}
     names |= {"right": "right", "wrong_arguments": "wrong arguments", "extra": "extra"} if known else {}
     names |= {"forbidden": "forbidden"} if table["forbidden"].any() else {}
+    names |= {"misfits": "do not fit the schema"} if "misfits" in table else {}
+    names |= {"unknown": "of an unknown tool"} if "unknown" in table and table["unknown"].any() else {}
     names |= {"errors": "errors", "recovered": "made good", "repeats": "repeats"}
     names |= {"expected": "expected", "missed": "missed"} if known else {}
     return table[list(names)].rename(columns=names)
+
+
+def misfits(result: core.Result) -> pd.DataFrame:
+    """The calls that do not fit the schema of their tool, and those of tools that do not exist; empty where no tools are listed."""
+    table, tools = result.tables.get("misfits"), result.tables.get("tools")
+    if table is not None:
+        return table.rename(columns={"model": "agent", "name": "tool", "why": "why it does not fit"})
+    held = result.items["n_held"].sum()
+    if tools is None or "misfits" not in tools:
+        return pd.DataFrame()
+    return _none("Every call fits the schema of its tool" if held else "No call is of a tool whose schema is given")
 
 
 def turning_points(result: core.Result) -> pd.DataFrame:
@@ -171,6 +185,8 @@ def _behind(call: Mapping[Any, Any]) -> draw.Html:
             (f"in a loop of {call['cycle']}", call["cycle"]),
             ("made good later", call["recovered"]),
             (f"arguments: {call['unreadable']}", call["unreadable"]),
+            (f"does not fit the schema: {call['misfit']}", call["misfit"] and not call["unreadable"]),
+            ("the tool is not listed", call["schema"] == UNKNOWN),
             ("no result", not call["answered"]),
         )
         if holds

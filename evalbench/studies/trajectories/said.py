@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from evalbench.metrics.grounding import Ground, claims_in
-from evalbench.studies.trajectories.inputs import AGENTS, USERS, Given
+from evalbench.studies.trajectories.inputs import AGENTS, USERS, Given, among, parts
 
 AROUND = 60
 
@@ -24,31 +25,40 @@ def claims_of(found: Given) -> tuple[pd.DataFrame, pd.DataFrame]:
     ungrounded : DataFrame
         ``run``, ``step``, ``kind``, ``claim``, ``around``.
     """
-    steps = found.steps
-    roles = steps["role"].str.strip().str.casefold()
-    speaks = (steps["kind"] == "message") & roles.isin(AGENTS)
-    asked = set(steps.loc[roles.isin(USERS), "run"])
-    heard = steps.assign(speaks=speaks)[(steps["kind"] != "call") | (steps["error"] != "")]
-    heard = heard[heard["run"].isin(steps.loc[speaks, "run"].unique())]
     policies, questions = found.runs["policy"].tolist(), found.runs["question"].tolist()
     counts: dict[int, int] = {}
-    rows, ground = [], Ground()
-    for run, step, text, error, says in heard[["run", "step", "text", "error", "speaks"]].itertuples(index=False):
-        if run not in counts:
-            counts[run], ground = 0, Ground()
-            ground.add(policies[run])
-            ground.add("" if run in asked else questions[run])
+    rows: list[dict[str, Any]] = []
+    for steps, _ in parts(found):
+        _claimed(steps, policies, questions, counts, rows)
+    ungrounded = pd.DataFrame(rows, columns=["run", "step", "kind", "claim", "around"])
+    each = pd.DataFrame({"run": list(counts), "claims": list(counts.values())}, dtype=int)
+    return each.assign(ungrounded=each["run"].map(ungrounded.groupby("run").size()).fillna(0).astype(int)), ungrounded
+
+
+def _claimed(
+    steps: pd.DataFrame, policies: list[str], questions: list[str], counts: dict[int, int], rows: list[dict[str, Any]]
+) -> None:
+    """Count the claims of some trajectories, and add those without ground."""
+    speaks = (steps["kind"] == "message").to_numpy() & among(steps["role"], AGENTS)
+    run = steps["run"].to_numpy()
+    asked = set(run[among(steps["role"], USERS)].tolist())
+    heard = (steps["kind"] != "call").to_numpy() | (steps["error"] != "").to_numpy()
+    heard &= np.isin(run, run[speaks])
+    ground = Ground()
+    own = [steps[name].to_numpy()[heard].tolist() for name in ("run", "step", "text", "error")]
+    for of, step, text, error, says in zip(*own, speaks[heard].tolist(), strict=True):
+        if of not in counts:
+            counts[of], ground = 0, Ground()
+            ground.add(policies[of])
+            ground.add("" if of in asked else questions[of])
         if not says:
             ground.add(text)
             ground.add(error)
             continue
-        counts[run] += len(claims_in(text))
+        counts[of] += len(claims_in(text))
         for claim in ground.lacking(text):
             around = text[max(claim.start - AROUND, 0) : claim.end + AROUND]
-            rows.append({"run": run, "step": step, "kind": claim.kind, "claim": claim.text, "around": around})
-    ungrounded = pd.DataFrame(rows, columns=["run", "step", "kind", "claim", "around"])
-    each = pd.DataFrame({"run": list(counts), "claims": list(counts.values())}, dtype=int)
-    return each.assign(ungrounded=each["run"].map(ungrounded.groupby("run").size()).fillna(0).astype(int)), ungrounded
+            rows.append({"run": of, "step": step, "kind": claim.kind, "claim": claim.text, "around": around})
 
 
 def named_and_never_called(found: Given, calls: pd.DataFrame) -> pd.DataFrame:
@@ -64,7 +74,7 @@ def named_and_never_called(found: Given, calls: pd.DataFrame) -> pd.DataFrame:
     any_of = "|".join(map(re.escape, sorted(phrases, key=len, reverse=True)))
     pattern = re.compile(rf"(?<!\w)(?:{any_of})(?!\w)", re.IGNORECASE)
     steps = found.steps
-    says = steps[(steps["kind"] == "message") & steps["role"].str.strip().str.casefold().isin(AGENTS)]
+    says = steps[(steps["kind"] == "message").to_numpy() & among(steps["role"], AGENTS)]
     called = set(zip(calls["run"], calls["name"], strict=True))
     rows = [row for row in _named(says, pattern, phrases) if (row["run"], row["name"]) not in called]
     return pd.DataFrame(rows, columns=columns).drop_duplicates(["run", "name"], ignore_index=True)

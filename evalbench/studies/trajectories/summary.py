@@ -19,7 +19,10 @@ ENDLESS = ("calls", "seconds", "tokens", "cost")
 _UNKNOWN = "no task says which calls are expected"
 _NO_SUCCESS = "no trajectory reached the goal"
 _NOT_REQUIRED = "no trajectory has requirements that are all judged"
+FLAT = "every task has the same value, which does not say how far other tasks may differ: no interval"
 _NO_CALL = "no call was made"
+_NO_SCHEMA = "no call is of a tool whose schema is given"
+_NO_TOOLS = "no call was made, or no table lists the tools"
 
 
 def all_measures(k: int) -> tuple[core.Measure, ...]:
@@ -55,6 +58,10 @@ def all_measures(k: int) -> tuple[core.Measure, ...]:
             undefined="no task forbids a tool", worst=None,
         ),
         _ratio("n_unreadable", "n_calls", "unreadable_arguments", "calls with unreadable arguments", higher_is_better=False),
+        _ratio(
+            "n_misfit", "n_held", "misfit_calls", "calls that do not fit their tool's schema", higher_is_better=False, undefined=_NO_SCHEMA
+        ),
+        _ratio("n_unknown", "n_calls", "unknown_calls", "calls of unknown tools", higher_is_better=False, undefined=_NO_TOOLS),
         _ratio("n_failed", "n_calls", "failed_calls", "calls that fail", higher_is_better=False),
         _ratio("n_recovered", "n_failed", "recovered_errors", "failed calls made good", undefined="no call failed"),
         _ratio("n_repeats", "n_calls", "repeated_calls", "calls that repeat an earlier one", higher_is_better=False),
@@ -170,7 +177,7 @@ def summarise(
         own = tuple(replace(m, bands=red, least_units=1) if m.metric == "forbidden_calls" else m for m in own)
     lit = {name: rule for name, rule in lights.items() if name in {m.metric for m in own}}
     resampled: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
-    return kit.worst_group(
+    found = kit.worst_group(
         items,
         own,
         "model",
@@ -184,6 +191,28 @@ def summarise(
         max_unscored=max_unscored,
         **resampled,
     )
+    undefined = {
+        m.metric: m.undefined
+        for m in own
+        if not {"success", "pass_hat", "pass_at", "own_success", "detour"} & {*m.sums}
+        if not faults.is_judged(m.metric)
+    }
+    return replace(found, estimates=tuple(_without_flat(_without_marks(e, undefined)) for e in found.estimates))
+
+
+def _without_marks(e: core.Estimate, undefined: Mapping[str, str]) -> core.Estimate:
+    """A figure that rests on no mark: where a trajectory lacks it, it is undefined, whether the trajectory has a mark or not."""
+    if e.metric not in undefined or not e.n_unscored:
+        return e
+    note = undefined[e.metric] if e.value is None else e.note
+    return replace(e, n_unscored=0, n_undefined=e.n_undefined + e.n_unscored, note=note)
+
+
+def _without_flat(e: core.Estimate) -> core.Estimate:
+    """A figure without an interval of no width: where all tasks have the same value of no known scale, nothing bounds the others."""
+    if e.ci_low is None or e.ci_high is None or not core.stats.no_width(e.ci_low, e.ci_high):
+        return e
+    return replace(e, ci_low=None, ci_high=None, note=FLAT)
 
 
 def judged_measures(

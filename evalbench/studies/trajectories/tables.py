@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from evalbench.metrics import trajectories as metrics
 from evalbench.readers.schema import TRIAL
+from evalbench.studies.trajectories import schemas
 from evalbench.studies.trajectories.inputs import Given, in_words
 from evalbench.studies.trajectories.items import Followed
 
-_Said: TypeAlias = list[Any]
-"""The calls of a trajectory: name, arguments, these as written, why they cannot be read."""
 OTHER_TOOL, OTHER_ARGUMENTS, STOPPED, WENT_ON = "another tool", "other arguments", "ended there", "went on"
 PARTED = ["run", "at", "kind", "name", "arguments", "instead_of", "instead_of_arguments", "followed"]
 CONTRADICTIONS = {
@@ -51,12 +51,16 @@ def tools_of(found: Followed, given: Given) -> pd.DataFrame:
         "wrong_arguments": calls[calls["named"] & ~calls["matched"]],
         "extra": calls[~calls["named"] & calls["known"]],
         "forbidden": calls[calls["forbidden"]],
+        "misfits": calls[calls["misfit"] != ""],
+        "unknown": calls[calls["schema"] == schemas.UNKNOWN],
         "errors": calls[calls["failed"]],
         "recovered": calls[calls["recovered"]],
         "repeats": calls[calls["repeated"]],
         "expected": expected,
         "missed": missed,
     }
+    if given.tools is None:
+        counted = {name: frame for name, frame in counted.items() if name not in ("misfits", "unknown")}
     table = pd.DataFrame({name: frame.groupby(keys).size() for name, frame in counted.items()}).fillna(0).astype(int)
     return (
         table.rename_axis(keys)
@@ -65,48 +69,58 @@ def tools_of(found: Followed, given: Given) -> pd.DataFrame:
     )
 
 
+def misfits(calls: pd.DataFrame) -> pd.DataFrame:
+    """The calls that do not fit the schema of their tool, and those of unknown tools, with ``why``."""
+    odd = calls[(calls["misfit"] != "") | (calls["schema"] == schemas.UNKNOWN)]
+    why = odd["misfit"].where(odd["misfit"] != "", odd["schema"])
+    return odd[["run", "step", "name", "arguments"]].assign(why=why).reset_index(drop=True)
+
+
 def parted(found: Followed) -> pd.DataFrame:
     """Where each failed trajectory parts from the successful one of its task that it follows longest: of its model, else of another."""
     runs, calls = found.runs, found.calls
-    keys: Any = calls.groupby("run")["key"].agg(list).to_dict()
-    said: dict[Any, _Said] = {}
-    for run, *call in calls[["run", "name", "value", "arguments", "unreadable"]].itertuples(index=False, name=None):
-        said.setdefault(run, []).append(call)
+    ends = np.searchsorted(calls["run"].to_numpy(), np.arange(len(runs) + 1)).tolist()
+    keys = calls["key"].tolist()
     good = runs[runs["success"] == 1]
     same = {key: list(own) for key, own in good.groupby(["id", "model"])["run"]}
     others = {key: list(own) for key, own in good.groupby("id")["run"]}
-    out = []
+    turns: list[_Turn] = []
     for run, task, model in runs.loc[runs["success"] == 0, ["run", "id", "model"]].itertuples(index=False):
         candidates = same.get((task, model)) or others.get(task)
         if candidates:
-            out.append(_turn(run, candidates, keys, said))
-    return pd.DataFrame(out, columns=PARTED)
+            mine, *theirs = (keys[ends[one] : ends[one + 1]] for one in (run, *candidates))
+            at, of = metrics.parting(mine, theirs)
+            followed = candidates[of]
+            here, there = (ends[one] + at if at < ends[one + 1] - ends[one] else _NOWHERE for one in (run, followed))
+            turns.append(_Turn(run, at, here, there, followed))
+    return pd.DataFrame(_said(turns, calls), columns=PARTED)
 
 
-def _turn(
-    run: int, candidates: Sequence[int], keys: Mapping[int, list[str]], said: Mapping[int, _Said]
-) -> dict[str, Any]:
-    at, of = metrics.parting(keys.get(run, []), [keys.get(other, []) for other in candidates])
-    followed = candidates[of]
-    mine, theirs = (_call(said.get(one, []), at) for one in (run, followed))
-    kind = (
-        STOPPED
-        if mine is None
-        else WENT_ON
-        if theirs is None
-        else OTHER_TOOL
-        if mine[0] != theirs[0]
-        else OTHER_ARGUMENTS
-    )
-    (name, arguments), (other, wanted) = mine or ("", ""), theirs or ("", "")
-    return dict(zip(PARTED, (run, at + 1, kind, name, arguments, other, wanted, followed), strict=True))
+class _Turn(NamedTuple):
+    """Where a trajectory parts from another: after how many calls, and the rows of their next calls, if any."""
+
+    run: int
+    at: int
+    here: int
+    there: int
+    followed: int
 
 
-def _call(said: _Said, at: int) -> tuple[str, str] | None:
-    if at >= len(said):
-        return None
-    name, value, text, fault = said[at]
-    return name, text if fault else in_words(value)
+_NOWHERE = -1
+
+
+def _said(turns: Sequence[_Turn], calls: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
+    rows = np.array([row for turn in turns for row in (turn.here, turn.there) if row != _NOWHERE], dtype=np.int64)
+    known = calls[["name", "arguments", "unreadable"]].take(rows)
+    words = {
+        row: (name, text if fault else in_words(metrics.arguments_of(text).value))
+        for row, name, text, fault in known.itertuples(name=None)
+    }
+    for run, at, here, there, followed in turns:
+        (name, arguments), (other, wanted) = words.get(here, ("", "")), words.get(there, ("", ""))
+        kind = OTHER_TOOL if name != other else OTHER_ARGUMENTS
+        kind = STOPPED if here == _NOWHERE else WENT_ON if there == _NOWHERE else kind
+        yield run, at + 1, kind, name, arguments, other, wanted, followed
 
 
 def contradictions_of(found: Followed) -> pd.DataFrame:

@@ -4,7 +4,7 @@ import gzip
 import json
 
 import pytest
-from trajectory_files import ANSWER, FAILED, FOUND, POLICY, QUESTION, THOUGHT, anthropic, openai, response, write
+from trajectory_files import ANSWER, FAILED, FOUND, POLICY, QUESTION, THOUGHT, anthropic, openai, response, told, write
 
 from evalbench.readers.trajectories import read_trajectories, recognised
 
@@ -32,8 +32,8 @@ def test_a_list_of_openai_messages_is_one_trial(tmp_path):
     assert read.steps["kind"].tolist() == ["message", "message", "call", "result", "call", "result", "message"]
     assert read.steps["step"].tolist() == list(range(7))
     assert read.steps["role"].tolist() == ["system", "user", "assistant", "tool", "assistant", "tool", "assistant"]
-    assert read.steps["text"].tolist() == [POLICY, QUESTION, None, FAILED, None, FOUND, ANSWER]
-    assert read.steps["arguments"].tolist()[2::2] == ['{"shelf": 9}', '{"book": 7}', None]
+    assert told(read.steps["text"]) == [POLICY, QUESTION, None, FAILED, None, FOUND, ANSWER]
+    assert told(read.steps["arguments"])[2::2] == ['{"shelf": 9}', '{"book": 7}', None]
     assert read.steps["call_id"].tolist() == ["", "", "c1", "c1", "c2", "c2", ""]
     assert {*read.steps["model"]} == {"oak-7b"}
     assert tools(read.steps) == [("result", "find_shelf", 1.0), ("result", "find_loan", 0.0)]
@@ -87,7 +87,7 @@ def test_messages_line_by_line_are_grouped_by_their_conversation(tmp_path):
 def test_requests_with_their_replies(tmp_path):
     record = {"request": {"messages": openai()[:2]}, "response": {"choices": [{"message": {"role": "assistant", "content": ANSWER}}], "usage": {"total_tokens": 9}}}  # fmt: skip
     read = read_trajectories(write(tmp_path / "log.jsonl", [record, record]))
-    assert read.steps["text"].tolist() == [POLICY, QUESTION, ANSWER] * 2
+    assert told(read.steps["text"]) == [POLICY, QUESTION, ANSWER] * 2
     assert read.steps["tokens"].dropna().tolist() == [9.0, 9.0]
 
 
@@ -112,7 +112,7 @@ def test_anthropic_messages(tmp_path):
         "message",
         "note",
     ]
-    assert read.steps["text"].tolist() == [
+    assert told(read.steps["text"]) == [
         POLICY,
         QUESTION,
         THOUGHT,
@@ -138,7 +138,7 @@ def test_the_responses_api(tmp_path, many):
     read = read_trajectories(path)
     first = read.steps[read.steps["id"] == "resp_1"]
     assert first["kind"].tolist() == ["message", "note", "call", "result", "call", "result", "message"]
-    assert first["text"].tolist() == [QUESTION, THOUGHT, None, FAILED, None, FOUND, ANSWER]
+    assert told(first["text"]) == [QUESTION, THOUGHT, None, FAILED, None, FOUND, ANSWER]
     assert tools(first) == [("result", "find_shelf", 1.0), ("result", "find_loan", 0.0)]
     assert first["time"].tolist() == ["2030-03-17T17:46:40+00:00"] * 7
     assert first["tokens"].dropna().tolist() == [15.0]
@@ -194,7 +194,7 @@ def test_langchain_gemini_and_legacy_functions(tmp_path):
         assert steps["kind"].tolist() == ["message", "call", "result", "message"]
         assert steps["name"].tolist() == ["", "find_loan", "find_loan", ""]
         assert json.loads(steps["arguments"].tolist()[1]) == {"book": 7}
-        assert steps["text"].tolist() == [QUESTION, None, FOUND, ANSWER]
+        assert told(steps["text"]) == [QUESTION, None, FOUND, ANSWER]
 
 
 def test_a_trajectory_of_swe_agent(tmp_path):
@@ -227,7 +227,7 @@ def test_a_trajectory_of_swe_agent(tmp_path):
 def test_arguments_that_do_not_parse_stay_as_they_were_written(tmp_path):
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"book": 7'}}
     read = read_trajectories(write(tmp_path / "m.json", [{"role": "assistant", "content": None, "tool_calls": [call]}]))
-    assert read.steps["arguments"].tolist() == ['{"book": 7']
+    assert told(read.steps["arguments"]) == ['{"book": 7']
 
 
 @pytest.mark.parametrize("value", [{"a": 1}, [{"question": "a", "answer": "b"}], [1, 2], "x", [{"role": "user"}], []])

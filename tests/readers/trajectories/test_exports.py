@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from trajectory_files import ANSWER, ASKED, FOUND, POLICY, QUESTION, write
+from trajectory_files import ANSWER, ASKED, FOUND, POLICY, QUESTION, told, write
 
 from evalbench.errors import BadInput
 from evalbench.readers.trajectories import read_trajectories, recognised
@@ -44,7 +44,7 @@ def test_langsmith(tmp_path, form):
     assert recognised(path) == "langsmith"
     read = read_trajectories(path)
     assert read.steps["kind"].tolist() == ["message", "message", "call", "result", "message"]
-    assert read.steps["text"].tolist() == [POLICY, QUESTION, None, FOUND, ANSWER]
+    assert told(read.steps["text"]) == [POLICY, QUESTION, None, FOUND, ANSWER]
     assert read.steps["name"].tolist() == ["", "", "find_loan", "find_loan", ""]
     assert read.steps["tokens"].dropna().tolist() == [12.0, 12.0]
     assert read.steps["seconds"].dropna().tolist() == [2.0, 2.0, 3.0]
@@ -87,7 +87,7 @@ def test_langfuse(tmp_path, form):
     assert recognised(path) == "langfuse"
     read = read_trajectories(path)
     assert read.steps["kind"].tolist() == ["message", "message", "call", "result", "message"]
-    assert read.steps["text"].tolist() == [POLICY, QUESTION, None, FOUND, ANSWER]
+    assert told(read.steps["text"]) == [POLICY, QUESTION, None, FOUND, ANSWER]
     assert read.steps["cost"].dropna().tolist() == [0.5, 0.5]
     assert read.steps["time"].iloc[-1] == "2031-01-01T10:00:08+00:00"
     assert {*read.steps["id"]} == {"t1"}

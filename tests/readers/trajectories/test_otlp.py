@@ -4,7 +4,7 @@ import json
 import time
 
 import pytest
-from trajectory_files import ANSWER, ASKED, FOUND, POLICY, QUESTION, write
+from trajectory_files import ANSWER, ASKED, FOUND, POLICY, QUESTION, told, write
 
 from evalbench.errors import BadInput
 from evalbench.readers.trajectories import read_trajectories, recognised
@@ -83,7 +83,7 @@ def test_messages_of_the_new_conventions_are_taken_once(tmp_path, name, as_text)
     read = read_trajectories(path)
     assert read.steps["kind"].tolist() == ["message", "message", "call", "result", "message"]
     assert read.steps["role"].tolist() == ["system", "user", "assistant", "tool", "assistant"]
-    assert read.steps["text"].tolist() == [POLICY, QUESTION, None, FOUND, ANSWER]
+    assert told(read.steps["text"]) == [POLICY, QUESTION, None, FOUND, ANSWER]
     assert read.steps["name"].tolist() == ["", "", "find_loan", "find_loan", "librarian"]
     assert read.steps["seconds"].fillna(-1).tolist() == [-1, -1, 2, 2, 3]
     assert read.steps["tokens"].fillna(-1).tolist() == [-1, -1, 10, -1, 10]
@@ -116,7 +116,7 @@ def test_traces_of_one_conversation_are_one_trial(tmp_path):
     for each in (one, two):
         each["attributes"] += attributes({"gen_ai.conversation.id": "talk"})
     read = read_trajectories(write(tmp_path / "s.json", export(two, one)))
-    assert read.steps["text"].tolist() == [POLICY, "Hi", "Hello", "Bye", "Bye"]
+    assert told(read.steps["text"]) == [POLICY, "Hi", "Hello", "Bye", "Bye"]
     assert {*read.steps["id"]} == {"talk"}
 
 
@@ -125,7 +125,7 @@ def test_the_same_words_said_twice_are_two_steps(tmp_path):
     read = read_trajectories(
         write(tmp_path / "s.json", export(model(1, 0, 1, asked[:1], asked[1:2]), model(2, 2, 3, asked, asked[1:2])))
     )
-    assert read.steps["text"].tolist() == [POLICY, "Again", "No", "Again", "No"]
+    assert told(read.steps["text"]) == [POLICY, "Again", "No", "Again", "No"]
 
 
 def old_events(choice):
@@ -151,8 +151,8 @@ def old_events(choice):
 def test_old_events_of_messages(tmp_path, choice):
     read = read_trajectories(write(tmp_path / "s.json", old_events(choice)))
     assert read.steps["kind"].tolist() == ["message", "message", "call", "result", "message"]
-    assert read.steps["text"].tolist() == [POLICY, QUESTION, None, FOUND, ANSWER]
-    assert read.steps["arguments"].tolist()[2] == '{"book": 7}'
+    assert told(read.steps["text"]) == [POLICY, QUESTION, None, FOUND, ANSWER]
+    assert told(read.steps["arguments"])[2] == '{"book": 7}'
 
 
 def test_log_records_are_events_of_their_spans(tmp_path):
@@ -162,7 +162,7 @@ def test_log_records_are_events_of_their_spans(tmp_path):
     lost = {**log, "spanId": "s9"}
     logs = {"resourceLogs": [{"scopeLogs": [{"logRecords": [log, choice, lost]}]}]}
     read = read_trajectories(write(tmp_path / "s.jsonl", [logs, export(span(1, 0, 1, held))]))
-    assert read.steps["text"].tolist() == [QUESTION, ANSWER]
+    assert told(read.steps["text"]) == [QUESTION, ANSWER]
     assert any("log records of spans that are not in the file" in note for note in read.notes)
 
 
@@ -185,7 +185,7 @@ def test_numbered_attributes(tmp_path, form):
         ["call", "find_loan", "c1"],
         ["result", "find_loan", "c1"],
     ]
-    assert read.steps["text"].tolist() == [QUESTION, None, FOUND]
+    assert told(read.steps["text"]) == [QUESTION, None, FOUND]
 
 
 def test_attributes_of_the_ai_sdk(tmp_path):
@@ -213,7 +213,7 @@ def test_attributes_of_the_ai_sdk(tmp_path):
         write(tmp_path / "s.json", export(whole, span(1, 0, 1, one), span(2, 1, 2, tool), span(3, 2, 3, two)))
     )
     assert read.steps["kind"].tolist() == ["message", "message", "call", "result", "message"]
-    assert read.steps["text"].tolist() == [POLICY, QUESTION, None, FOUND, ANSWER]
+    assert told(read.steps["text"]) == [POLICY, QUESTION, None, FOUND, ANSWER]
     assert read.outcomes.empty
 
 
@@ -247,7 +247,7 @@ def test_attributes_that_were_cut_are_noted(tmp_path):
         if held["key"] == "gen_ai.input.messages":
             held["value"]["stringValue"] = held["value"]["stringValue"][:20]
     read = read_trajectories(write(tmp_path / "s.json", export(cut)))
-    assert read.steps["text"].tolist() == [POLICY, ANSWER]
+    assert told(read.steps["text"]) == [POLICY, ANSWER]
     assert any("not whole JSON" in note for note in read.notes)
 
 
@@ -265,7 +265,7 @@ def test_numbers_and_places_that_are_none(tmp_path, number):
     )
     given["attributes"].append({"key": "gen_ai.usage.input_tokens", "value": {"intValue": number}})
     read = read_trajectories(write(tmp_path / "s.json", export(given)))
-    assert read.steps["text"].tolist() == [QUESTION, None]
+    assert told(read.steps["text"]) == [QUESTION, None]
 
 
 def test_many_calls_without_ids_take_seconds(tmp_path):

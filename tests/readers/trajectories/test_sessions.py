@@ -2,7 +2,7 @@
 
 import json
 
-from trajectory_files import ANSWER, FAILED, FOUND, POLICY, QUESTION, SHELF, THOUGHT, anthropic, response, write
+from trajectory_files import ANSWER, FAILED, FOUND, POLICY, QUESTION, SHELF, THOUGHT, anthropic, response, told, write
 
 from evalbench.readers.trajectories import read_trajectories, recognised
 
@@ -36,7 +36,7 @@ def test_claude_code(tmp_path):
     assert recognised(path) == "claude-code"
     read = read_trajectories(path)
     assert read.steps["kind"].tolist() == ["note", "message", "note", "call", "result", "call", "result", "message"]
-    assert read.steps["text"].tolist() == ["<caveat>", QUESTION, THOUGHT, None, "no shelf 9", None, FOUND, ANSWER]
+    assert told(read.steps["text"]) == ["<caveat>", QUESTION, THOUGHT, None, "no shelf 9", None, FOUND, ANSWER]
     assert read.steps["name"].tolist() == ["", "", "", "find_shelf", "find_shelf", "find_loan", "find_loan", ""]
     assert read.steps["error"].dropna().tolist() == [1.0, 0.0]
     assert read.steps["tokens"].dropna().tolist() == [12.0, 11.0, 11.0]  # once for each reply
@@ -71,7 +71,7 @@ def test_codex(tmp_path):
     assert recognised(path) == "codex"
     read = read_trajectories(path)
     assert read.steps["kind"].tolist() == ["message", "message", "note", "call", "result", "call", "result", "message"]
-    assert read.steps["text"].tolist() == [POLICY, QUESTION, THOUGHT, None, FAILED, None, FOUND, ANSWER]
+    assert told(read.steps["text"]) == [POLICY, QUESTION, THOUGHT, None, FAILED, None, FOUND, ANSWER]
     assert read.steps["error"].dropna().tolist() == [1.0, 0.0]
     assert read.steps["tokens"].dropna().tolist() == [30.0]
     assert ({*read.steps["id"]}, {*read.steps["model"]}) == ({"x1"}, {"fern-1b"})
@@ -100,7 +100,7 @@ def test_atif(tmp_path):
         read = read_trajectories(path)
         first = read.steps[read.steps["id"] == "s1"]
         assert first["kind"].tolist() == ["message", "message", "note", "call", "result", "message"]
-        assert first["text"].tolist() == [POLICY, QUESTION, THOUGHT, None, FAILED, ANSWER]
+        assert told(first["text"]) == [POLICY, QUESTION, THOUGHT, None, FAILED, ANSWER]
         assert first["tokens"].dropna().tolist() == [11.0]
         assert first["cost"].dropna().tolist() == [0.5]
         assert first["error"].dropna().tolist() == [1.0]
