@@ -71,12 +71,13 @@ def labelled(own: Sequence[core.Measure], criteria: Sequence[str], success_by: s
 
 def rests_on_judge(figure: str, success_by: str) -> bool:
     """Whether a figure could change with the judge."""
-    if _is_judged(figure):
+    if is_judged(figure):
         return True
     return success_by == JUDGE and (figure in BY_SUCCESS or figure.endswith("_per_success"))
 
 
-def _is_judged(figure: str) -> bool:
+def is_judged(figure: str) -> bool:
+    """Whether a judge alone gives a figure."""
     return figure == FAILURES or figure.startswith((KIND, JUDGED))
 
 
@@ -86,7 +87,7 @@ def estimates(
     """Every figure of every model; one of the judge's with its own reasons for items that have none."""
     rules = {m.metric: lights if m.metric in lights else {} for m in own}
     lit = [kit.verdicts.with_light(m, rules[m.metric]) for m in own]
-    plain = [m for m in lit if not _is_judged(m.metric)]
+    plain = [m for m in lit if not is_judged(m.metric)]
     found = list(kit.verdicts.by_group(items, plain, "model", **resampled))
     for m in lit:
         if m not in plain:
