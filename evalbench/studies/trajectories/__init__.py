@@ -6,7 +6,8 @@ each task where it is known (calls, forbidden tools, limits); whether each traje
 Figures, of tasks, over which trials are averaged: success, pass^k and pass@k (Chen et al. 2021; Yao et al. 2024); precision, recall and F1 of
 the calls, forbidden calls, calls that do not fit the schema of their tool, calls that fail and are made good, repeats, loops; claims that nothing before them holds; length and what it cost.
 Beside them: where failed trajectories part from successful ones of the same task, and what contradicts itself.  A judge, where one is named,
-marks the whole by criteria and names the kind of each failure and its step.  A trajectory without a mark is unscored, never a failure.  No figure has thresholds of its own, but that a forbidden call is red where tasks name some.
+marks the whole by criteria and names the kind of each failure and its step.  A trajectory without a mark is unscored, never a failure.
+No figure has thresholds of its own, but that a forbidden call is red where tasks name some.
 """
 
 from __future__ import annotations
