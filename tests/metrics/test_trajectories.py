@@ -163,3 +163,27 @@ def test_published_trajectories_are_counted_as_they_were(external_data) -> None:
     assert by_both.sum() == expected["matched_name_and_arguments"]
     assert by_name.sum() == expected["matched_name"]
     assert trajectories.repeated(runs, keys).sum() == expected["identical_repeats"]
+
+
+SAID = ["1,250.00", "1250", "45", "45 %", "0.45", "1/2", "½", "1½", "3万", "30000", "1.5 million", "1500000", "1 500 000", "１２３４", "KX-4410", "kx-4410", "Ada Brandt", "ada brandt", "рубля", "12 500,5", "12500.5", "0,125", "1/8", "-7/9", "a@b.de", "$120.50", "4.500", "4,500", "2031-05-01", "٣٤٥", "345", "100", "10%", "0.1", "０．５", "1.200.000", "Ça Vä"]  # fmt: skip
+
+
+@pytest.mark.generated
+@pytest.mark.parametrize("seed", one_in_twenty(range(400)))
+def test_texts_that_are_read_only_when_a_claim_may_be_in_them_hold_what_texts_read_at_once_hold(
+    seed, monkeypatch
+) -> None:
+    draw = np.random.default_rng(seed)
+    texts = [" ".join(draw.choice(SAID, draw.integers(1, 6))) for _ in range(40)]
+    asked = draw.random(40) < 0.4
+    found = []
+    for passed in (0, 2, 8):
+        monkeypatch.setattr(grounding, "_PASSED", passed)
+        ground, lacking = grounding.Ground(), []
+        for text, claims in zip(texts, asked, strict=True):
+            if claims:
+                lacking.append(ground.lacking(text))
+            else:
+                ground.add(text)
+        found.append(lacking)
+    assert found[0] == found[1] == found[2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -12,6 +13,7 @@ from studied import page
 from evalbench import load
 from evalbench.core.result import Result
 from evalbench.studies import trajectories
+from evalbench.studies.trajectories import calls, items, ordered, said
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +49,8 @@ def test_the_sample_is_what_its_script_writes(script) -> None:
     ],
 )
 def test_what_was_planted_in_calls_is_found_and_nothing_else(desk: Result, planted, fault: str, found) -> None:
-    calls = desk.tables["tool_calls"]
-    assert runs(calls[found(calls)]) == planted[fault]
+    made = desk.tables["tool_calls"]
+    assert runs(made[found(made)]) == planted[fault]
 
 
 def test_what_was_planted_in_words_and_outcomes_is_found_and_nothing_else(desk: Result, planted) -> None:
@@ -103,5 +105,16 @@ def test_calls_that_do_not_fit_their_schema_are_found_where_they_were_planted_an
     assert len(desk.tables["misfits"]) == len(planted["misfit"])
     assert desk.tables["tools"]["unknown"].sum() == 0
     assert desk.estimate("misfit_calls", model="fern-desk").value == 0
-    calls = desk.tables["tools"].query("model == 'oak-desk'")["calls"].sum()
-    assert desk.estimate("misfit_calls", model="oak-desk").value == pytest.approx(2 / calls)
+    made = desk.tables["tools"].query("model == 'oak-desk'")["calls"].sum()
+    assert desk.estimate("misfit_calls", model="oak-desk").value == pytest.approx(2 / made)
+
+
+def test_how_many_tasks_are_looked_at_at_once_changes_nothing(desk: Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (calls, said, items):
+        monkeypatch.setattr(module, "parts", partial(ordered.parts, most=1))
+    found = trajectories.evaluate(load("parcel_desk@1.0.0", study="trajectories"), n_resamples=50)
+    pd.testing.assert_frame_equal(found.items, desk.items)
+    assert found.notes == desk.notes
+    assert found.tables.keys() == desk.tables.keys()
+    for name, table in desk.tables.items():
+        pd.testing.assert_frame_equal(found.tables[name], table)

@@ -107,6 +107,9 @@ def test_how_far_two_runs_must_differ_is_on_the_page() -> None:
     )
     found = judged({"steps": rows})
     assert any("over these 20 tasks must differ by more than" in note for note in found.notes)
+    few = judged({"steps": rows[rows["id"] < "t12"]})
+    assert not any("must differ by more than" in note for note in few.notes)
+    assert any("is not known: 4 tasks tried more than once" in note for note in few.notes)
     once = judged({"steps": rows[rows["trial"] == 1].drop(columns="trial")})
     assert any("No task was tried twice" in note for note in once.notes)
 

@@ -130,7 +130,7 @@ def _mark(sample: Mapping[str, Any], header: Mapping[str, Any], source: Source) 
     if len(scores) > 1:
         named = ", ".join(name[:40] for name in list(scores)[:5])
         source.note(
-            f"of several scorers ({named}) the first, {first[:80]}, is the mark; a table outcomes given beside the log says otherwise"
+            f"of several scorers ({named}) the first, {first[:80]}, is the mark; -p outcomes=FILE gives another"
         )
     entry = scores[first]
     value = entry.get("value") if isinstance(entry, dict) else entry

@@ -12,7 +12,8 @@ from rapidfuzz import fuzz
 from evalbench import core
 from evalbench.metrics import trajectories as metrics
 from evalbench.studies.trajectories import schemas
-from evalbench.studies.trajectories.inputs import Given, in_words, parts
+from evalbench.studies.trajectories.inputs import Given, in_words
+from evalbench.studies.trajectories.ordered import parts
 
 RIGHT, WRONG, EXTRA, AGAIN, MADE = "right", "wrong arguments", "extra", "repeat", "made"
 FAILED, FORBIDDEN = "error", "forbidden"
@@ -35,7 +36,7 @@ def calls_of(found: Given, ignore: Sequence[str], similarity: float) -> tuple[pd
         ``run``, ``place``, ``name``, ``arguments``, and ``called``: whether the tool was called with other arguments.
     """
     made, lacking, known = [], [], 0
-    for steps, expected in parts(found):
+    for steps, expected in parts(found.steps, found.expected, found.runs):
         calls, missed = _of_part(found, steps, expected, ignore, similarity)
         made.append(calls.assign(key=calls["key"] + known))
         lacking.append(missed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from evalbench import core, errors, kit, readers
 from evalbench.metrics.tool_schemas import Check, schema_check
 from evalbench.readers import Column, Table
 from evalbench.readers.trajectories import SCHEMAS, tool_of
+from evalbench.studies.trajectories.ordered import in_order, numbered
 
 FAULTS = ("agent", "environment", "user", "grader")
 KINDS = ("message", "call", "result", "handover", "note")
@@ -291,7 +292,7 @@ def given(data: readers.Dataset) -> Given:
     repeated = readers.schema.TRIAL in data["steps"]
     steps = steps.assign(**{c: "" for c in _OPTIONAL if c not in steps})
     steps = steps.assign(**{c: np.nan for c in ("seconds", "tokens", "cost", "mark") if c not in steps})
-    of_run, first = _numbered(steps)
+    of_run, first = numbered(steps, RUN)
     named = [steps[list(RUN)].iloc[first], *([_named(outcomes)[list(RUN)]] if outcomes is not None else [])]
     runs = pd.concat(named).drop_duplicates().sort_values(list(RUN), ignore_index=True)
     runs = runs.assign(run=np.arange(len(runs)))
@@ -310,7 +311,7 @@ def given(data: readers.Dataset) -> Given:
         runs.assign(fault="") if faults is None else runs.merge(faults, on=list(RUN), how="left").fillna({"fault": ""})
     )
     runs = _with_tasks(runs, data.get("tasks"))
-    steps = _in_order(steps.assign(run=own).reset_index(drop=True))
+    steps = in_order(steps.assign(run=own).reset_index(drop=True))
     tasks = data.get("tasks")
     known = frozenset() if tasks is None else frozenset(tasks["id"].astype(str))
     required, blames = (None if own is None else _named(own) for own in (data.get("requirements"), data.get("blames")))
@@ -318,42 +319,6 @@ def given(data: readers.Dataset) -> Given:
         blames = blames.assign(**{c: "" for c in ("agent", "kind", "annotator", "judge") if c not in blames})
     checks = None if data.get("tools") is None else _tools_of(data["tools"])[0]
     return Given(steps, runs, _expected(runs, tasks), repeated, known, required, blames, checks)
-
-
-def _numbered(steps: pd.DataFrame) -> tuple[core.Ints, core.Ints]:
-    """Which trajectory each step is of, by numbers from 0, and the first row of each."""
-    codes = np.zeros(len(steps), dtype=np.int64)
-    for column in RUN:
-        own, known = pd.factorize(steps[column])
-        codes = pd.factorize(codes * max(len(known), 1) + own)[0].astype(np.int64)
-    return codes, np.unique(codes, return_index=True)[1]
-
-
-def _in_order(steps: pd.DataFrame) -> pd.DataFrame:
-    """Steps by trajectory and number; these very columns, which may be large, where they are in order."""
-    run, step = steps["run"].to_numpy(), steps["step"].to_numpy()
-    ahead = np.diff(run)
-    if ((ahead > 0) | ((ahead == 0) & (np.diff(step) >= 0))).all():
-        return steps
-    return steps.take(np.lexsort((step, run))).reset_index(drop=True)
-
-
-PART = 50_000
-
-
-def parts(found: Given, most: int = PART) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
-    """Steps and expected calls of so many steps and more at a time, of whole tasks: what is kept of each is less than these."""
-    steps, expected = found.steps, found.expected
-    firsts = np.flatnonzero(~found.runs["id"].duplicated().to_numpy())  # runs are sorted by task
-    step_ends = np.append(np.searchsorted(steps["run"].to_numpy(), firsts[1:]), len(steps))
-    call_ends = np.append(np.searchsorted(expected["run"].to_numpy(), firsts[1:]), len(expected))
-    at = of = 0
-    for end, until in zip(step_ends.tolist(), call_ends.tolist(), strict=True):
-        if end - at >= most or (end == len(steps) and until == len(expected)):
-            yield steps.iloc[at:end].reset_index(drop=True), expected.iloc[of:until].reset_index(drop=True)
-            at, of = end, until
-            if end == len(steps) and until == len(expected):
-                return
 
 
 def _named(frame: pd.DataFrame) -> pd.DataFrame:
@@ -387,12 +352,6 @@ def _expected(runs: pd.DataFrame, tasks: pd.DataFrame | None) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["id", "place", "name", "arguments"])
     found = runs[["id", "run"]].merge(frame, on="id").sort_values(["run", "place"], ignore_index=True)
     return found.drop(columns="id")
-
-
-def among(cells: pd.Series, words: Container[str]) -> core.Bools:
-    """Which texts are one of these words, but for case and blanks at their ends."""
-    codes, known = pd.factorize(cells)
-    return np.array([*(str(one).strip().casefold() in words for one in known), False], dtype=bool)[codes]
 
 
 def in_words(arguments: Mapping[str, Any] | str) -> str:

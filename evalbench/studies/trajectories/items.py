@@ -11,8 +11,9 @@ from evalbench import core, kit
 from evalbench.metrics import trajectories as metrics
 from evalbench.readers.schema import TRIAL
 from evalbench.studies.trajectories import schemas
-from evalbench.studies.trajectories.inputs import ENDED, RUN, Given, among, parts
+from evalbench.studies.trajectories.inputs import ENDED, RUN, Given
 from evalbench.studies.trajectories.judged import Judged
+from evalbench.studies.trajectories.ordered import among, parts
 
 NO_MARK = "no-value"
 MARK, CALLS, REQUIREMENTS, JUDGE = "mark", "calls", "requirements", "judge"
@@ -181,7 +182,7 @@ def equal_trials(found: Given) -> int:
     """How many trajectories are, step by step, the same as another trial of their task and model."""
     if TRIAL not in found.runs:
         return 0
-    sums = [_fingerprints(steps) for steps, _ in parts(found) if len(steps)]
+    sums = [_fingerprints(steps) for steps, _ in parts(found.steps, found.expected, found.runs) if len(steps)]
     own = found.runs.assign(_hash=found.runs["run"].map(pd.concat(sums)) if sums else np.nan)
     return int(own.dropna(subset="_hash").duplicated(["id", "model", "_hash"], keep=False).sum())
 

@@ -12,7 +12,8 @@ from evalbench import core, kit, readers
 from evalbench.metrics.trajectories import LONGEST_CYCLE, TURNS
 from evalbench.readers.schema import TRIAL
 from evalbench.studies.trajectories import items, schemas
-from evalbench.studies.trajectories.inputs import AGENTS, RUN, Given, among
+from evalbench.studies.trajectories.inputs import AGENTS, RUN, Given
+from evalbench.studies.trajectories.ordered import among
 
 JUDGED = (
     "Judge: each trajectory is marked by each criterion, (mark − lowest) / (highest − lowest), and given one kind of failure, or none, with its "
@@ -47,7 +48,7 @@ def notes(given: Given, followed: items.Followed, found: pd.DataFrame, options: 
         text = f"{short}: a cache or a fixed seed repeats them, so that they show no more than one trial does."
         yield core.Note("sample", short, text) if equal > options["max_unscored"] * n else text
     if given.tasks_known and (strangers := sorted({*runs["id"]} - given.tasks_known)):
-        short = f"{len(strangers)} of {core.counted(runs['id'].nunique(), 'task')} are not in the table tasks, such as {strangers[0]:.40}"
+        short = f"{len(strangers)} of {core.counted(runs['id'].nunique(), 'task')} {'is' if len(strangers) == 1 else 'are'} not in the table tasks, such as {strangers[0]:.40}"
         why = readers.strangers.written_otherwise(strangers, given.tasks_known)
         said = f"{short}{f': {why}' if why else ''}"
         yield core.Note("unmatched", said) if why or len(strangers) > options["max_unscored"] * n else f"{said}."
@@ -72,8 +73,8 @@ def notes(given: Given, followed: items.Followed, found: pd.DataFrame, options: 
     lucky, unpaid = ((runs["success"] == a) & (runs["complete"] == b) for a, b in ((1, 0), (0, 1)))
     if lucky.any() or unpaid.any():
         yield (
-            f"Success and expected calls disagree: {int(lucky.sum())} successes without every expected call, {int(unpaid.sum())} trajectories with "
-            "all of them and no success (table contradictions)."
+            f"Success and expected calls disagree: {core.counted(int(lucky.sum()), 'success', 'successes')} without every expected call, "
+            f"{core.counted(int(unpaid.sum()), 'trajectory', 'trajectories')} with all of them and no success (table contradictions)."
         )
 
 
@@ -97,7 +98,10 @@ def _between_runs(runs: pd.DataFrame) -> Iterator[str]:
         return
     for model, own in scored.groupby("model"):
         split = core.noise.noise_split(own["success"], own["id"])
-        if split is not None:
+        if split is not None and split.n_items < core.stats.FEW_UNITS:
+            few = f"{core.counted(split.n_items, 'task')} tried more than once"
+            yield f"How far two runs of {model} differ by chance alone is not known: {few}, of at least {core.stats.FEW_UNITS} that it takes."
+        elif split is not None:
             yield core.noise.runs_sentence(split, str(model), "success", "task", "trial")
 
 

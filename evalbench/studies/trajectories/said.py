@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from evalbench.metrics.grounding import Ground, claims_in
-from evalbench.studies.trajectories.inputs import AGENTS, USERS, Given, among, parts
+from evalbench.studies.trajectories.inputs import AGENTS, USERS, Given
+from evalbench.studies.trajectories.ordered import among, parts
 
 AROUND = 60
 
@@ -28,7 +29,7 @@ def claims_of(found: Given) -> tuple[pd.DataFrame, pd.DataFrame]:
     policies, questions = found.runs["policy"].tolist(), found.runs["question"].tolist()
     counts: dict[int, int] = {}
     rows: list[dict[str, Any]] = []
-    for steps, _ in parts(found):
+    for steps, _ in parts(found.steps, found.expected, found.runs):
         _claimed(steps, policies, questions, counts, rows)
     ungrounded = pd.DataFrame(rows, columns=["run", "step", "kind", "claim", "around"])
     each = pd.DataFrame({"run": list(counts), "claims": list(counts.values())}, dtype=int)
