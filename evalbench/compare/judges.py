@@ -13,6 +13,7 @@ from evalbench.core.judged_by import JudgedBy, judge_changes, judge_unknown
 from evalbench.core.measures import Measure
 from evalbench.core.verdict import Light
 from evalbench.errors import BadInput
+from evalbench.judge.agent.naming import model_behind
 from evalbench.kit.anchors import compared
 from evalbench.kit.corrected_means import LABEL
 from evalbench.kit.labelled import is_mean
@@ -139,7 +140,7 @@ def _of_changes(changes: Sequence[str], alike: bool, then: JudgedBy, now: Judged
             f"The judge changed ({'; '.join(changes)}), so figures that rest on it have no verdict on the system: a difference "
             f"may be the judge's.{way_out}"
         ]
-    if is_model_name(now.judge) and (unknown := judge_unknown(then, now)):
+    if is_model_name(model_behind(now.judge)) and (unknown := judge_unknown(then, now)):
         return [f"Whether the judge's {' or '.join(unknown)} changed is not known: a run has no record of it."]
     return []
 

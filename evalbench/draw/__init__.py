@@ -9,6 +9,7 @@ from evalbench.core.imports import modules_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from evalbench.draw import bars as bars
     from evalbench.draw import corrected as corrected
     from evalbench.draw import differences as differences
     from evalbench.draw import edits as edits

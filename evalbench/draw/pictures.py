@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.core.wording import aligned, count, signed
+from evalbench.draw import bars
 from evalbench.draw.lines import Line, lines
 from evalbench.draw.plots import seaborn
 from evalbench.draw.style import (
@@ -234,21 +235,30 @@ def distribution(
     xlabel: str,
     domain: tuple[float, float] | None = None,
     bins: int = 30,
+    behind: Mapping[str, bars.Behind] = {},
 ) -> tuple[Figure, str]:
     """A histogram per group on one axis, with its median and middle half; any number of values.
 
     - ``values_by_group`` (mapping of str to (n,) arrays): NaN is left out and counted in the label.
     - ``domain`` ((low, high), optional): Ends of the axis; by default those of all values.
+    - ``behind``: The items of groups; a page leads to those of each bar.
 
-    Raises ``ValueError`` if there is no group.
+    Raises ``ValueError`` if there is no group, or one of ``behind`` is none.
     """
     if not values_by_group:
         raise ValueError("a distribution needs at least one group")
+    if unknown := [name for name in behind if name not in values_by_group]:
+        raise ValueError(f"no row of the picture: {', '.join(unknown)}")
     groups = {name: np.asarray(v, dtype=float) for name, v in values_by_group.items()}
     finite = {name: v[np.isfinite(v)] for name, v in groups.items()}
     everything = np.concatenate(list(finite.values()))
     low, high = domain or ((everything.min(), everything.max()) if everything.size else (0.0, 1.0))
     edges = np.linspace(low, high if high > low else low + 1, bins + 1)
+    # Rounding carries a value over the end of its scale, as 100.00000000000004 of 100: it is in the last bar.
+    near = 1e-9 * (edges[-1] - edges[0])
+    for name, v in finite.items():
+        inside = np.clip(v, edges[0], edges[-1])
+        finite[name] = np.where(np.abs(v - inside) <= near, inside, v)
     missing = {name: len(groups[name]) - len(v) for name, v in finite.items()}
     notes = {
         name: [f"n = {count(len(v))}", *([f"{count(missing[name])} without value"] if missing[name] else [])]
@@ -285,4 +295,5 @@ def distribution(
     _dots(ax, [median for median, _ in medians], [y for _, y in medians])
     ax.set_xlabel(f"{xlabel}   (dot: median, line: middle half)")
     title_at_top(figure, title)
+    bars.keep(figure, finite, edges, behind)
     return figure, f"{title}. {xlabel}: {'; '.join(said)}."

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evalbench.core.slices import EMPTY, FEWEST
+from evalbench.core.slices import EMPTY, FEWEST, SLICE
 from evalbench.core.wording import count, estimate_parts, p_text, shared_decimals, title_of
 from evalbench.draw.html import Html, attribute, breakable, escape
-from evalbench.draw.verdict import BETTER, domain_of
+from evalbench.draw.verdict import BETTER, domain_of, items_link
+from evalbench.readers.where import Term, of_group
 
 ALPHA = 0.05
 _LONGEST = 80
 
 
-def slices_html(results: Mapping[str, Any]) -> Html:
+def slices_html(results: Mapping[str, Any], items: str = "") -> Html:
     """The figures of every value of the slices, or nothing where there are none.
 
     The first figure of each column is open, the others are folded below.  A value with under 20 items is grey.
 
     - ``results``: Content of ``results.json``.
+    - ``items``: Where on the page the items are, ``#items``: each count of them becomes a link.
     """
     rows = results.get("slices") or []
     by = [name for name in results.get("by") or () if any(row.get(name) not in (None, "") for row in rows)]
@@ -28,7 +30,7 @@ def slices_html(results: Mapping[str, Any]) -> Html:
     for column in dict.fromkeys(str(row["column"]) for row in rows):
         own = [row for row in rows if row["column"] == column]
         metrics = list(dict.fromkeys(str(row["metric"]) for row in own))
-        tables = [_table(column, [r for r in own if r["metric"] == m], by, wholes) for m in metrics]
+        tables = [_table(column, [r for r in own if r["metric"] == m], by, wholes, items) for m in metrics]
         more = "".join(tables[1:])
         titles = ", ".join(title_of(next(r for r in own if r["metric"] == m)) for m in metrics[1:])
         folded = f'<details class="eb-more"><summary>{escape(titles)}</summary>{more}</details>' if more else ""
@@ -48,7 +50,7 @@ def _place(row: Mapping[str, Any], by: Sequence[str]) -> tuple[str, ...]:
 
 
 def _table(
-    column: str, rows: Sequence[Mapping[str, Any]], by: Sequence[str], wholes: Mapping[tuple[str, ...], Any]
+    column: str, rows: Sequence[Mapping[str, Any]], by: Sequence[str], wholes: Mapping[tuple[str, ...], Any], items: str
 ) -> str:
     figures = [{**row, "value": row["figure"]} for row in rows]
     lines = [{"value": wholes.get(_place(row, by)), "unit": row["unit"]} for row in rows]
@@ -57,7 +59,7 @@ def _table(
     first = rows[0]
     details = ", ".join(filter(None, [str(first["unit"]), BETTER[first["higher_is_better"]]]))
     width = len(by) + 7
-    body = "".join(_row(row, by, domain, decimals, wholes.get(_place(row, by))) for row in figures)
+    body = "".join(_row(row, by, domain, decimals, wholes.get(_place(row, by)), items) for row in figures)
     name = f'{breakable(title_of(first))} <span class="eb-small">{escape(details)}</span>'
     label = attribute(f"{title_of(first)} by {column}")
     return (
@@ -70,7 +72,12 @@ def _table(
 
 
 def _row(
-    row: Mapping[str, Any], by: Sequence[str], domain: tuple[float, float], decimals: int | None, whole: float | None
+    row: Mapping[str, Any],
+    by: Sequence[str],
+    domain: tuple[float, float],
+    decimals: int | None,
+    whole: float | None,
+    items: str,
 ) -> str:
     value, interval = estimate_parts(row, decimals) if row["value"] is not None else ("–", "")
     rest = "–" if row["rest"] is None else estimate_parts({**row, "value": row["rest"]}, decimals)[0]
@@ -78,12 +85,15 @@ def _row(
     p = "–" if row["p_holm"] is None else p_text(row["p_holm"])
     name = str(row["name"]) or EMPTY
     clipped = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
+    n = count(int(row["n"]))
+    own = Term(f"{SLICE}{row['column']}", "=", (str(row["name"]),))
+    behind = items_link(items, n, of_group(row, by, own)) if items else n
     whose = "".join(f'<td class="w">{breakable(row.get(name) or "all")}</td>' for name in by)
     return (
         f"<tr{' class=eb-few' if row['few'] else ''}>{whose}"
         f'<th scope="row" class="l" title="{attribute(name)}">{breakable(clipped)}</th><td class="n eb-value">{value}</td>'
         f'<td class="eb-barcell">{_bar(row, domain, whole)}</td><td class="n eb-interval">{interval}</td>'
-        f'<td class="n">{count(int(row["n"]))}</td><td class="n">{rest}</td>'
+        f'<td class="n">{behind}</td><td class="n">{rest}</td>'
         f'<td class="n">{f"<strong>{escape(p)}</strong>" if shown else escape(p)}</td></tr>'
     )
 

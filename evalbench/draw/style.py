@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from evalbench.draw import bars
 from evalbench.draw.html import Html, attribute, escape, plain
 
 if TYPE_CHECKING:
@@ -309,8 +310,9 @@ def to_svg(figure: Figure, alt: str) -> Html:
 def picture(figure: Figure, alt: str, caption: str = "") -> Html:
     """A figure with its caption, in a box that scrolls where the screen is too narrow for its text."""
     label = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    behind = f' data-bars="{attribute(bars.of(figure))}"' if bars.of(figure) else ""
     return Html(
-        f'<figure class="eb-figure eb-picture"><div class="eb-scroll" tabindex="0" role="group" '
+        f'<figure class="eb-figure eb-picture"{behind}><div class="eb-scroll" tabindex="0" role="group" '
         f'aria-label="{attribute(titles(figure)[0] if titles(figure) else "Picture")}">{to_svg(figure, alt)}</div>'
         f"{label}</figure>"
     )

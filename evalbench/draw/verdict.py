@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from evalbench.core.verdict import SYMBOLS
 from evalbench.core.wording import count, counted, estimate_parts, shared_decimals, title_of
 from evalbench.draw.corrected import FIXED, as_one_row, with_corrections
 from evalbench.draw.html import Html, attribute, breakable, escape
+from evalbench.readers.where import of_group
 
 if TYPE_CHECKING:
     from evalbench.core.result import Estimate
@@ -219,8 +221,26 @@ DECIDES = "decides"
 def _items_link(row: Mapping[str, Any], by: Sequence[str], items: str) -> Html:
     """The count of a figure's items as a link to them."""
     groups = [str(row[name]) for name in by if row.get(name) not in (None, "")]
-    searched = f' data-filter="{attribute(exactly(groups))}"' if groups else ""
-    return Html(f'<a href="{attribute(items)}" title="the items"{searched}>{count(int(row.get("n") or 0))}</a>')
+    return items_link(items, count(int(row.get("n") or 0)), of_group(row, by), exactly(groups) if groups else "")
+
+
+def items_link(items: str, shown: str, where: str, searched: str = "", bars: Sequence[Any] = ()) -> Html:
+    """A link to items, of which a page of a run makes the commands that open them.
+
+    - ``items``: Where on the page the items are.
+    - ``where``: The filter by which the explorer finds them.
+    - ``searched``: What the page's own table of items is searched for; by default for nothing.
+    - ``bars``: A column, and the ranges of its values in which parts of these items are.
+
+    Examples
+    --------
+    >>> items_link("#items", "7", "model=oak")
+    '<a href="#items" data-filter="" data-where="model=oak">7</a>'
+    """
+    parts = f' data-bars="{attribute(json.dumps([*bars]))}"' if bars else ""
+    return Html(
+        f'<a href="{attribute(items)}" data-filter="{attribute(searched)}" data-where="{attribute(where)}"{parts}>{escape(shown)}</a>'
+    )
 
 
 def exactly(names: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -13,6 +14,8 @@ CALL_ID = "item_id"
 """The column of the table of calls that begins with the item's id."""
 MARK = "mark"
 """What a filter calls a reader's own verdict, where the items have no such column."""
+_NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf)")
+"""A number in a filter; where.js reads the same."""
 _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 
 
@@ -67,24 +70,16 @@ def _term(rows: Views, term: Term) -> tuple[str, list[Any]]:
 def _compared(alias: str, column: Column, term: Term) -> tuple[str, list[Any]]:
     text = as_text(column.name, alias)
     if term.values == ("",):
-        empty = f"({text} IS NULL OR {text} = ''" + (
-            f" OR isnan({alias}.{quoted(column.name)}))" if column.kind == "number" else ")"
-        )
+        empty = f"({text} IS NULL OR {text} = '')"
         return (empty if term.operator == "=" else f"NOT {empty}"), []
     if term.operator == "~":
         return _any(f"contains(lower({text}), lower(?))", term.values), list(term.values)
-    if column.kind == "number":
-        numbers = [_number(column.name, value) for value in term.values]
-        own = f"CAST({alias}.{quoted(column.name)} AS DOUBLE)"
-        if term.operator == "!=":
-            return f"NOT isnan({own}) AND {own} NOT IN ({', '.join('?' * len(numbers))})", numbers
-        return f"NOT isnan({own}) AND {_any(f'{own} {term.operator} ?', numbers)}", list(numbers)
-    if column.kind == "yes/no" and term.operator in ("=", "!="):
-        said = [_yes_or_no(column.name, value) for value in term.values]
-        return _any(f"{text} {term.operator} ?", said), said
+    own = f"CAST({alias}.{quoted(column.name)} AS DOUBLE)" if column.kind == "number" else text
+    read = {"number": _number, "yes/no": _yes_or_no}.get(column.kind, lambda _, value: value)
+    values: list[Any] = [read(column.name, value) for value in term.values]
     if term.operator == "!=":
-        return f"{text} NOT IN ({', '.join('?' * len(term.values))})", list(term.values)
-    return _any(f"{text} {term.operator} ?", term.values), list(term.values)
+        return f"{own} NOT IN ({', '.join('?' * len(values))})", values
+    return _any(f"{own} {term.operator} ?", values), values
 
 
 def _any(sql: str, values: Sequence[Any]) -> str:
@@ -92,10 +87,9 @@ def _any(sql: str, values: Sequence[Any]) -> str:
 
 
 def _number(name: str, value: str) -> float:
-    try:
-        return float(value)
-    except ValueError:
-        raise BadInput(f"filter: {name} is a column of numbers; {value!r} is not a number") from None
+    if not _NUMBER.fullmatch(value):
+        raise BadInput(f"filter: {name} is a column of numbers; {value!r} is not a number")
+    return float(value)
 
 
 def _yes_or_no(name: str, value: str) -> str:
@@ -120,9 +114,10 @@ def _anywhere(rows: Views, text: str) -> tuple[str, list[Any]]:
 def _linked(rows: Views, table: str, sql: str) -> str:
     """Items to which a row of a linked table belongs that fulfils a condition."""
     keys = rows.linked[table]
-    if keys == [CALL_ID]:
-        call = f"split_part(t.{quoted(CALL_ID)}, '|', 1)"
-        return f"{as_text(rows.id, 'i')} IN (SELECT {call} FROM {quoted(table)} t WHERE {sql})"
+    if keys[0] != rows.id:  # a call's id begins with the item's, up to a bar
+        parts = f"SELECT string_split({as_text(keys[0], 't')}, '|') p FROM {quoted(table)} t WHERE {sql}"
+        ends = f"SELECT p, unnest(range(1, len(p) + 1)) n FROM ({parts})"
+        return f"{as_text(rows.id, 'i')} IN (SELECT array_to_string(p[:n], '|') FROM ({ends}))"
     ours, theirs = (", ".join(as_text(key, alias) for key in keys) for alias in ("i", "t"))
     return f"({ours}) IN (SELECT {theirs} FROM {quoted(table)} t WHERE {sql})"
 
@@ -131,12 +126,13 @@ def _of_light(rows: Views, term: Term) -> tuple[str, list[Any]]:
     """Items of groups that have a figure with one of these lights."""
     if term.operator not in ("=", "!="):
         raise BadInput(f"filter: a light is equal or not equal (light=red), not {term.operator}")
-    groups = [_group(rows.by, row) for row in rows.results["summary"] if row.get("light", "unlit") in term.values]
+    groups = [group for light, group in lights(rows.results, rows.by) if light in term.values]
     sql = " OR ".join(
         "(" + " AND ".join(f"{as_text(name, 'i')} = ?" for name in group) + ")" if group else "true" for group in groups
     )
     values = [value for group in groups for value in group.values()]
-    return (f"NOT ({sql or 'false'})" if term.operator == "!=" else f"({sql or 'false'})"), values
+    fits = f"coalesce({sql or 'false'}, false)"
+    return (f"NOT {fits}" if term.operator == "!=" else fits), values
 
 
 def _marked(rows: Views, term: Term) -> tuple[str, list[Any]]:
@@ -150,5 +146,21 @@ def _marked(rows: Views, term: Term) -> tuple[str, list[Any]]:
     return within, [sorted({*rows.marked(("",))} - {*places}) if term.operator == "!=" else places]
 
 
-def _group(by: Sequence[str], row: Mapping[str, Any]) -> dict[str, str]:
-    return {name: str(row[name]) for name in by if row.get(name) is not None}
+def lights(results: Mapping[str, Any], by: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
+    """The light of each figure, with the group that it is of, as texts."""
+    return [
+        (str(row.get("light") or "unlit"), {name: written(row[name]) for name in by if row.get(name) is not None})
+        for row in results["summary"]
+    ]
+
+
+def written(value: Any) -> str:
+    """A value as :func:`as_text` writes it.
+
+    Examples
+    --------
+    >>> written(True), written(1.0), written("True")
+    ('true', '1.0', 'True')
+    """
+    text = str(value)
+    return text.lower() if text in ("True", "False") and not isinstance(value, str) else text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 PLACE = "file_row_number"
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "FLOAT", "DOUBLE", "DECIMAL")  # fmt: skip
+_FRACTIONS = ("FLOAT", "DOUBLE", "DECIMAL")
 _MEMORY = "250MB"
+_ROWS = 1000
+_MOST_EXACT = 2**53
 
 
 class Column(NamedTuple):
@@ -33,7 +36,7 @@ class Column(NamedTuple):
 
 
 class Database:
-    """Views by name.
+    """Views by name, in which every fraction is a DOUBLE and NaN is null.
 
     - ``files``: The file of each view; nothing else is read.
     - ``memory``: The most that it may use.
@@ -51,10 +54,16 @@ class Database:
         )
         for name, file in files.items():
             source = str(file).replace("'", "''")
+            read = f"read_parquet('{source}', file_row_number=true)"
             try:
-                self._root.execute(
-                    f"CREATE VIEW {quoted(name)} AS SELECT * FROM read_parquet('{source}', file_row_number=true)"
+                types = self._root.execute(f"DESCRIBE SELECT * FROM {read}").fetchall()
+                fractions = [quoted(str(column)) for column, type_, *_ in types if _bare(str(type_)) in _FRACTIONS]
+                doubles = ", ".join(
+                    f"CASE WHEN NOT isnan(CAST({column} AS DOUBLE)) THEN CAST({column} AS DOUBLE) END AS {column}"
+                    for column in fractions
                 )
+                replaced = f" REPLACE ({doubles})" if doubles else ""
+                self._root.execute(f"CREATE VIEW {quoted(name)} AS SELECT *{replaced} FROM {read}")
             except (duckdb.Error, OSError) as error:
                 raise BadInput(f"{file}: cannot be read ({str(error).splitlines()[0]})") from error
         paths = ", ".join("'" + str(file).replace("'", "''") + "'" for file in files.values())
@@ -70,6 +79,12 @@ class Database:
     def fetch(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """The rows of a query; safe to call from several threads."""
         return self._run(sql, values).fetchall()
+
+    def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query, of which few are in memory."""
+        found = self._run(sql, values)
+        while rows := found.fetchmany(_ROWS):
+            yield from rows
 
     def one(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """The only value of a query."""
@@ -116,22 +131,28 @@ def quoted(name: str) -> str:
 def _kind(type_: str) -> str:
     if type_.endswith("[]"):
         return "list"
-    bare = type_.partition("(")[0]
+    bare = _bare(type_)
     return "number" if bare in _NUMBERS else {"BOOLEAN": "yes/no", "VARCHAR": "text"}.get(bare, "other")
 
 
+def _bare(type_: str) -> str:
+    return "" if type_.endswith("]") else type_.partition("(")[0]
+
+
 def as_json(value: Any) -> Any:
-    """A value of a cell as JSON has it: NaN and infinities are null, what JSON lacks is a text.
+    """A value of a cell as JSON has it: NaN is null, what JSON or JavaScript lacks is a text: infinities, whole numbers beyond 2**53.
 
     Examples
     --------
-    >>> as_json([1, float("nan"), b"\\xff"])
-    [1, None, '�']
+    >>> as_json([1, float("nan"), float("-inf"), 2**60, b"\\xff"])
+    [1, None, '-inf', '1152921504606846976', '�']
     """
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, str | bool | int):
+    if value is None or isinstance(value, str):
         return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None if math.isnan(value) else str(value)
+    if isinstance(value, int):
+        return value if abs(value) <= _MOST_EXACT else str(value)
     if isinstance(value, decimal.Decimal):
         return as_json(float(value))
     if isinstance(value, list | tuple):

@@ -21,7 +21,7 @@ def history(explorer: Explorer, run: str, row: int) -> list[dict[str, Any]]:
     whose files cannot be read, are left out.
     """
     rows = explorer.rows(run)
-    place = rows.item(row)["place"]
+    place = rows.texts_of(row)
     sha256 = rows.results["data"]["sha256"]
     known = sorted(read_runs(explorer.reports), key=lambda one: str(one.started), reverse=True)
     same = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,7 @@ def refuse_unfinished(folder: Path) -> None:
     found = live(folder)
     if found["status"] == RUNNING:
         at = f", {found['at']}" if found["at"] else ""
-        raise BadInput(f"{folder}: the run is not finished{at}; evalbench view {folder} follows it")
+        raise BadInput(f"{folder}: the run is not finished{at}; evalbench view {shlex.quote(str(folder))} follows it")
     at = f"; it stopped at {found['at']}" if found["at"] else ""
     raise BadInput(f"{folder}: the run has no results: {found['status']}{at}")
 

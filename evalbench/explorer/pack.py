@@ -14,21 +14,26 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 from evalbench.explorer import answers
-from evalbench.explorer.conditions import CALL_ID, condition
-from evalbench.explorer.database import PLACE, quoted
+from evalbench.explorer.conditions import as_text, condition, lights
+from evalbench.explorer.database import PLACE, Column, as_json, quoted
+from evalbench.explorer.distributions import distribution
 from evalbench.explorer.page_parts import css, script, source
-from evalbench.explorer.rows import Rows
+from evalbench.explorer.rows import MOST_LINKED, Rows
 from evalbench.readers.runs import PAGE
 
 MOST_ITEMS = 200_000
 CHUNK = 2_000
 """Items whose texts and calls are in one file."""
+REASONS = ("unscored", "undefined")
+_PLAIN = ("text", "yes/no")
+"""Kinds of columns whose values the page writes as the database does."""
 _POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'"
 
 
@@ -65,25 +70,41 @@ def pack(rows: Rows, folder: Path, where: str = "") -> Path:
 
 
 def _write(rows: Rows, made: Path, where: str) -> None:
-    items = _items(rows, where)
+    sql, values = condition(rows, where)
+    n = rows.count(where)
     (made / "data").mkdir()
-    for i, column in enumerate(rows.columns_of("items")):
-        _part(made, f"column-{i}", [item[column.name] for item in items])
-    chunks = 0
-    for chunks, chunk in enumerate(_behind(rows, items), start=1):
-        _part(made, f"behind-{chunks - 1}", chunk)
+    ids = [
+        row[0]
+        for row in rows.database.fetch(
+            f"SELECT {as_text(rows.id, 'i')} FROM items i WHERE {sql} ORDER BY {PLACE}", values
+        )
+    ]
+    apart = [
+        part
+        for i, column in enumerate(rows.columns_of("items"))
+        for part in _column(rows, made, i, column, sql, values)
+    ]
+    _part(made, "fold", _json(_folding(rows)))
+    if not where.strip():  # what the page asks for first
+        asked = [name for name in (*rows.by, *REASONS) if name in {column.name for column in rows.columns_of("items")}]
+        answers_of = {name: distribution(rows, name) for name in asked}
+        _part(made, "first", _json({"rows": rows.page(limit=answers.PAGE), "distributions": answers_of}))
+        apart.append("first")
     run = f"{rows.folder.parent.name}/{rows.folder.name}"
     index = {
-        "about": {**answers.about(run, rows), "n": len(items), "packed": _packed(rows, len(items), where)},
+        "about": {**answers.about(run, rows), "n": n, "packed": _packed(rows, n, where)},
         "standing": answers.stands(rows, where, ""),
+        "lights": lights(rows.results, rows.by),
         "linked": rows.linked,
         "texts": {
             table: [c.name for c in rows.columns_of(table) if c.kind in ("text", "list")] for table in rows.linked
         },
+        "apart": apart,
         "chunk": CHUNK,
-        "chunks": chunks,
+        "chunks": _behind(rows, made, ids),
+        "most_linked": MOST_LINKED,
     }
-    said = json.dumps(json.dumps(index, allow_nan=False))
+    said = json.dumps(_json(index))
     (made / "data" / "index.js").write_text(f"globalThis.evalbenchPack = JSON.parse({said});\n", encoding="utf-8")
     (made / "view.js").write_text(script("packed", "main"), encoding="utf-8")
     (made / "index.html").write_text(_page(), encoding="utf-8")
@@ -96,39 +117,111 @@ def _packed(rows: Rows, n: int, where: str) -> str:
     return f"{n} of {counted(rows.n, 'item')}, those of {where}" if where.strip() else counted(n, "item")
 
 
-def _items(rows: Rows, where: str) -> list[dict[str, Any]]:
-    sql, values = condition(rows, where)
-    return rows.database.records(f"SELECT * EXCLUDE ({PLACE}) FROM items i WHERE {sql} ORDER BY {PLACE}", values)
+def _column(rows: Rows, made: Path, i: int, column: Column, sql: str, values: list[Any]) -> Iterator[str]:
+    """Write the values of a column and, where the page could not find them itself, the texts that a filter compares and the order.
+
+    Yields: The names of the latter two, where they are written.
+    """
+    name, sorts = f"i.{quoted(column.name)}", column.kind in ("list", "other")
+    order = f"CASE WHEN {name} IS NOT NULL THEN dense_rank() OVER (ORDER BY {name}) END" if sorts else "NULL"
+    text = "NULL" if column.kind in _PLAIN else as_text(column.name, "i")
+    found = list(
+        rows.database.stream(f"SELECT {name}, {text}, {order} FROM items i WHERE {sql} ORDER BY {PLACE}", values)
+    )
+    shown = [as_json(row[0]) for row in found]
+    _part(made, f"column-{i}", _json(shown))
+    texts = [] if column.kind in _PLAIN else [_unlike(value, row[1]) for value, row in zip(shown, found, strict=True)]
+    for kind, content in (("texts", texts), ("order", [row[2] for row in found] if sorts else [])):
+        if any(each is not None for each in content):
+            _part(made, f"{kind}-{i}", _json(content))
+            yield f"{kind}-{i}"
 
 
-def _behind(rows: Rows, items: list[dict[str, Any]]) -> Iterator[dict[str, dict[str, list[Any]]]]:
-    """What belongs to each id, in chunks by the place of its first item."""
+def _unlike(value: Any, text: str | None) -> str | None:
+    """The text of a value, where it is not what ``String(value)`` gives in the page.
+
+    Examples
+    --------
+    >>> _unlike(0.25, "0.25"), _unlike(1.0, "1.0"), _unlike("2026-01-01T00:00:00", "2026-01-01 00:00:00")
+    (None, '1.0', '2026-01-01 00:00:00')
+    """
+    if value is None or (isinstance(value, float) and ("e" in repr(value) or value.is_integer())):
+        return text
+    return None if isinstance(value, int | float | str) and str(value) == text else text
+
+
+def _folding(rows: Rows) -> list[str]:
+    """All letters that have another form in lower case, and these, as the database has them."""
+    places = "SELECT unnest(range(1, 55296)) c UNION ALL SELECT unnest(range(57344, 1114112))"
+    pairs = rows.database.fetch(
+        f"SELECT u, lower(u) FROM (SELECT chr(CAST(c AS INTEGER)) u FROM ({places})) WHERE lower(u) <> u"
+    )
+    return ["".join(side) for side in zip(*pairs, strict=True)]
+
+
+def _behind(rows: Rows, made: Path, ids: list[str | None]) -> int:
+    """Write what belongs to each id, in chunks by the place of its first item; how many there are.
+
+    Rows wait in a file for each chunk, so that only one chunk is in memory.
+    """
     first: dict[str, int] = {}
-    for place, item in enumerate(items):
-        first.setdefault(_text(item[rows.id]), place)
-    found: list[dict[str, dict[str, list[Any]]]] = [{} for _ in range((len(items) - 1) // CHUNK + 1)]
-    for table, keys in rows.linked.items():
-        for row in rows.database.records(f"SELECT * EXCLUDE ({PLACE}) FROM {quoted(table)} ORDER BY {PLACE}"):
-            for id_ in _ids(_text(row[keys[0]]), keys == [CALL_ID]):
-                if id_ in first:
-                    found[first[id_] // CHUNK].setdefault(id_, {}).setdefault(table, []).append(row)
-    yield from found
+    for place, id_ in enumerate(ids):
+        if id_ is not None:
+            first.setdefault(id_, place)
+    n = (len(ids) - 1) // CHUNK + 1
+    with tempfile.TemporaryDirectory(dir=made) as folder, ExitStack() as opened:
+        waiting = [opened.enter_context((Path(folder) / str(i)).open("w+", encoding="utf-8")) for i in range(n)]
+        for table in rows.linked:
+            for key, *row in _rows_of(rows, table):
+                for id_ in _ids(key, of_a_call=rows.linked[table][0] != rows.id):
+                    if id_ in first:
+                        waiting[first[id_] // CHUNK].write(
+                            f"{json.dumps(id_)}\t{json.dumps(table)}\t{json.dumps(row)}\n"
+                        )
+        for i, file in enumerate(waiting):
+            file.seek(0)
+            chunk: dict[str, dict[str, list[str]]] = {}
+            for line in file:  # its parts are JSON already
+                own, of, said = line.rstrip("\n").split("\t")
+                chunk.setdefault(own, {}).setdefault(of, []).append(said)
+            tables = {
+                own: _object({of: f"[{','.join(said)}]" for of, said in found.items()}) for own, found in chunk.items()
+            }
+            _part(made, f"behind-{i}", _object(tables))
+    return n
 
 
-def _ids(key: str, of_a_call: bool) -> Iterator[str]:
+def _rows_of(rows: Rows, table: str) -> Iterator[tuple[str | None, dict[str, Any], dict[str, str] | int]]:
+    """The rows of a linked table: the text of the key, the values, and texts that the page could not write itself (0 for none)."""
+    columns = rows.columns_of(table)
+    names, odd = [c.name for c in columns], [c.name for c in columns if c.kind not in _PLAIN]
+    texts = [as_text(name, "t") for name in (rows.linked[table][0], *odd)]
+    asked = ", ".join([*texts, *(f"t.{quoted(name)}" for name in names)])
+    for found in rows.database.stream(f"SELECT {asked} FROM {quoted(table)} t"):
+        row = {name: as_json(value) for name, value in zip(names, found[len(texts) :], strict=True)}
+        unlike = {n: text for n, own in zip(odd, found[1:], strict=False) if (text := _unlike(row[n], own)) is not None}
+        yield found[0], row, unlike or 0
+
+
+def _ids(key: str | None, of_a_call: bool) -> Iterator[str]:
     """The ids that a key may be of: a call's begins with the id, up to a bar."""
-    yield key
-    if of_a_call:
-        yield from (key[: bar.start()] for bar in re.finditer(r"\|", key))
+    if key is not None:
+        yield key
+        if of_a_call:
+            yield from (key[: bar.start()] for bar in re.finditer(r"\|", key))
 
 
-def _text(value: Any) -> str:
-    """A value as the database and the page write it."""
-    return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)
+def _object(parts: Mapping[str, str]) -> str:
+    """A JSON object of names and values that are JSON."""
+    return "{" + ",".join(f"{name}:{value}" for name, value in parts.items()) + "}"
 
 
-def _part(made: Path, name: str, content: Any) -> None:
-    packed = base64.b64encode(gzip.compress(json.dumps(content, allow_nan=False).encode(), 6, mtime=0)).decode()
+def _json(content: Any) -> str:
+    return json.dumps(content, allow_nan=False)
+
+
+def _part(made: Path, name: str, content: str) -> None:
+    packed = base64.b64encode(gzip.compress(content.encode(), 6, mtime=0)).decode()
     (made / "data" / f"{name}.js").write_text(f'evalbenchPart("{name}", "{packed}");\n', encoding="utf-8")
 
 

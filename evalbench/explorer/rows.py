@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
-from evalbench.explorer.conditions import CALL_ID, as_text, condition
+from evalbench.explorer.conditions import CALL_ID, as_text, condition, written
 from evalbench.explorer.database import PLACE, Column, Database, quoted
 from evalbench.explorer.mark_files import marked
 from evalbench.readers import runs
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 LONGEST = 300
 """Letters of a text in a list of items."""
 _ITEM = f"SELECT {PLACE}, * EXCLUDE ({PLACE}) FROM items i"
-_MOST_LINKED = 200
+MOST_LINKED = 200
+"""Rows of a table, and items of other groups, that are shown with an item."""
 _KEPT = 32
 
 
@@ -130,15 +131,13 @@ class Rows:
 
         Raises ``BadInput`` where no item has this place.
         """
-        found = self.database.records(f"{_ITEM} WHERE {PLACE} = ?", [row])
-        if not found:
-            raise BadInput(f"there is no item {row}; there are {self.n}, the first is 0")
-        own = found[0]
+        id_ = self.texts_of(row)[self.id]
+        own = self.database.records(f"{_ITEM} WHERE {PLACE} = ?", [row])[0]
         others = self.database.records(
-            f"{_ITEM} WHERE {as_text(self.id, 'i')} = ? AND {PLACE} <> ? ORDER BY {PLACE} LIMIT {_MOST_LINKED}",
-            [str(own[self.id]), row],
+            f"{_ITEM} WHERE {as_text(self.id, 'i')} = ? AND {PLACE} <> ? ORDER BY {PLACE} LIMIT {MOST_LINKED}",
+            [id_, row],
         )
-        tables = {table: self._of_item(table, str(own[self.id])) for table in self.linked}
+        tables = {table: self._of_item(table, id_) for table in self.linked}
         return {
             "row": row,
             "item": {name: value for name, value in own.items() if name != "row"},
@@ -147,15 +146,26 @@ class Rows:
             "others": others,
         }
 
-    def _of_item(self, table: str, id_: str) -> list[dict[str, Any]]:
+    def texts_of(self, row: int) -> dict[str, str | None]:
+        """The id and the group of an item, as texts.
+
+        Raises ``BadInput`` where no item has this place.
+        """
+        names = (self.id, *self.by)
+        texts = ", ".join(as_text(name, "i") for name in names)
+        found = self.database.fetch(f"SELECT {texts} FROM items i WHERE {PLACE} = ?", [row])
+        if not found:
+            raise BadInput(f"there is no item {row}; there are {self.n}, the first is 0")
+        return dict(zip(names, found[0], strict=True))
+
+    def _of_item(self, table: str, id_: str | None) -> list[dict[str, Any]]:
         """Rows of all groups: what others answered to the same question is read beside it."""
         key = self.linked[table][0]
         own = as_text(key, "t")
-        sql, values = (
-            (f"{own} = ?", [id_]) if key == self.id else (f"({own} = ? OR starts_with({own}, ?))", [id_, f"{id_}|"])
-        )
+        sql = f"{own} = ?" if key == self.id else f"({own} = ? OR starts_with({own}, ? || '|'))"
+        values = [id_] * sql.count("?")
         return self.database.records(
-            f"SELECT * EXCLUDE ({PLACE}) FROM {quoted(table)} t WHERE {sql} ORDER BY {PLACE} LIMIT {_MOST_LINKED}",
+            f"SELECT * EXCLUDE ({PLACE}) FROM {quoted(table)} t WHERE {sql} ORDER BY {PLACE} LIMIT {MOST_LINKED}",
             values,
         )
 
@@ -163,7 +173,7 @@ class Rows:
         """The place of the first item that has these values in these columns, for each row of values; None where none has."""
         wanted = ", ".join(f"({', '.join('?' * len(names))})" for _ in rows)
         columns = ", ".join(as_text(name, "i") for name in names)
-        values = [tuple(str(value) for value in row) for row in rows]
+        values = [tuple(written(value) for value in row) for row in rows]
         if not rows:
             return []
         found = self.database.fetch(
@@ -181,7 +191,7 @@ class Rows:
         if unknown := [name for name in group if name not in self.by]:
             groups = ", ".join(self.by) or "nothing"
             raise BadInput(f"{', '.join(unknown)}: items of this run differ by {groups}")
-        wanted = {self.id: str(id_), **{name: str(value) for name, value in group.items()}}
+        wanted = {self.id: written(id_), **{name: written(value) for name, value in group.items()}}
         names = ", ".join(map(quoted, (PLACE, *self.by)))
         sql = " AND ".join(f"{as_text(name, 'i')} = ?" for name in wanted)
         found = self.database.fetch(f"SELECT {names} FROM items i WHERE {sql} LIMIT 20", list(wanted.values()))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import html
 import json
+import logging
+import shlex
 import sys
 import tempfile
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,36 +26,85 @@ from evalbench.runs.record import record
 if TYPE_CHECKING:
     import anywidget
 
+logger = logging.getLogger("evalbench.explorer")
+
 HEIGHT = "46rem"
 NEEDS = "The explorer in a notebook needs packages of its own: pip install 'evalbench[view]'"
 NOT_KEPT = "Nothing is saved of a result that was not recorded: record(result, out=FOLDER), then explore(FOLDER)."
 # Scripts run in the frame and nowhere else: its origin is its own, and it may ask for nothing.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 _FRONT = """
+const LOOK_MS = 5000;
+const LONGEST_MS = 60000;
+const GONE = "The kernel no longer answers: run the cell again.";
+const SILENT = "The kernel does not answer. If it is busy with another cell, try again when that has ended; else run the cell again.";
+
+// What its kernel is at; not every notebook says so.
+function status(model) {
+  try {
+    return model.widget_manager?.kernel?.status;
+  } catch {
+    return "dead"; // the kernel was disposed of
+  }
+}
+
 export default {
   render({ model, el }) {
     const frame = document.createElement("iframe");
-    frame.setAttribute("sandbox", "allow-scripts allow-modals");
+    frame.setAttribute("sandbox", "allow-scripts allow-modals allow-forms"); // a form that is sent is heard by its script; the page's policy lets none leave
     frame.title = "Explorer";
     frame.style.cssText = `border: 1px solid #8888; height: ${model.get("height")}; width: 100%`;
     frame.srcdoc = model.get("page");
-    const asked = (event) => { if (event.source === frame.contentWindow) model.send(event.data); };
-    const answered = (answer) => frame.contentWindow?.postMessage(answer, "*");
+    const waiting = new Map(); // a question's number -> its timer
+    const answered = (answer) => {
+      if (!waiting.has(answer?.id)) return; // another view's
+      clearInterval(waiting.get(answer.id));
+      waiting.delete(answer.id);
+      frame.contentWindow?.postMessage(answer, "*");
+    };
+    // A kernel that stays idle has answered all that it was asked; one that is busy will.
+    const watched = (id) => {
+      const asked = Date.now();
+      let idle = 0;
+      return setInterval(() => {
+        const now = status(model);
+        idle = now === "idle" ? idle + 1 : 0;
+        if (idle > 1 || now === "dead" || now === "terminating") answered({ id, fault: GONE });
+        else if (now === undefined && Date.now() - asked >= LONGEST_MS) answered({ id, fault: SILENT });
+      }, LOOK_MS);
+    };
+    const asked = (event) => {
+      if (event.source !== frame.contentWindow) return;
+      const id = event.data?.id;
+      waiting.set(id, watched(id));
+      try {
+        model.send(event.data);
+      } catch {
+        answered({ id, fault: GONE });
+      }
+    };
     window.addEventListener("message", asked);
     model.on("msg:custom", answered);
     el.append(frame);
-    return () => { window.removeEventListener("message", asked); model.off("msg:custom", answered); };
+    return () => {
+      window.removeEventListener("message", asked);
+      model.off("msg:custom", answered);
+      for (const timer of waiting.values()) clearInterval(timer);
+    };
   },
 };
 """
+# Views of one widget hear the answers of all: each numbers its questions behind a name of its own.
 _ASKS = """
 (() => {
   const waiting = new Map();
+  const own = crypto.getRandomValues(new Uint32Array(4)).join("-");
   let n = 0;
   globalThis.evalbenchFramed = %s;
   globalThis.evalbenchAnswers = (name, values) => new Promise((resolve, reject) => {
-    waiting.set(n += 1, { resolve, reject });
-    parent.postMessage({ id: n, name, values: JSON.parse(JSON.stringify(values)) }, "*");
+    const id = `${own} ${n += 1}`;
+    waiting.set(id, { resolve, reject });
+    parent.postMessage({ id, name, values: JSON.parse(JSON.stringify(values)) }, "*");
   });
   addEventListener("message", (event) => {
     if (event.source !== parent || !waiting.has(event.data?.id)) return;
@@ -73,7 +125,9 @@ def widget_of(what: Result | Run | str | Path) -> Any:
         return _instead(what, NEEDS)
     folder, kept = _folder(what)
     if "ipykernel" not in sys.modules:
-        return _instead(what, f"The explorer opens in JupyterLab; in a browser: evalbench view {folder}")
+        return _instead(
+            what, f"The explorer opens in JupyterLab; in a browser: evalbench view {shlex.quote(str(folder))}"
+        )
     made = _widget(Explorer(folder.parent.parent), f"{folder.parent.name}/{folder.name}", keeps=kept is None)
     if kept is not None:
         weakref.finalize(made, kept.cleanup)
@@ -123,9 +177,19 @@ def _widget(explorer: Explorer, run: str, keeps: bool) -> anywidget.AnyWidget:
 
         def __init__(self) -> None:
             super().__init__(page=page_of(run))
-            self.on_msg(lambda _widget, asked, _buffers: self.send(answered(explorer, asked, keeps)))
+            self.on_msg(lambda _widget, asked, _buffers: respond(explorer, asked, keeps, self.send))
 
     return Explored()
+
+
+def respond(explorer: Explorer, asked: Any, keeps: bool, send: Callable[[dict[str, Any]], None]) -> None:
+    """Answer a message of the frame; what nobody foresaw is said in the answer's place, and its traceback logged by this kernel."""
+    try:
+        send(answered(explorer, asked, keeps))
+    except Exception as error:
+        logger.exception("The explorer could not answer a question.")
+        said = f"The kernel failed: {type(error).__name__}: {error}. Its log has the traceback."
+        send({"id": asked.get("id") if isinstance(asked, dict) else None, "fault": said})
 
 
 def answered(explorer: Explorer, asked: Any, keeps: bool = True) -> dict[str, Any]:

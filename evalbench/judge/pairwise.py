@@ -107,6 +107,7 @@ def pairwise_task(criterion: str, definition: str, *, needs_basis: bool = False)
         {"FIRST": 1.0, "SECOND": 0.0, "TIE": 0.5},
         optional=("question",) if needs_basis else ("question", "basis"),
         context={"criterion": criterion, "definition": definition},
+        sources=("basis",) if needs_basis else (),
     )
 
 

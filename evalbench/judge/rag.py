@@ -45,6 +45,7 @@ SUPPORT = Task(
     optional=("question",),
     lists=("passages",),
     parts={"passages": (list[int], "the numbers of the passages that support it; empty where none does")},
+    sources=("passages",),
 )
 """Whether one of several passages supports a statement, and which; ``question``: what a fragment among them answers."""
 
@@ -73,6 +74,7 @@ RELEVANCE = Task(
     ("question", "facts", "passage"),
     {"RELEVANT": 1.0, "PARTIALLY_RELEVANT": 0.0, "IRRELEVANT": 0.0},
     lists=("facts",),
+    sources=("passage",),
 )
 """Whether a passage helps to answer a question whose right answer is known."""
 

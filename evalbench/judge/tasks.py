@@ -38,6 +38,9 @@ class Task:
         Those of the fields that are several texts; a single text is a list of one.
     parts : mapping of str to (type, str)
         What the reply holds besides reason and label: the type as pydantic reads it, and the description for the model.
+    sources : tuple of str
+        Those of the fields that a verdict must rest on, where another text is what it is about; empty where that text alone
+        decides.
     """
 
     name: str
@@ -49,6 +52,7 @@ class Task:
     prompt: str = ""
     lists: tuple[str, ...] = ()
     parts: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
 
     def label(self, given: object) -> str | None:
         """The label that is meant, whatever its case and blanks; None if it is none.
@@ -65,12 +69,18 @@ class Task:
         return next((label for label in self.labels if label.upper() == wanted), None)
 
 
-ENTAILMENT = Task("entailment", ("premise", "hypothesis"), {"ENTAILMENT": 1.0, "NEUTRAL": 0.5, "CONTRADICTION": 0.0})
+ENTAILMENT = Task(
+    "entailment",
+    ("premise", "hypothesis"),
+    {"ENTAILMENT": 1.0, "NEUTRAL": 0.5, "CONTRADICTION": 0.0},
+    sources=("premise",),
+)
 CORRECTNESS = Task(
     "correctness",
     ("question", "gold", "answer"),
     {"CORRECT": 1.0, "PARTIALLY_CORRECT": 0.5, "INCORRECT": 0.0},
     lists=("gold",),
+    sources=("gold",),
 )
 TASKS: Mapping[str, Task] = {task.name: task for task in (ENTAILMENT, CORRECTNESS)}
 
@@ -135,6 +145,7 @@ def mark_task(
             "scale": [(mark, scale[mark]) for mark in sorted(scale)],
             "examples": [{"reason": "", **example} for example in examples],
         },
+        sources=("basis",) if needs_basis else (),
     )
 
 

@@ -67,6 +67,7 @@ def judge(
     seed: int | None = None,
     logprobs: int = 0,
     units: Mapping[str, str] | None = None,
+    documents: Sequence[tuple[str, str]] = (),
     **options: Any,
 ) -> Judgements:
     """Judgements of one judge on items.
@@ -90,6 +91,8 @@ def judge(
         a judgement has the ``probabilities`` of all labels, whose sum falls short of 1 by what is on other tokens.
     units : mapping, optional
         Item id → what it is about, where items are questions: under a budget all questions about one are asked together.
+    documents : sequence of (str, str)
+        Name and text of the data set's documents, which a judge that looks things up may search; others are not shown them.
     temperature, max_tokens, seed, options
         For a language model; ``options`` as in :func:`evalbench.models.chat.collect.collect`.
 
@@ -131,6 +134,7 @@ def judge(
             max_tokens=max_tokens,
             seed=seed,
             units=units or {},
+            documents=documents,
         )
         return loop.judged(checked, by, chosen, how, options)
     if is_model_name(by):

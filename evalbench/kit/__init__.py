@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evalbench.kit import correcting as correcting
     from evalbench.kit import curating as curating
     from evalbench.kit import defaults as defaults
+    from evalbench.kit import documents as documents
     from evalbench.kit import doubts as doubts
     from evalbench.kit import early as early
     from evalbench.kit import evidence as evidence

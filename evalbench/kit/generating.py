@@ -43,6 +43,7 @@ ANSWERED = Task(
     "answered",
     ("passage", "question", "answer"),
     {"ANSWERED": 1.0, "NOT_ANSWERED": 0.0, "OTHER_ANSWER": 0.0, "NOT_ALONE": 0.0},
+    sources=("passage",),
 )
 """Whether a passage answers a question as stated; anything but ANSWERED rejects it."""
 

@@ -44,11 +44,25 @@ def stated(evaluate: Callable[..., Any], values: Mapping[str, Any]) -> dict[str,
     """
     data, *own = inspect.signature(evaluate).parameters.values()
     faults = [fault for p in own if (fault := of_another_type(p, values[p.name]))]
+    faults += [fault for p in own for fault in _faults_of_agents(p.name, values[p.name])]
     if faults:
         raise BadInput.listing(f"{evaluate.__module__.rpartition('.')[2]}: invalid options:", faults)
     grouping = getattr(values.get(data.name), "grouping", None)
     of_data = {} if grouping is None else {name: list(of) for name, of in grouping._asdict().items() if of}
     return {**{p.name: _plain(values[p.name]) for p in own}, **of_data}
+
+
+def _faults_of_agents(option: str, value: object) -> list[str]:
+    """What is wrong with the judges that look things up among the values of an option, before anything is asked or paid."""
+    from evalbench.judge.agent.naming import is_agent, name_faults
+
+    several = value if isinstance(value, list | tuple) else [value]
+    agents = [one for one in several if isinstance(one, str) and is_agent(one)]
+    if option.endswith(("model", "models", "rephraser")):
+        return [f"{option}: {one!r} is a judge that looks things up, and no model that answers" for one in agents]
+    if "judge" not in option and option not in ("strong", "answerer"):
+        return []
+    return [f"{option}: {fault}" for one in agents for fault in name_faults(one)]
 
 
 def of_another_type(option: inspect.Parameter, value: Any) -> str:

@@ -17,6 +17,7 @@ from evalbench.kit import collecting
 from evalbench.kit.answers import why_unscored
 from evalbench.kit.choosing import COLUMNS as _NEED
 from evalbench.kit.defaults import MAX_UNSCORED
+from evalbench.kit.documents import documents_of
 from evalbench.kit.judging import Docket, Heard, contradictions, contradictions_table
 from evalbench.kit.metric_options import Options, arguments_of, lines_note, unspaced_notes
 from evalbench.metrics.registry import MODULE, Card, card
@@ -136,7 +137,8 @@ def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Options, re
     from evalbench.models.accounting import embeddings_counted
 
     check_columns(frame, entries)
-    judge = Docket(options["judge"]) if options["judge"] else None
+    searched = documents_of({"items": frame}, options["judge"])
+    judge = Docket(options["judge"], documents=searched) if options["judge"] else None
     with embeddings_counted() as spent:
         scored = Scored(failed=why_unscored(frame["output"], replies), judge=judge, spent=spent)
         for place, entry in enumerate(entries, 1):

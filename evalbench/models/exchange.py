@@ -51,7 +51,7 @@ class Request:
     - ``unit``: The study's item, where ``item_id`` names a question about it: a budget asks all questions of an item
       together.
     - ``asked_at``: Part of the key where it is not empty: what was asked under another name is asked anew.
-    - ``tools``: What the model may call; the reply's text is then the first call, see :mod:`evalbench.models.wire.tool_calls`.
+    - ``tools``: What the model may call; the reply's text is then its calls, see :mod:`evalbench.models.wire.tool_calls`.
 
     Raises ``BadInput``: With all faults at once.
 

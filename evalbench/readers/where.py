@@ -3,7 +3,7 @@
 =====================  ========================================================
 ``model=oak``          equal; ``model=oak|birch`` one of both
 ``model!=oak``         not equal; null is not equal to anything
-``length>=200``        also ``<``, ``<=``, ``>``; numbers
+``length>=200``        also ``<``, ``<=``, ``>``; numbers, also ``1e-3`` and ``-inf``
 ``unscored=``          empty or null; ``unscored!=`` neither
 ``question~refund``    the text contains it, in any case
 ``light=red``          of groups that have a figure with this light
@@ -19,8 +19,9 @@ which a backslash stands before a quote or a backslash.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from evalbench.errors import BadInput
 
@@ -117,6 +118,17 @@ def in_words(terms: Sequence[Term]) -> str:
     'model=oak|"b c" -"x=y"'
     """
     return " ".join(map(_in_words, terms))
+
+
+def of_group(row: Mapping[str, Any], by: Sequence[str], *more: Term) -> str:
+    """The filter of the items of a figure's group; empty where it is of all.
+
+    Examples
+    --------
+    >>> of_group({"model": "oak 7b", "part": None}, ["model", "part"]), of_group({}, [], Term("p", "<", ("0.5",)))
+    ('model="oak 7b"', 'p<0.5')
+    """
+    return in_words([Term(name, "=", (str(row[name]),)) for name in by if row.get(name) not in (None, "")] + [*more])
 
 
 def _in_words(term: Term) -> str:

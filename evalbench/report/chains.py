@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from evalbench.readers.runs import CALLS
 
 MOST_CHAINS, MOST_OF_EACH = 20, 5
 LONGEST = 1500
+_FENCE = re.compile(r"^\[/?\w+ [0-9a-f]{12}\]\n?", re.MULTILINE)
 _COLUMNS = ["item_id", "sample", "purpose", "reply", "detail", "model", "step", "result"]
 
 
@@ -59,15 +62,71 @@ def _chain_html(key: tuple[Any, ...], rows: list[Mapping[Any, Any]]) -> str:
     _, purpose, item, sample = key
     name = f"{item}, {purpose}" + (f", sample {sample}" if sample else "")
     end = str(rows[-1]["detail"])
-    steps = "".join(
-        f"<li><code>{escape(_short(row['reply']))}</code>{_result(str(row['result']))}</li>" for row in rows
-    )
+    steps = "".join(f"<li>{_said(str(row['reply']))}{_result(str(row['result']))}</li>" for row in rows)
     failed = f"<p>{escape(_short(end))}</p>" if end else ""
-    return f"<details><summary>{escape(name)}: {len(rows)} steps{' (no verdict)' if end else ''}</summary><ol>{steps}</ol>{failed}</details>"
+    ending = f" (no verdict: {escape(_short(_end(end)))})" if end else ""
+    return f"<details><summary>{escape(name)}: {len(rows)} steps{ending}</summary><ol>{steps}</ol>{failed}</details>"
+
+
+def _said(reply: str) -> str:
+    """The calls of a reply in words; a reply that cannot be read as calls is shown as it is."""
+    calls = list(_calls(reply))
+    if not calls:
+        return f"<code>{escape(_short(reply))}</code>"
+    return "<br>".join(
+        f"<strong>{escape(_short(tool))}</strong> {escape(_short(_words(tool, arguments)))}"
+        for tool, arguments in calls
+    )
+
+
+def _calls(reply: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Tool and arguments of each call that a reply holds, whatever the form."""
+    try:
+        said = json.loads(reply)
+    except (ValueError, RecursionError):
+        return
+    several = said.get("calls", [said, *_listed(said.get("more"))]) if isinstance(said, dict) else said
+    for one in _listed(several):
+        if not isinstance(one, dict) or not isinstance(one.get("tool"), str):
+            return
+        inner = one.get("arguments")
+        rest = {
+            name: value
+            for name, value in one.items()
+            if name not in ("tool", "arguments", "more") and value is not None
+        }
+        yield one["tool"], inner if isinstance(inner, dict) else rest
+
+
+def _listed(given: Any) -> list[Any]:
+    return given if isinstance(given, list) else []
+
+
+def _words(tool: str, arguments: Mapping[str, Any]) -> str:
+    """What a call is given: one value as it is, a verdict's reason and quotes, several by their names."""
+    if tool == "verdict":
+        inner = arguments.get("verdict")
+        own = inner if isinstance(inner, dict) else {k: v for k, v in arguments.items() if k != "evidence"}
+        quotes = [
+            f"[{one.get('passage')}] “{one.get('quote')}”"
+            for one in _listed(arguments.get("evidence"))
+            if isinstance(one, dict)
+        ]
+        answer = own.get("label", own.get("mark", ""))
+        told = (
+            [str(answer), str(own.get("reason", "")), *quotes]
+            if "reason" in own
+            else [json.dumps(own, ensure_ascii=False), *quotes]
+        )
+        return " · ".join(filter(None, told))
+    if len(arguments) == 1:
+        return str(next(iter(arguments.values())))
+    return ", ".join(f"{name}: {value}" for name, value in arguments.items())
 
 
 def _result(text: str) -> str:
-    return f"<pre>{escape(_short(text))}</pre>" if text else ""
+    shown = _FENCE.sub("", text).strip()
+    return f'<div class="eb-said">{escape(_short(shown))}</div>' if shown else ""
 
 
 def _short(text: Any) -> str:

@@ -27,7 +27,8 @@ from evalbench.errors import BadInput
 from evalbench.readers import runs
 from evalbench.readers.parameters import Parameter, readable_parameters
 from evalbench.readers.runs import ITEMS, NOTEBOOK, PAGE, RUN_JSON
-from evalbench.report.behind import commands_html
+from evalbench.readers.where import of_group
+from evalbench.report.behind import commands_html, with_commands
 from evalbench.report.chains import chains_html
 from evalbench.report.facts import files, not_read_as, provenance, read_as_html, settings, warnings
 from evalbench.report.history import UNREADABLE
@@ -129,14 +130,18 @@ def render(folder: Path) -> Path:
     place = "#items" if items.table else ""
     context["headline"] = figures_html(summary, by, items=place, terms="#term-", decides=deciding_row(source.results))
     context["items"] = items.table
-    context["behind"] = commands_html(source.results, str(source.run.get("run_id") or folder.name))
+    run_id = str(source.run.get("run_id") or folder.name)
+    context["behind"] = commands_html(source.results, run_id, items.are_found)
     context["chains"] = chains_html(folder)
     context["contents"] = [part for part in context["contents"] if place or part.id != "items"]
     page = page_html("report.html.jinja", context)
     page = reachable(page)
     if place:
-        groups = dict.fromkeys(str(row[name]) for name in by for row in summary if row.get(name) not in (None, ""))
-        page = with_items_behind(page, list(groups), place)
+        groups = {
+            str(row[name]): of_group(row, [name]) for name in by for row in summary if row.get(name) not in (None, "")
+        }
+        page = with_items_behind(page, groups, place)
+    page = with_commands(page, run_id, items.are_found)
     return runs.write_text(folder / PAGE, anchored(fitted(page), items.names))
 
 
@@ -160,7 +165,7 @@ def _finished(source: Source, cell: tuple[Parameter, ...], folder: Path) -> dict
             [note for note in not_read_as(results["notes"], source.run) if note not in (stopped, judged_again)]
         ),
         "trials": trials_html(results["trials"], results["by"]) if results.get("trials") else Html(""),
-        "slices": (by_value := slices_html(results)),
+        "slices": (by_value := slices_html(results, "#items")),
         "story": story,
         "results": results,
         "intervals": sorted({str(row["method"]) for row in results["summary"] if row.get("method")}),

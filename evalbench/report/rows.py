@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalbench.core.wording import counted
-from evalbench.draw.html import Html, attribute, case_anchor, escape
+from evalbench.draw.html import Html, case_anchor, escape
 from evalbench.draw.tables import ALL_START, REST_START, behind_a_line, html_table
-from evalbench.draw.verdict import exactly
+from evalbench.draw.verdict import exactly, items_link
 from evalbench.errors import BadInput
 from evalbench.readers import runs
+from evalbench.readers.where import parse
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +34,8 @@ _ALL = re.compile(f"{re.escape(ALL_START)}[^<]*</summary></details>")
 _CASE = re.compile(r'<span data-case="(case-[\w.-]+)">(.*?)</span></td>', re.DOTALL)
 _TITLE = '<p class="eb-doc-title">'
 _END_OF_NAME = re.compile(r"[,:·\s]|$")
-_PICTURE = re.compile(r'(<figure class="eb-figure eb-picture">(?:(?!</figure>).)*)</figure>', re.DOTALL)
+_FIGURE = '<figure class="eb-figure eb-picture"'
+_PICTURE = re.compile(rf'({_FIGURE})(?: data-bars="([^"]*)")?>((?:(?!</figure>).)*)</figure>', re.DOTALL)
 _MOST_GROUPS = 6  # that a picture leads to
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 
@@ -93,21 +95,28 @@ def anchored(page: str, cases: Collection[str] = ()) -> str:
     return _CASE.sub(lambda found: f"{link(found[1], found[2])}</td>", page)
 
 
-def with_items_behind(page: str, groups: Sequence[str], items: str) -> str:
-    """A page on which each picture leads to the items that it shows: of the groups that it names, or else to all.
+def with_items_behind(page: str, groups: Mapping[str, str], items: str) -> str:
+    """A page on which each picture leads to the items that it shows: of the rows and bars that it knows, of the groups that it
+    names, or else to all.
+
+    - ``groups``: The filter of each group.
 
     Examples
     --------
-    >>> with_items_behind('<figure class="eb-figure eb-picture"><text>fern</text></figure>', ["fern", "oak"], "#items")
-    '<figure class="eb-figure eb-picture"><text>fern</text><p class="eb-small eb-behind">items: <a href="#items" data-filter="&quot;fern&quot;">fern</a></p></figure>'
+    >>> with_items_behind('<figure class="eb-figure eb-picture"><text>fern</text></figure>', {"fern": "model=fern"}, "#items")
+    '<figure class="eb-figure eb-picture"><text>fern</text><p class="eb-small eb-behind">items: <a href="#items" data-filter="&quot;fern&quot;" data-where="model=fern">fern</a></p></figure>'
     """
 
     def behind(found: re.Match[str]) -> str:
-        named = [group for group in groups if f">{escape(group)}</text>" in found[0]]
-        links = [f'<a href="{items}" data-filter="{attribute(exactly([name]))}">{escape(name)}</a>' for name in named]
-        if not 0 < len(links) <= _MOST_GROUPS:
-            links = [f'<a href="{items}" data-filter="">all</a>']
-        return f'{found[1]}<p class="eb-small eb-behind">items: {" · ".join(links)}</p></figure>'
+        if found[2]:
+            rows = json.loads(html.unescape(found[2]))
+            links = [items_link(items, name, where, bars=[column, ranges]) for name, where, column, ranges in rows]
+        else:
+            named = [group for group in groups if f">{escape(group)}</text>" in found[0]]
+            links = [items_link(items, name, groups[name], exactly([name])) for name in named]
+            if not 0 < len(links) <= _MOST_GROUPS:
+                links = [items_link(items, "all", "")]
+        return f'{_FIGURE}>{found[3]}<p class="eb-small eb-behind">items: {" · ".join(links)}</p></figure>'
 
     return _PICTURE.sub(behind, page)
 
@@ -116,10 +125,23 @@ def with_items_behind(page: str, groups: Sequence[str], items: str) -> str:
 
 
 class Items(NamedTuple):
-    """The table of all items, and their names."""
+    """The table of all items, their names, and the groups that they are of: each its columns and values as texts."""
 
     table: Html
     names: frozenset[str]
+    groups: Sequence[Mapping[Any, str]] = ()
+
+    def are_found(self, where: str) -> bool:
+        """Whether some item is of the group that a filter asks for: figures may be of groups that no item is of.
+
+        Examples
+        --------
+        >>> items = Items(Html(""), frozenset(), [{"model": "oak"}])
+        >>> items.are_found('model=oak p<0.5'), items.are_found("model=elm"), items.are_found("")
+        (True, False, True)
+        """
+        asked = {term.column: term.values for term in parse(where) if term.operator == "="}
+        return any(all(group[name] in asked[name] for name in group if name in asked) for group in self.groups)
 
 
 def items_of(folder: Path, results: Mapping[str, Any]) -> Items:
@@ -144,11 +166,13 @@ def items_of(folder: Path, results: Mapping[str, Any]) -> Items:
     names = frozenset(items[results["id"]].astype(str)) if results["id"] in items else frozenset()
     if not len(items):
         return Items(Html(""), names)
+    by = [name for name in results["by"] if name in items]
+    groups = items[by].drop_duplicates().astype(str).to_dict("records") if by else [{}]
     # A link to what is within a fold opens it.
     table = Html(f'<div id="items">{html_table(shown, caption=caption, rows=OPEN_ITEMS, file=runs.ITEMS)}</div>')
     if len(items) > OPEN_ITEMS:
         table = behind_a_line(f"{counted(len(items), 'row')}: {', '.join(map(str, shown.columns))}", table)
-    return Items(table, names)
+    return Items(table, names, groups)
 
 
 def _telling(items: pd.DataFrame, keys: Sequence[str]) -> list[str]:

@@ -241,6 +241,34 @@ def _chinese(text: str) -> Iterator[Fraction]:
             yield Fraction(_cardinal_zh(match["cardinal"]))
 
 
+@cache
+def _words() -> frozenset[str]:
+    russian = _forms(tuple(_CARDINALS_RU.items())) | _forms(tuple(_SCALES_RU.items()))
+    return frozenset([*_UNITS_EN, *_TENS_EN, *_SCALES_EN, *russian])
+
+
+def is_number_word(word: str) -> bool:
+    """Whether a word in small letters is a cardinal number, or part of one, in English or Russian.
+
+    Examples
+    --------
+    >>> is_number_word("twenty"), is_number_word("пяти"), is_number_word("half")
+    (True, True, False)
+    """
+    return word in _words()
+
+
+def chinese_in_digits(text: str) -> str:
+    """A text with its Chinese cardinal numbers in digits, a blank on either side.
+
+    Examples
+    --------
+    >>> chinese_in_digits("二加二十等于四十").split()
+    ['2', '加', '20', '等于', '40']
+    """
+    return re.sub(_NUMERAL_ZH, lambda match: f" {_cardinal_zh(match.group())} ", text)
+
+
 def _cardinal_zh(numeral: str) -> int:
     """The value of a Chinese numeral; digits without scales are read as a row of digits."""
     if not any(c in _SCALES_ZH for c in numeral):

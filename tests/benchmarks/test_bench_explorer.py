@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import time
@@ -116,6 +117,19 @@ def test_a_pack_of_a_hundred_thousand(record: Callable[[Row], None], tmp_path: P
     record(at_most("packing 100 000 items", time.perf_counter() - start, 6, "s"))
     size = sum(path.stat().st_size for path in (tmp_path / "pack").rglob("*") if path.is_file())
     record(at_most("the same, size of the folder", size, 6e6, "B"))
+
+
+@pytest.mark.browser
+def test_the_first_rows_of_a_pack(record: Callable[[Row], None], tmp_path: Path, browser: Any) -> None:
+    page = pack(Rows(made(tmp_path / "reports" / "text_metrics" / "run", PACKED)), tmp_path / "pack")
+    seconds = []
+    for _ in range(5):
+        tab = browser.new_page()
+        tab.goto(page.as_uri(), wait_until="commit")
+        tab.locator("[data-row]").first.wait_for()
+        seconds.append(tab.evaluate("performance.now() / 1000"))
+        tab.close()
+    record(at_most("a pack of 100 000 items, until its first rows", statistics.median(seconds), 0.5, "s"))
 
 
 def until_it_answers(folder: str) -> float:

@@ -363,3 +363,140 @@ def test_marked_places_are_drawn_in_the_text(page: Any, tmp_path: Path) -> None:
         assert said in marked.all_inner_texts()
     finally:
         server.end()
+
+
+def many(folder: Path, n: int, **columns: Any) -> None:
+    """Items of two models, so many of each, in place of those of the run."""
+    models = ["oak", "birch"]
+    items = pd.DataFrame({
+        "id": [f"q{i}" for i in range(n) for _ in models],
+        "model": models * n,
+        "score": [(i % 7) / 7 + j / 100 for i in range(n) for j in range(2)],
+        "unscored": "",
+    })  # fmt: skip
+    items.assign(**columns).to_parquet(folder / "items.parquet")
+
+
+def test_the_next_pair_of_a_comparison_is_on_its_next_page(page: Any, folder: Path) -> None:
+    many(folder, 150)
+    server = Served(folder.parent.parent)
+    try:
+        page.goto(f"{server.address}#run=needle%2Frun&view=compare&rank=score")
+        page.get_by_text("Page 1 of 2").wait_for()
+        last = page.locator("[data-row]").last
+        last.press("Enter")
+        title = page.locator("#item-title")
+        title.wait_for()
+        before = title.inner_text()
+        page.keyboard.press("j")
+        expect(page).to_have_url(re.compile("part=1"))
+        expect(title).not_to_have_text(before)
+        page.get_by_text("Page 2 of 2").wait_for()
+        expect(title).to_have_text(page.locator("[data-row]").first.inner_text())
+        page.keyboard.press("k")
+        expect(title).to_have_text(before)
+        page.get_by_text("Page 1 of 2").wait_for()
+        expect(page).not_to_have_url(re.compile("part="))
+    finally:
+        server.end()
+
+
+def test_values_that_are_long_are_asked_for_by_their_bar(page: Any, folder: Path) -> None:
+    long, longer = "a 'long' \"text\" | " * 40, "во много раз длиннее, " * 400
+    many(folder, 4, note=[long, long, long, longer, longer, "short", "short", "short"])
+    server = Served(folder.parent.parent)
+    try:
+        for text, n in ((long, 3), (longer, 2)):
+            page.goto(f"{server.address}#run=needle%2Frun&view=values&charts=%5B%22note%22%5D")
+            bar = page.locator("figure .bars li", has_text=text[:12])
+            expect(bar.locator(".number")).to_have_text(str(n))
+            bar.get_by_role("button").click()
+            expect(page.locator("figure .bars li", has_text="short").locator(".number")).to_have_text("0 of 3")
+            expect(bar.locator(".number")).to_have_text(str(n))
+            page.goto("about:blank")
+    finally:
+        server.end()
+
+
+def test_ids_of_numbers_are_whole_and_without_separators(page: Any, folder: Path) -> None:
+    many(
+        folder, 2, id=[1234567890123, 1234567890123, 20000, 20000], part=[10000, 10001, 10000, 10001], exact=[1 / 3] * 4
+    )
+    file = folder / "results.json"
+    results = json.loads(file.read_text(encoding="utf-8"))
+    results["by"] = ["model", "part"]
+    results["summary"] = [{**row, "part": "10000"} for row in results["summary"]]
+    results["tables"] = {}
+    file.write_text(json.dumps(results), encoding="utf-8")
+    server = Served(folder.parent.parent)
+    try:
+        page.goto(f"{server.address}#run=needle%2Frun&item=0")
+        page.locator("#item-title").wait_for()
+        assert page.locator("#item-title").inner_text() == "1234567890123 · oak · 10000"
+        fields = dict(
+            zip(page.locator("dialog dt").all_inner_texts(), page.locator("dialog dd").all_inner_texts(), strict=True)
+        )
+        assert (fields["id"], fields["part"], fields["exact"]) == ("1234567890123", "10000", "0.333333333333")
+        page.keyboard.press("Escape")
+        assert page.locator(".items tbody tr").first.locator("th, td").all_inner_texts()[:3] == [
+            "1234567890123",
+            "oak",
+            "10000",
+        ]
+    finally:
+        server.end()
+
+
+def test_what_goes_away_leaves_the_focus_on_the_page(page: Any, served: Served) -> None:
+    page.goto(f"{served.address}#run=needle%2Frun&where=model%3Doak-7b")
+    clear = page.get_by_role("button", name="Clear")
+    clear.focus()
+    page.keyboard.press("Enter")
+    page.get_by_text(re.compile("^1\u202f600 items")).wait_for()
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_a_term_is_added_once_whatever_quotes_it_has(page: Any, served: Served) -> None:
+    page.goto(served.address)
+    added = page.evaluate(
+        """async () => {
+          const { withTerm, withValue, term } = await import("./static/state.js");
+          const twice = (make) => make(make("x>1"));
+          return [
+            twice((where) => withTerm(where, term("a b", "=", 'say "yes" | no'))),
+            twice((where) => withValue(where, "a b", "c d")),
+            withValue(withValue(withValue("", "a", "x"), "a", "y|z"), "a", "x"),
+          ];
+        }"""
+    )
+    assert added == ['x>1 "a b"="say \\"yes\\" | no"', 'x>1 "a b"="c d"', 'a=x|"y|z"']
+
+
+def test_an_older_drawing_does_not_finish_after_a_newer_one(page: Any, served: Served) -> None:
+    held: list[Any] = []
+    page.route(re.compile(r"/items\?.*where=model%3Dfern-1b"), lambda route: held.append(route))
+    page.goto(f"{served.address}#run=needle%2Frun")
+    page.get_by_text("1\u202f600 items").wait_for()
+    page.evaluate("location.hash = '#run=needle%2Frun&where=model%3Dfern-1b'")
+    page.wait_for_function("location.hash.includes('fern')")
+    page.wait_for_timeout(300)
+    page.evaluate("location.hash = '#run=needle%2Frun&where=recall%3D0'")
+    page.get_by_text(re.compile(r"^\d+ of 1\u202f600 items")).wait_for()
+    said = page.locator(".view p[role=status]").inner_text()
+    assert held
+    for route in held:
+        route.continue_()
+    page.wait_for_timeout(500)
+    assert page.locator(".view p[role=status]").inner_text() == said
+    assert page.locator("#where").input_value() == "recall=0"
+
+
+def test_runs_are_stacked_on_a_narrow_screen(browser: Any, served: Served) -> None:
+    opened = browser.new_page(viewport={"width": 400, "height": 800})
+    opened.goto(served.address)
+    cells = opened.locator("table.runs tbody tr").first.locator("th, td")
+    cells.first.wait_for()
+    boxes = [cells.nth(i).bounding_box() for i in range(cells.count())]
+    assert all(box["x"] + box["width"] <= 400 for box in boxes)
+    assert len({round(box["y"]) for box in boxes}) > 2
+    opened.close()

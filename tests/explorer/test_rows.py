@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import decimal
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from evalbench.errors import BadInput
@@ -134,13 +138,87 @@ def test_files_that_lead_elsewhere_are_cut_or_missing_are_refused(
 def test_ids_that_are_numbers_and_columns_of_odd_values(folder: Path, changed: Callable[..., Path]) -> None:
     items = pd.DataFrame({
         "id": range(4), "model": "oak", "at": pd.to_datetime(["2026-01-01", None, "2026-01-02", "2026-01-03"]),
-        "odd": [np.inf, -np.inf, np.nan, 1.5], "same": 2.0,
+        "odd": [np.inf, -np.inf, np.nan, 1.5], "same": 2.0, "huge": [-1e308, 1e308, 0.5, 7.0],
     })  # fmt: skip
     items.to_parquet(folder / "items.parquet")
     rows = Rows(changed(tables={}))
     assert rows.place_of(2) == rows.place_of("2") == 2
-    assert rows.item(0)["item"]["odd"] is None
+    assert [rows.item(i)["item"]["odd"] for i in range(4)] == ["inf", "-inf", None, 1.5]
     assert rows.item(0)["item"]["at"] == "2026-01-01T00:00:00"
     assert distribution(rows, "odd")["empty_all"] == 3
     assert distribution(rows, "same")["all"] == [4]
+    assert distribution(rows, "huge", bins=4)["all"] == [1, 0, 2, 1]
     assert distribution(rows, "at")["empty_all"] == 1
+
+
+def test_nan_is_null_and_last_in_every_order(folder: Path, changed: Callable[..., Path]) -> None:
+    odd = pa.array([1.0, math.nan, math.inf, None, 0.5])
+    money = pa.array([decimal.Decimal("1.50"), None, decimal.Decimal("0.10"), None, None])
+    table = pa.table(
+        {"id": [*"abcde"], "model": ["oak"] * 5, "odd": odd, "narrow": odd.cast(pa.float32()), "money": money}
+    )
+    pq.write_table(table, folder / "items.parquet")
+    rows = Rows(changed(tables={}))
+    for column in ("odd", "narrow"):
+        assert rows.places(sort=column) == [4, 0, 2, 1, 3]
+        assert rows.places(sort=f"-{column}") == [2, 0, 4, 1, 3]
+        assert rows.places(f"{column}=") == [1, 3]
+        assert rows.places(f"{column}<inf") == [0, 4]
+        assert rows.places(f"{column}!=0.5") == [0, 2]
+    assert rows.places("money=1.5") == [0]
+
+
+@pytest.mark.parametrize("number", ["nan", "NaN", "1_000", "0x10", "infinity", "Inf", "٣", " 1", "1e", ".", "--1"])
+def test_what_is_no_number_is_refused(folder: Path, number: str) -> None:
+    with pytest.raises(BadInput, match="filter: score is a column of numbers"):
+        Rows(folder).count(f'score<"{number}"')
+
+
+def test_several_values_of_yes_and_no_are_one_of_them(folder: Path) -> None:
+    rows = Rows(folder)
+    assert rows.count("right=yes|no") == 60
+    assert rows.count("right!=yes|no") == 0
+    assert rows.count("right>no") == rows.count("right=yes")
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [[1.0, 0.5, 1e16], pd.date_range("2026-01-01", periods=3, freq="h"), [True, False, None], [2**53 + 1, 2**53, 1]],
+)
+def test_what_is_behind_an_id_of_any_type_is_found(folder: Path, changed: Callable[..., Path], ids: Any) -> None:
+    items = pd.DataFrame({"id": ids, "model": "oak"})
+    pd.concat([items, items.assign(model="birch")]).to_parquet(folder / "items.parquet")
+    items.assign(model="oak", answer="x").to_parquet(folder / "texts.parquet")
+    rows = Rows(changed())
+    found = rows.item(0)
+    assert [len(found["tables"]["texts"]), len(found["others"])] == [1, 1]
+    assert rows.place_of(ids[0], model="oak") == 0
+    assert found["place"]["id"] == rows.page()[0]["id"]
+
+
+def test_null_ids_have_nothing_behind_them(folder: Path, changed: Callable[..., Path]) -> None:
+    items = pd.DataFrame({"id": ["None", None, "a"], "model": ["oak", None, None]})
+    items.to_parquet(folder / "items.parquet")
+    items.assign(answer="x").to_parquet(folder / "texts.parquet")
+    rows = Rows(changed())
+    assert (rows.item(1)["tables"], rows.item(1)["others"]) == ({}, [])
+    assert rows.places("answer=x") == [0]
+    assert rows.places("light!=red") == [1, 2]  # of no group, so of none that has a red figure
+
+
+def test_calls_are_those_of_every_id_that_theirs_begins_with(folder: Path, changed: Callable[..., Path]) -> None:
+    items = pd.DataFrame({"id": ["a", "a|b", "a|bc", "b"], "model": "oak"})
+    items.to_parquet(folder / "items.parquet")
+    pd.DataFrame({"item_id": ["a|b|oak", "a|bc"], "prompt": ["one", "two"]}).to_parquet(folder / "calls.parquet")
+    rows = Rows(changed(tables={"calls": "calls.parquet"}))
+    for word in ("one", "two"):
+        behind = [i for i in range(4) if word in [call["prompt"] for call in rows.item(i)["tables"].get("calls", [])]]
+        assert rows.places(f"prompt={word}") == behind == {"one": [0, 1], "two": [0, 2]}[word]
+
+
+def test_groups_of_yes_and_no_have_a_light(folder: Path, changed: Callable[..., Path]) -> None:
+    figure = {"metric": "score", "title": "score", "value": 0.5, "n": 60, "unit": "0–1"}
+    lit = [{"right": True, "light": "green", **figure}, {"right": False, "light": "red", **figure}]
+    rows = Rows(changed(by=["right"], summary=lit))
+    assert rows.count("light=green") == rows.count("right=yes") > 0
+    assert rows.count("light!=red") == rows.count("right=yes")

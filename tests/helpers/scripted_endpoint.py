@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from loopback import Answer, loopback
 
 
 class ScriptedEndpoint:
@@ -17,29 +17,17 @@ class ScriptedEndpoint:
     """
 
     def __init__(self) -> None:
-        self.status, self.headers, self.body = 200, {}, b""
+        self.status, self.body = 200, b""
+        self.headers: dict[str, str] = {}
         self.streams = b""
         self.lacks = "no such page"
         self.asked: list[tuple[str, dict[str, str], dict[str, Any]]] = []
-        endpoint = self
+        self.url = self.name = ""
 
-        class Handler(BaseHTTPRequestHandler):
-            def log_message(self, *_: object) -> None:
-                """Nothing is said."""
-
-            def do_POST(self) -> None:
-                length = int(self.headers["content-length"])
-                headers = {name.lower(): value for name, value in self.headers.items()}
-                endpoint.asked.append((self.path, headers, json.loads(self.rfile.read(length))))
-                self.send_response(404 if self.path.endswith(endpoint.lacks) else endpoint.status)
-                for name, value in endpoint.headers.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(endpoint.streams if endpoint.asked[-1][2].get("stream") else endpoint.body)
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
-        self.name = f"{self.url}#tiny"
+    def post(self, path: str, headers: dict[str, str], body: dict[str, Any]) -> Answer:
+        self.asked.append((path, headers, body))
+        status = 404 if path.endswith(self.lacks) else self.status
+        return Answer(status, self.headers, self.streams if body.get("stream") else self.body)
 
     def gives(self, body: object, status: int = 200, **headers: str) -> None:
         """Answer with bytes as they are, or a value as JSON."""
@@ -67,9 +55,7 @@ class ScriptedEndpoint:
 def scripted_endpoint() -> Iterator[ScriptedEndpoint]:
     """One that serves until the block ends."""
     endpoint = ScriptedEndpoint()
-    threading.Thread(target=endpoint.server.serve_forever, args=(0.02,), daemon=True).start()
-    try:
+    with loopback(endpoint.post) as address:
+        endpoint.url = f"{address}/v1"
+        endpoint.name = f"{endpoint.url}#tiny"
         yield endpoint
-    finally:
-        endpoint.server.shutdown()
-        endpoint.server.server_close()

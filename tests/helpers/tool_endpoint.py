@@ -3,63 +3,58 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from loopback import Answer, as_json, loopback
 
 Says = Callable[[list[dict[str, Any]]], Any]
 
 
 class FakeEndpoint:
-    """Replies by ``says(messages)``: a mapping is a call of a tool, a text a text.
+    """Replies by ``says(messages)``: a mapping is a call of a tool, a list several of one reply, a text a text.
 
-    ``tools``: ``takes`` them, ``refuses`` them with a 400, or ``ignores`` them.
+    - ``tools``: ``takes`` them, ``refuses`` them with a 400, or ``ignores`` them.
+    - ``calls_as``: How calls come: ``tool_calls``, or ``blocks`` of the content.
     """
 
     def __init__(self) -> None:
         self.says: Says = lambda messages: verdict("SUPPORTED", [(1, "opens at nine")])
-        self.tools = "takes"
+        self.tools, self.calls_as = "takes", "tool_calls"
         self.asked: list[dict[str, Any]] = []
-        fake = self
+        self.model = ""
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, *_: object) -> None:
-                """Nothing is said."""
-
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                fake.asked.append(body)
-                status, reply = fake.reply(body)
-                sent = json.dumps(reply).encode()
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(sent)))
-                self.end_headers()
-                self.wfile.write(sent)
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.model = f"http://127.0.0.1:{self.server.server_port}/v1#tiny"
-
-    def reply(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    def post(self, path: str, headers: dict[str, str], body: dict[str, Any]) -> Answer:
+        self.asked.append(body)
         if "tools" in body and self.tools == "refuses":
-            return 400, {"error": {"message": "this model does not support tools"}}
+            return as_json({"error": {"message": "this model does not support tools"}}, 400)
         said = self.says(body["messages"])
-        message: dict[str, Any] = {"role": "assistant", "content": said if isinstance(said, str) else json.dumps(said)}
-        if isinstance(said, dict) and "tools" in body and self.tools == "takes":
-            flat = {name: value for name, value in said.items() if name != "tool"}
-            flat = {"evidence": flat["evidence"], **flat["verdict"]} if said["tool"] == "verdict" else flat
-            function = {"name": said["tool"], "arguments": json.dumps(flat)}
-            message = {
-                "role": "assistant",
-                "content": None,
-                "tool_calls": [{"id": "x", "type": "function", "function": function}],
-            }
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        return 200, {"model": "tiny", "choices": [choice], "usage": {"prompt_tokens": 50, "completion_tokens": 10}}
+        choice = {"index": 0, "message": self.message(said, "tools" in body), "finish_reason": "stop"}
+        usage = {"prompt_tokens": 50, "completion_tokens": 10}
+        return as_json({"model": "tiny", "choices": [choice], "usage": usage})
+
+    def message(self, said: Any, tools: bool) -> dict[str, Any]:
+        several = said if isinstance(said, list) else [said]
+        if isinstance(said, str) or not tools or self.tools != "takes":
+            texts = [one if isinstance(one, str) else json.dumps(one) for one in several]
+            return {"role": "assistant", "content": "\n".join(texts)}
+        calls = [(one["tool"], _arguments(one)) for one in several]
+        if self.calls_as == "blocks":
+            blocks = [
+                {"type": "tool_use", "id": f"t{n}", "name": name, "input": given}
+                for n, (name, given) in enumerate(calls)
+            ]
+            return {"role": "assistant", "content": [{"type": "text", "text": "Let me see."}, *blocks]}
+        functions = [{"name": name, "arguments": json.dumps(given)} for name, given in calls]
+        own = [{"id": f"x{n}", "type": "function", "function": function} for n, function in enumerate(functions)]
+        return {"role": "assistant", "content": None, "tool_calls": own}
+
+
+def _arguments(said: dict[str, Any]) -> dict[str, Any]:
+    if said["tool"] == "verdict":
+        return {"evidence": said["evidence"], **said["verdict"]}
+    return {name: value for name, value in said.items() if name != "tool"}
 
 
 def verdict(label: str, quotes: list[tuple[int, str]], reason: str = "It says so.", **parts: Any) -> dict[str, Any]:
@@ -79,12 +74,9 @@ def call(tool: str, **arguments: Any) -> dict[str, Any]:
 def fake_tool_endpoint() -> Iterator[FakeEndpoint]:
     """One that serves until the block ends."""
     endpoint = FakeEndpoint()
-    threading.Thread(target=endpoint.server.serve_forever, args=(0.02,), daemon=True).start()
-    try:
+    with loopback(endpoint.post) as address:
+        endpoint.model = f"{address}/v1#tiny"
         yield endpoint
-    finally:
-        endpoint.server.shutdown()
-        endpoint.server.server_close()
 
 
 def steps_before(messages: list[dict[str, Any]]) -> int:

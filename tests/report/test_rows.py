@@ -115,11 +115,16 @@ def test_a_sheet_with_the_full_texts_has_the_anchor_of_its_case():
 
 def test_a_picture_leads_to_the_items_of_the_groups_that_it_names():
     figure = '<figure class="eb-figure eb-picture"><svg><text>{}</text><text>a &lt;b&gt;</text></svg></figure>'
-    out = with_items_behind(figure.format("oak") + figure.format("0.5"), ["oak", "a <b>", "elm"], "#items")
+    out = with_items_behind(
+        figure.format("oak") + figure.format("0.5"),
+        {"oak": "model=oak", "a <b>": 'model="a <b>"', "elm": "model=elm"},
+        "#items",
+    )
     assert re.findall('data-filter="([^"]*)"', out) == [
         f"&quot;{name}&quot;" for name in ("oak", "a &lt;b&gt;", "a &lt;b&gt;")
     ]
     assert is_safe(out)
     many = [f"m{i}" for i in range(9)]
     named = figure.format("</text><text>".join(many))
-    assert re.findall('data-filter="([^"]*)"', with_items_behind(named, many, "#items")) == [""]
+    filters = {name: f"model={name}" for name in many}
+    assert re.findall('data-filter="([^"]*)"', with_items_behind(named, filters, "#items")) == [""]

@@ -2,44 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import biased_judges
-import pandas as pd
 import pytest
+from asked_studies import MORE, tables
 from chat import Chat, chat_endpoint, cite, solve
 from some_studies import some_studies
-from studied import evaluated, page, sample
+from studied import evaluated, page
 
 from evalbench import budget, studies
 from evalbench.core import dry
 from evalbench.models.names import is_model_name
 
 ASKED_BY = ("model", "judge", "question_model", "answer_judge", "cot_model", "citation_model", "rephraser")
-# What a study needs besides to ask anything at all.
-MORE: dict[str, dict[str, Any]] = {
-    "cascade": {"strong": ""},
-    "text_metrics": {"prompt": "{{ id }}", "lights": {}},
-    "human_correlation": {
-        "metrics": [],
-        "judge_criteria": {
-            "brevity": {"definition": "It is short.", "scale": {"0": "no", "1": "yes"}, "basis": "reference"}
-        },
-    },
-    "trajectories": {"success_by": "judge", "figures": ["success"]},
-    "stability": {"augmentations": ["paraphrase"]},
-    "stability_top": {"augmentations": ["paraphrase"]},
-}
 ASKING = [name for name in studies.names() if {*ASKED_BY} & studies.study(name).options().keys()]
-
-
-def tables(name: str) -> Mapping[str, pd.DataFrame]:
-    """The sample's, or what a judge is asked about where the sample holds verdicts."""
-    if name == "judge_audit":
-        return {"items": biased_judges.answers(8), "labels": biased_judges.labels(biased_judges.answers(8))}
-    return sample(name)
 
 
 def options(name: str, model: str, folder: Path) -> dict[str, Any]:

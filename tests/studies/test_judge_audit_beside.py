@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalbench import judge_audit, load
+from evalbench import draw, judge_audit, load
 from evalbench.core.agreement import cohen_kappa
 from evalbench.studies.judge_audit.beside import COLUMNS, notes_of
 
@@ -66,3 +66,24 @@ def test_without_such_a_judge_there_is_no_such_table():
     assert "beside" not in result.tables
     assert not notes_of(pd.DataFrame(columns=COLUMNS))
     assert math.isfinite(result.summary.estimates[0].value)
+
+
+def test_the_page_shows_it_and_escapes_names():
+    evil = "agent:openai/<img src=x onerror=alert(1)>"
+    result, _, _ = audited({PLAIN: PLAIN, evil: AGENT})
+    shown = judge_audit.looked_up(result)
+    assert shown["n"].tolist() == [40, 20, 20]
+    assert (shown["made right"].tolist(), shown["made wrong"].tolist()) == ([5, 0, 5], [2, 1, 1])
+    assert "0.75\N{NO-BREAK SPACE}→\N{NO-BREAK SPACE}0.82" in str(shown["share that is right"].iloc[0])
+    assert [str(cell) for cell in shown["Cohen's kappa"]][1:] == ["–", "–"], "people say the same of all of a kind"
+    assert str(shown["an answer takes"].iloc[0]).replace("\N{NO-BREAK SPACE}", " ") == "1 → 4 s", (
+        "the cost is not known"
+    )
+    page = str(draw.tables.html_table(shown))
+    assert "<img" not in page
+    assert "&lt;img src=x" in page
+
+
+def test_no_table_where_nothing_is_looked_up():
+    result, _, _ = audited({PLAIN: PLAIN, "other": AGENT})
+    assert judge_audit.looked_up(result) is None

@@ -7,6 +7,7 @@ const PAGE = 100; // as the server gives them
 const MOST_NOTES = 3;
 const SVG = "http://www.w3.org/2000/svg";
 const [WIDTH, HEIGHT] = [120, 14];
+let shown = { page: 0, last: 0, asked: {}, now: {} }; // of the comparison on the screen
 
 // Another choice begins at the first page, with no item open.
 const ANEW = { part: "", verdict: "", item: "", pair: "" };
@@ -95,12 +96,25 @@ function header(name, title, now, numeric) {
     el("button", { type: "button", class: "link", title: "Sort", onclick: () => go({ order, part: "", item: "", pair: "" }) }, visible(title), rising ? " ▲" : falling ? " ▼" : ""));
 }
 
-function units(found, now) {
-  const open = (row) => {
-    if (row.left_row !== null) go({ item: String(row.left_row), pair: row.right_row === null ? "" : String(row.right_row) });
-    else if (found.same_run) go({ item: String(row.right_row), pair: "" });
-    else go({ run: now.with, with: "", left: "", right: "", rank: "", view: "", where: "", sort: "", page: "", order: "", ...ANEW, item: String(row.right_row) });
+// What opens a pair, or the item that only one side has.
+function opened(row, found, now) {
+  if (row.left_row !== null) return { item: String(row.left_row), pair: row.right_row === null ? "" : String(row.right_row) };
+  if (found.same_run) return { item: String(row.right_row), pair: "" };
+  return { run: now.with, with: "", left: "", right: "", rank: "", view: "", where: "", sort: "", page: "", order: "", ...ANEW, item: String(row.right_row) };
+}
+
+// The page before or after the one on the screen: its nearest pair is opened; nothing where there is no such page.
+export function turning(by) {
+  const [page, now] = [shown.page + by, shown.now];
+  if (page < 0 || page > shown.last) return null;
+  return async () => {
+    const found = await ask("compare", { ...shown.asked, offset: page * PAGE });
+    go({ ...opened(found.rows.at(by > 0 ? 0 : -1), found, now), part: page ? String(page) : "" }, true);
   };
+}
+
+function units(found, now) {
+  const open = (row) => go(opened(row, found, now));
   const body = found.rows.map((row) => {
     const place = row.left_row ?? (found.same_run ? row.right_row : null);
     const opens = (event) => {
@@ -108,7 +122,7 @@ function units(found, now) {
       open(row);
     };
     return el("tr", { onclick: () => open(row) },
-      found.keys.map((name, i) => (i ? el("td", {}, cell(row.key[name], name))
+      found.keys.map((name, i) => (i ? el("td", {}, cell(row.key[name], name, true))
         : el("th", { scope: "row" }, el("button", { type: "button", class: "link pairs", "data-row": place === null ? null : String(place), onclick: opens }, cell(row.key[name], name, true))))),
       ["left", "right"].map((side) => el("td", { class: "number" }, value(row, side))),
       el("td", { class: "number", title: row.what || null }, cell(row.change)),
@@ -182,7 +196,9 @@ export async function compare(place, run, given) {
   const asked = { run: run.run, with: now.with, left: side(now.left), right: side(now.right), metric: now.rank, where: now.where };
   place.addEventListener("keydown", keyed);
   try {
-    const found = await ask("compare", { ...asked, verdict: now.verdict, sort: now.order, offset: page * PAGE });
+    const pairs = { ...asked, verdict: now.verdict, sort: now.order };
+    const found = await ask("compare", { ...pairs, offset: page * PAGE });
+    shown = { page, last: Math.max(0, Math.ceil(found.n / PAGE) - 1), asked: pairs, now };
     const box = el("section", { "aria-label": "Differences in figures", "aria-live": "polite", "aria-busy": "true", class: "stands" }, el("p", { class: "eb-small" }, "Intervals and tests are being computed …"));
     fill(place, form(found.scores.map((one) => [one.name, one.title])), answer(found, now, page, box));
     figured(box, asked, found);

@@ -1,7 +1,7 @@
 import { ask, Fault } from "./ask.js";
 import { el, fill, lamp, number, visible } from "./dom.js";
 import { figures } from "./head.js";
-import { go, rangeOf, withRange, withValue } from "./state.js";
+import { go, rangeOf, term, withRange, withTerm, withValue } from "./state.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const [WIDTH, HEIGHT] = [320, 90];
@@ -75,6 +75,16 @@ function histogram(column, found, now) {
   return [drawn, el("form", { class: "range", onsubmit: keep }, low, "to", high, el("button", { type: "submit" }, "Keep"))];
 }
 
+// Of a text that is too long for a filter the beginning is asked for.
+function beginning(found, i) {
+  return found.cut[i] && !found.whole?.[i];
+}
+
+function ofValue(found, i, column, now) {
+  return beginning(found, i) ? withTerm(now.where ?? "", term(column, "~", found.values[i].slice(0, -1)))
+    : withValue(now.where ?? "", column, found.whole?.[i] ?? found.values[i]);
+}
+
 function bars(column, found, now) {
   const most = Math.max(...found.all, 1);
   const rows = found.values.map((value, i) => {
@@ -82,8 +92,7 @@ function bars(column, found, now) {
     all.style.width = `${(found.all[i] / most) * 100}%`;
     kept.style.width = `${(found.counts[i] / most) * 100}%`;
     return el("li", {},
-      found.cut[i] ? el("span", { class: "cut", dir: "auto" }, visible(value))
-        : el("button", { type: "button", class: "link", dir: "auto", title: value, onclick: () => go({ where: withValue(now.where ?? "", column, value), page: "" }) }, visible(value)),
+      el("button", { type: "button", class: "link", dir: "auto", title: beginning(found, i) ? "items whose text holds this beginning" : value, onclick: () => go({ where: ofValue(found, i, column, now), page: "" }) }, visible(value)),
       el("span", { class: "track", "aria-hidden": "true" }, all, kept),
       el("span", { class: "number" }, found.counts[i] === found.all[i] ? number(found.all[i]) : `${number(found.counts[i])} of ${number(found.all[i])}`));
   });

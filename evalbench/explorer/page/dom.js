@@ -46,7 +46,7 @@ const REASONS = ["unscored", "undefined"];
 export function cell(value, column = "", exact = false) {
   if (value === null || value === undefined) return el("span", { class: "none" }, "—", el("span", { class: "unseen" }, "null"));
   if (value === "") return el("span", { class: "none" }, REASONS.includes(column) ? "none" : "empty text");
-  if (typeof value === "number") return el("span", { class: "number", title: String(value) }, exact ? String(Number(value.toPrecision(12))) : number(value));
+  if (typeof value === "number") return el("span", { class: "number", title: String(value) }, exact ? (Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(12)))) : number(value));
   if (typeof value === "boolean") return el("span", {}, value ? "true" : "false");
   if (Array.isArray(value) && value.length && value.every((one) => typeof one === "string")) {
     return exact ? el("ul", { class: "list" }, value.map((one) => el("li", { dir: "auto" }, visible(one)))) : el("span", { dir: "auto" }, visible(value.join(" · ")));
@@ -97,5 +97,7 @@ export function redraw(place, ...children) {
   for (const summary of place.querySelectorAll("details > summary")) {
     if (open.has(called(summary))) summary.parentElement.open = true;
   }
-  if (had !== null) [...place.querySelectorAll("a, button, input, select, summary, [tabindex]")].find((one) => called(one) === had)?.focus();
+  if (had === null) return;
+  const again = [...place.querySelectorAll("a, button, input, select, summary, [tabindex]")].find((one) => called(one) === had && !one.disabled);
+  (again ?? place).focus({ preventScroll: !again }); // what is not there any more leaves the focus in its place, not at the top
 }

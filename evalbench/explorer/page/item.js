@@ -1,7 +1,9 @@
 import { ask } from "./ask.js";
+import { turning } from "./compare.js";
 import { cell, el, fill, lamp, visible } from "./dom.js";
 import { PAGE } from "./items.js";
-import { evidence } from "./evidence.js";
+import { evidence, isDrawn } from "./evidence.js";
+import { chains, isTrajectory, later, TRAJECTORY, trajectories } from "./lanes.js";
 import { isBlind, marking, saw } from "./mark.js";
 import { beside } from "./pair.js";
 import { fields, ofParts, table } from "./parts.js";
@@ -20,10 +22,10 @@ function compared() {
   return state().view === "compare" ? [...document.querySelectorAll("main [data-row]")] : [];
 }
 
-// The item before or after the one on the screen: of a comparison its row, else its place.
+// The item before or after the one on the screen: of a comparison its row, or what turns to the next page, else its place.
 function neighbour(by) {
   const rows = compared();
-  if (rows.length) return rows[rows.findIndex((row) => row.dataset.row === shown) + by] ?? null;
+  if (rows.length) return rows[rows.findIndex((row) => row.dataset.row === shown) + by] ?? turning(by);
   return by < 0 ? near.previous : near.next;
 }
 
@@ -35,6 +37,10 @@ function step(to, by = 0) {
     to.click();
     return;
   }
+  if (typeof to === "function") {
+    to();
+    return;
+  }
   shown = String(to);
   const page = near.at === null || !by ? undefined : Math.floor((near.at + by) / PAGE) || "";
   go({ item: String(to), pair: "", ...(page === undefined ? {} : { page: String(page) }) }, true);
@@ -43,6 +49,24 @@ function step(to, by = 0) {
 // Questions and answers come first, then what each group has one of, then their parts.
 function rank(run, rows) {
   return ["question", "prompt", "answer", "output", "reply"].some((name) => name in rows[0]) && !ofParts(run, rows) ? 0 : 1 + ofParts(run, rows);
+}
+
+// Questions and answers, then what the scores rest on in a form of its own, then rows; those behind such a form are folded, and
+// those of a trajectory, of all agents, are made when they are asked for.
+function behind(run, found, blind) {
+  const known = Object.entries(found.tables).sort(([, a], [, b]) => rank(run, a) - rank(run, b));
+  const made = ([name, rows], folded) => table(run, name, rows, found.place, folded);
+  if (blind) return known.map((one) => made(one));
+  const apart = isTrajectory(found.tables) ? TRAJECTORY : [];
+  const [kept, shown] = [known.filter(([name]) => apart.includes(name)), known.filter(([name]) => !apart.includes(name))];
+  const [first, drawn] = [shown.filter((one) => rank(run, one[1]) === 0 && !isDrawn(...one)), shown.filter((one) => isDrawn(...one))];
+  return [
+    first.map((one) => made(one)),
+    trajectories(run, found), evidence(run, found), chains(run, found),
+    shown.filter((one) => !first.includes(one) && !drawn.includes(one)).map((one) => made(one)),
+    drawn.map((one) => made(one, true)),
+    kept.length ? later(`rows behind the trials: ${kept.map(([name, rows]) => `${name} (${rows.length})`).join(", ")}`, () => kept.map((one) => made(one, true))) : null,
+  ];
 }
 
 // The columns by which an item is compared with that of other groups.
@@ -108,8 +132,7 @@ export async function item(run, now) {
         el("button", { type: "button", title: "Esc", onclick: () => place.close() }, "Close"))),
     mark.form,
     other ? beside(run, now, found, other) : [
-      blind ? null : evidence(run, found),
-      Object.entries(found.tables).sort(([, a], [, b]) => rank(run, a) - rank(run, b)).map(([name, rows]) => table(run, name, rows, found.place)),
+      behind(run, found, blind),
       blind ? fields(found.item) : null,
       blind ? el("p", { class: "eb-small" }, "Blind: scores, verdicts, calls, and who answered are not shown.")
         : el("details", { open: true }, el("summary", {}, el("h3", {}, "scores")), fields(found.item, []))],

@@ -50,7 +50,7 @@ export async function items(place, run, now) {
   const body = found.rows.map((row) => {
     const open = () => go({ item: String(row.row) });
     return el("tr", { onclick: open },
-      shown.map((name, i) => (i ? el("td", { class: numeric.has(name) ? "number" : null }, cell(row[name], name))
+      shown.map((name, i) => (i ? el("td", { class: numeric.has(name) ? "number" : null }, cell(row[name], name, run.by.includes(name)))
         : el("th", { scope: "row" }, el("button", { type: "button", class: "link", "data-row": String(row.row), onclick: (event) => { event.stopPropagation(); open(); } }, cell(row[name], name, true))))));
   });
   const last = Math.max(0, Math.ceil(found.n / PAGE) - 1);

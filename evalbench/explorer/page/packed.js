@@ -1,9 +1,10 @@
 // The answers of a pack: a folder with a run's items, opened without a server. What needs the study's own formulas is refused.
 import { Fault } from "./ask.js";
-import { asText, parse, test } from "./where.js";
+import { numeric, ordered, parse, test } from "./where.js";
 
 const NEEDS = "needs the study itself: evalbench view RUN, where evalbench is installed.";
 const LONGEST = 300;
+const LONGEST_WHOLE = 2000; // letters of a text that a filter may ask for
 const [BINS, MOST_VALUES] = [30, 20];
 const pack = globalThis.evalbenchPack;
 const arrived = new Map(); // name of a part → its content
@@ -32,18 +33,43 @@ function part(name) {
 const kinds = new Map(pack.about.columns.map((column) => [column.name, column]));
 const own = pack.about.columns.filter((column) => column.table === "items");
 
-function column(name) {
+function placeOf(name) {
   const place = own.findIndex((one) => one.name === name);
   if (place < 0) throw new Fault(`the items have no column '${name}'; they have ${own.map((one) => one.name).join(", ")}`);
-  return part(`column-${place}`);
+  return place;
 }
 
-// What belongs to each id, of all groups: table → rows.
+const column = async (name) => part(`column-${placeOf(name)}`);
+
+// Parts that only some columns have: texts that this page would write otherwise, the order of values that it cannot compare.
+const apart = new Set(pack.apart);
+const beside = async (kind, name) => (apart.has(`${kind}-${placeOf(name)}`) ? part(`${kind}-${placeOf(name)}`) : null);
+const written = (value, text) => text ?? (value === null ? null : String(value));
+const among = (object, name) => (Object.hasOwn(object, name) ? object[name] : undefined);
+
+const asTexts = new Map(); // name → the texts of its values, as the server writes them
+
+async function textsOf(name) {
+  if (!asTexts.has(name)) {
+    const [values, texts] = await Promise.all([column(name), beside("texts", name)]);
+    asTexts.set(name, kinds.get(name).kind === "text" ? values : values.map((value, i) => written(value, texts?.[i])));
+  }
+  return asTexts.get(name);
+}
+
+// Texts in lower case, letter by letter, as the server's database has it: the browser's own differs in some, and with its age.
+async function folding() {
+  const [upper, lower] = (await part("fold")).map((letters) => [...letters]);
+  const to = new Map(upper.map((letter, i) => [letter, lower[i]]));
+  const letters = new RegExp(`[${upper.join("")}]`, "gu");
+  return (text) => (/[^\0-\x7f]/.test(text) ? text.replaceAll(letters, (letter) => to.get(letter)) : text.toLowerCase());
+}
+
+// What belongs to each id, of all groups: table → rows, each with texts that this page would write otherwise.
 async function behind(id) {
-  const ids = await column(pack.about.id);
-  const first = ids.findIndex((one) => asText(one) === id);
-  const chunk = await part(`behind-${Math.floor(first / pack.chunk)}`);
-  return Object.hasOwn(chunk, id) ? chunk[id] : {};
+  const first = (await textsOf(pack.about.id)).indexOf(id);
+  const chunk = id === null ? {} : await part(`behind-${Math.floor(first / pack.chunk)}`);
+  return Object.entries(among(chunk, id) ?? {}).map(([table, rows]) => [table, rows.slice(0, pack.most_linked).map(([row]) => row)]);
 }
 
 async function everything() {
@@ -51,36 +77,39 @@ async function everything() {
   return new Map(chunks.flatMap(Object.entries));
 }
 
-async function groupColumns() {
+async function groupTexts() {
   const names = [pack.about.id, ...pack.about.by];
-  const found = await Promise.all(names.map(column));
-  return Object.fromEntries(names.map((name, i) => [name, found[i]]));
+  const found = await Promise.all(names.map(textsOf));
+  return new Map(names.map((name, i) => [name, found[i]]));
 }
 
-// Whether a row of a linked table is that of an item: calls belong to all groups of an id.
-function isOf(table, row, groups, i) {
-  return pack.linked[table].every((key) => !(key in groups) || asText(row[key]) === asText(groups[key][i]));
-}
-
+// Items to which a row of a linked table belongs that fulfils a condition: of their id and group; calls belong to all groups of an id.
 async function linked(table, fulfils) {
-  const [all, groups] = await Promise.all([everything(), groupColumns()]);
-  return (i) => (all.get(asText(groups[pack.about.id][i]))?.[table] ?? []).some((row) => fulfils(row) && isOf(table, row, groups, i));
+  const [all, groups] = await Promise.all([everything(), groupTexts()]);
+  const keys = pack.linked[table].filter((key) => groups.has(key));
+  const isOf = (row, texts, i) => keys.every((key) => { const text = written(row[key], among(texts, key)); return text !== null && text === groups.get(key)[i]; });
+  return (i) => (among(all.get(groups.get(pack.about.id)[i]) ?? {}, table) ?? []).some(([row, texts]) => fulfils(row, texts) && isOf(row, texts, i));
 }
 
 async function anywhere(text) {
-  const wanted = text.toLowerCase();
-  const holds = (value) => value !== null && value !== undefined && asText(value).toLowerCase().includes(wanted);
-  const texts = own.filter((one) => ["text", "list"].includes(one.kind));
-  const columns = await Promise.all(texts.map((one) => column(one.name)));
-  const tables = await Promise.all(Object.entries(pack.texts).map(([table, names]) => linked(table, (row) => names.some((name) => holds(row[name])))));
-  return (i) => columns.some((values) => holds(values[i])) || tables.some((fits) => fits(i));
+  const fold = await folding();
+  const wanted = fold(text);
+  const holds = (own) => own !== null && fold(own).includes(wanted);
+  const columns = await Promise.all(own.filter((one) => ["text", "list"].includes(one.kind)).map((one) => textsOf(one.name)));
+  const tables = await Promise.all(Object.entries(pack.texts).map(([table, names]) =>
+    linked(table, (row, texts) => names.some((name) => holds(written(row[name], among(texts, name)))))));
+  return (i) => columns.some((texts) => holds(texts[i])) || tables.some((fits) => fits(i));
+}
+
+function equalOrNot(what, { operator }) {
+  if (!["=", "!="].includes(operator)) throw new Fault(`filter: a ${what}, not ${operator}`);
 }
 
 async function ofLight(condition) {
-  if (!["=", "!="].includes(condition.operator)) throw new Fault(`filter: a light is equal or not equal (light=red), not ${condition.operator}`);
-  const rows = pack.about.figures.filter((row) => condition.values.includes(row.light ?? "unlit"));
-  const groups = await groupColumns();
-  const fits = (i) => rows.some((row) => pack.about.by.every((name) => row[name] === undefined || row[name] === null || asText(row[name]) === asText(groups[name][i])));
+  equalOrNot("light is equal or not equal (light=red)", condition);
+  const wanted = pack.lights.filter(([light]) => condition.values.includes(light)).map(([, group]) => Object.entries(group));
+  const groups = await groupTexts();
+  const fits = (i) => wanted.some((group) => group.every(([name, text]) => groups.get(name)[i] === text));
   return condition.operator === "=" ? fits : (i) => !fits(i);
 }
 
@@ -88,12 +117,15 @@ async function one(condition) {
   if (!condition.column) return anywhere(condition.values[0]);
   if (condition.column === "light" && !kinds.has("light")) return ofLight(condition);
   const known = kinds.get(condition.column);
+  if (!known && condition.column === "mark") {
+    equalOrNot("mark is equal or not equal (mark=wrong)", condition);
+    throw new Fault("filter: a pack has no marks; evalbench view RUN has those of the run.");
+  }
   if (!known) throw new Fault(`filter: there is no column '${condition.column}'; there are ${[...kinds.keys()].join(", ")}`);
-  if (known.kind === "number" && condition.operator === "~") throw new Fault(`filter: ${condition.column} is a column of numbers; ~ is for texts`);
-  const fulfils = test(condition, known.kind);
-  if (known.table !== "items") return linked(known.table, (row) => fulfils(row[known.name] ?? null));
-  const values = await column(condition.column);
-  return (i) => fulfils(values[i]);
+  const fulfils = test(condition, known.kind, condition.operator === "~" ? await folding() : null);
+  if (known.table !== "items") return linked(known.table, (row, texts) => fulfils(row[known.name], written(row[known.name], among(texts, known.name))));
+  const [values, texts] = await Promise.all([column(condition.column), textsOf(condition.column)]);
+  return (i) => fulfils(values[i], texts[i]);
 }
 
 const filtered = new Map(); // the last filter, as whether each item fits
@@ -110,19 +142,29 @@ async function fits(where) {
   return filtered.get(where);
 }
 
+// Letters are code points, as on the server; so many units are enough to hold one more than is shown.
+const isLong = (text, most = LONGEST) => text.length > most && [...text.slice(0, 2 * most + 2)].length > most;
 const shortened = (value) => (Array.isArray(value) ? value.slice(0, 20).map(shortened)
-  : typeof value === "string" && value.length > LONGEST ? `${value.slice(0, LONGEST - 1)}…` : value);
+  : typeof value === "string" && isLong(value) ? `${[...value.slice(0, 2 * LONGEST)].slice(0, LONGEST - 1).join("")}…` : value);
 
-const ordered = new Map(); // the last order
+const lastOrder = new Map();
 
 async function places(where, sort) {
   const key = JSON.stringify([where, sort]);
-  if (!ordered.has(key)) {
+  if (!lastOrder.has(key)) {
     const found = await placed(where, sort);
-    ordered.clear();
-    ordered.set(key, found);
+    lastOrder.clear();
+    lastOrder.set(key, found);
   }
-  return ordered.get(key);
+  return lastOrder.get(key);
+}
+
+// What the values of a column are sorted by; numbers beyond 2**53 exactly.
+async function keysOf(name) {
+  const [values, order] = await Promise.all([column(name), beside("order", name)]);
+  if (order) return order;
+  const key = kinds.get(name).kind === "number" ? (text) => (text.endsWith("inf") ? numeric(text) : BigInt(text)) : ordered;
+  return values.map((value) => (typeof value === "string" ? key(value) : value));
 }
 
 // The places of the items that a filter leaves, sorted; nulls are last.
@@ -132,9 +174,8 @@ async function placed(where, sort) {
   for (let i = 0; i < kept.length; i += 1) if (kept[i]) found.push(i);
   if (!sort) return found;
   const falls = sort.startsWith("-") && !kinds.has(sort);
-  const values = await column(falls ? sort.slice(1) : sort);
+  const keys = await keysOf(falls ? sort.slice(1) : sort);
   const sign = falls ? -1 : 1;
-  const keys = values.map((value) => (Array.isArray(value) ? asText(value) : value));
   return found.sort((a, b) => {
     const [x, y] = [keys[a], keys[b]];
     if (x === null || y === null) return (x === null) - (y === null) || a - b;
@@ -148,23 +189,27 @@ async function row(i, names = own.map(({ name }) => name)) {
 }
 
 async function items({ where = "", sort = "", offset = 0, limit = 100, columns = "" }) {
+  const n = pack.about.n;
+  const end = Math.min(Number(offset) + Number(limit), n);
+  if (!where && !sort && apart.has("first") && end <= (await part("first")).rows.length) {
+    return { total: n, n, rows: (await part("first")).rows.slice(Number(offset), end) };
+  }
   const found = await places(where, sort);
   const shown = await Promise.all(found.slice(Number(offset), Number(offset) + Number(limit)).map(async (i) => ({ ...(await row(i, columns ? JSON.parse(columns) : undefined)), row: i })));
-  return { total: pack.about.n, n: found.length, rows: shown.map((one) => Object.fromEntries(Object.entries(one).map(([name, value]) => [name, shortened(value)]))) };
+  return { total: n, n: found.length, rows: shown.map((one) => Object.fromEntries(Object.entries(one).map(([name, value]) => [name, shortened(value)]))) };
 }
 
 async function item({ row: place, where = "", sort = "" }) {
+  if (!/^[0-9]+$/.test(place)) throw new Fault(`row must be a whole number, got '${place}'`);
   const i = Number(place);
-  if (!(i >= 0 && i < pack.about.n)) throw new Fault(`there is no item ${place}; there are ${pack.about.n}, the first is 0`);
-  const found = await row(i);
-  const groups = await groupColumns();
-  const id = asText(found[pack.about.id]);
-  const same = groups[pack.about.id].flatMap((value, k) => (k !== i && asText(value) === id ? [k] : [])).slice(0, 200);
+  if (i >= pack.about.n) throw new Fault(`there is no item ${place}; there are ${pack.about.n}, the first is 0`);
+  const [found, ids] = await Promise.all([row(i), textsOf(pack.about.id)]);
+  const same = ids.flatMap((id, k) => (k !== i && id !== null && id === ids[i] ? [k] : [])).slice(0, pack.most_linked);
   const all = await places(where, sort);
   const at = all.indexOf(i);
   return {
-    row: i, item: found, place: Object.fromEntries(Object.keys(groups).map((name) => [name, groups[name][i]])),
-    tables: await behind(id), others: await Promise.all(same.map(async (k) => ({ ...(await row(k)), row: k }))),
+    row: i, item: found, place: Object.fromEntries([pack.about.id, ...pack.about.by].map((name) => [name, found[name]])),
+    tables: Object.fromEntries(await behind(ids[i])), others: await Promise.all(same.map(async (k) => ({ ...(await row(k)), row: k }))),
     near: { at: at < 0 ? null : at, previous: all[at - 1] ?? null, next: at < 0 ? null : all[at + 1] ?? null },
   };
 }
@@ -172,7 +217,7 @@ async function item({ row: place, where = "", sort = "" }) {
 function histogram(values, kept, found) {
   let [low, high, whole] = [Infinity, -Infinity, true];
   for (const value of values) {
-    if (value === null) continue;
+    if (!Number.isFinite(value)) continue;
     low = Math.min(low, value);
     high = Math.max(high, value);
     whole &&= Number.isInteger(value);
@@ -181,56 +226,74 @@ function histogram(values, kept, found) {
   const ends = { low, high };
   const bins = whole && high - low < BINS ? Math.round(high - low) + 1 : BINS;
   const start = whole && high - low < BINS ? low - 0.5 : low;
-  const width = whole && high - low < BINS ? 1 : (high - low) / bins || 1;
+  const half = whole && high - low < BINS ? 0.5 : (high / 2 - low / 2) / bins || 0.5; // the span of the greatest numbers is none
   const [counts, all] = [Array(bins).fill(0), Array(bins).fill(0)];
   values.forEach((value, i) => {
-    if (value === null) return;
-    const bin = Math.min(Math.max(Math.floor((value - start) / width), 0), bins - 1);
+    if (!Number.isFinite(value)) return;
+    const bin = Math.min(Math.max(Math.floor((value / 2 - start / 2) / half), 0), bins - 1);
     all[bin] += 1;
     counts[bin] += kept[i];
   });
-  return { ...found, ...ends, edges: Array.from({ length: bins + 1 }, (_, i) => start + width * i), counts, all };
+  return { ...found, ...ends, edges: Array.from({ length: bins + 1 }, (_, i) => 2 * (start / 2 + half * i)), counts, all };
 }
 
 async function distribution({ column: name, where = "" }) {
-  const [values, kept] = [await column(name), await fits(where)];
-  const known = kinds.get(name).kind;
-  const empty = (value) => value === null || (known !== "number" && asText(value) === "");
+  if (!where && apart.has("first") && Object.hasOwn((await part("first")).distributions, name)) return (await part("first")).distributions[name];
+  const [values, texts, kept] = await Promise.all([column(name), textsOf(name), fits(where)]);
+  const ofNumbers = kinds.get(name).kind === "number";
+  const numbers = ofNumbers ? values.map(numeric) : [];
+  const empty = (i) => (ofNumbers ? !Number.isFinite(numbers[i]) : texts[i] === null || texts[i] === "");
   const none = { empty: 0, empty_all: 0 };
-  values.forEach((value, i) => {
-    if (empty(value)) [none.empty, none.empty_all] = [none.empty + kept[i], none.empty_all + 1];
-  });
-  if (known === "number") return histogram(values, kept, { kind: "number", ...none });
   const counted = new Map();
-  values.forEach((value, i) => {
-    if (empty(value)) return;
-    const [n, k] = counted.get(asText(value)) ?? [0, 0];
-    counted.set(asText(value), [n + 1, k + kept[i]]);
+  texts.forEach((text, i) => {
+    if (empty(i)) [none.empty, none.empty_all] = [none.empty + kept[i], none.empty_all + 1];
+    else if (!ofNumbers) {
+      const [n, k] = counted.get(text) ?? [0, 0];
+      counted.set(text, [n + 1, k + kept[i]]);
+    }
   });
-  const sorted = [...counted].sort(([a, [m]], [b, [n]]) => n - m || (a < b ? -1 : 1));
+  if (ofNumbers) return histogram(numbers, kept, { kind: "number", ...none });
+  const sorted = [...counted].map(([text, counts]) => [text, counts, ordered(text)]).sort(([, [m], a], [, [n], b]) => n - m || (a < b ? -1 : 1));
   const [shown, rest] = [sorted.slice(0, MOST_VALUES), sorted.slice(MOST_VALUES)];
   return {
-    kind: "values", values: shown.map(([value]) => shortened(value)), cut: shown.map(([value]) => value.length > LONGEST), counts: shown.map(([, [, k]]) => k), all: shown.map(([, [n]]) => n),
+    kind: "values", values: shown.map(([value]) => shortened(value)), cut: shown.map(([value]) => isLong(value)),
+    whole: shown.map(([value]) => (isLong(value) && !isLong(value, LONGEST_WHOLE) ? value : null)), counts: shown.map(([, [, k]]) => k), all: shown.map(([, [n]]) => n),
     more: rest.reduce((sum, [, [, k]]) => sum + k, 0), more_all: rest.reduce((sum, [, [n]]) => sum + n, 0), ...none,
   };
 }
 
+function optionsOf(text) {
+  try {
+    return Object.entries(JSON.parse(text || "{}"));
+  } catch {
+    throw new Fault("options: not JSON");
+  }
+}
+
 function standing({ where = "", options = "" }) {
-  if (options && options !== "{}") throw new Fault(`What other thresholds say ${NEEDS}`);
-  if (where) throw new Fault(`What some of the items show ${NEEDS}`);
+  if (optionsOf(options).length) throw new Fault(`What other thresholds say ${NEEDS}`);
+  if (parse(where).length) throw new Fault(`What some of the items show ${NEEDS}`);
   return pack.standing;
 }
 
-function refused(what) {
-  return () => {
-    throw new Fault(`${what} ${NEEDS}`);
-  };
+// A value of JSON as Python writes it.
+function python(value) {
+  if (value === null || typeof value === "boolean") return { null: "None", true: "True", false: "False" }[value];
+  if (Array.isArray(value)) return `[${value.map(python).join(", ")}]`;
+  if (typeof value === "object") return `{${Object.entries(value).map(([name, one]) => `${python(name)}: ${python(one)}`).join(", ")}}`;
+  return JSON.stringify(value);
 }
 
-const ANSWERS = {
-  runs: () => [], about: () => pack.about, live: () => ({ finished: true }), items, item, distribution, standing,
-  code: ({ where = "", sort = "" }) => ({ code: `import evalbench\n\nrun = evalbench.open_run(${JSON.stringify(pack.about.run)})\nrun.items(where=${JSON.stringify(where)}, sort=${JSON.stringify(sort)})` }),
-  compare: refused("A comparison"),
-};
+function code({ where = "", sort = "", options = "" }) {
+  const named = Object.entries({ where, sort }).filter(([, value]) => value).map(([name, value]) => `${name}=${python(value)}`);
+  const changed = [...(where ? [python(where)] : []), ...optionsOf(options).map(([name, value]) => `${name}=${python(value)}`)];
+  const lines = ["import evalbench", "", `run = evalbench.open_run(${python(pack.about.run)})`, `run.items(${named.join(", ")})`];
+  return { code: [...lines, ...(changed.length ? [`run.with_options(${changed.join(", ")})`] : [])].join("\n") };
+}
 
-globalThis.evalbenchAnswers = async (name, values) => ANSWERS[name](Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== null)));
+const ANSWERS = new Map(Object.entries({ runs: () => [], about: () => pack.about, live: () => ({ finished: true }), items, item, distribution, standing, code }));
+
+globalThis.evalbenchAnswers = async (name, values) => {
+  if (!ANSWERS.has(name)) throw new Fault(`This ${NEEDS}`);
+  return ANSWERS.get(name)(Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== null)));
+};

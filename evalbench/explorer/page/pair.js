@@ -1,19 +1,15 @@
 // One item of two sides: texts, parts and scores beside each other, with what differs marked.
 import { cell, el, visible } from "./dom.js";
-import { evidence } from "./evidence.js";
+import { evidence, isDrawn } from "./evidence.js";
+import { chains, isTrajectory, TRAJECTORY, trajectories } from "./lanes.js";
 import { differences, fields, isOwn } from "./parts.js";
 
-const CALL = "item_id"; // the column of a call that begins with the item's id, then its group
 const MOST_OPEN = 12;
 const TEXTS = ["question", "prompt", "answer", "output", "reply"];
 
 // The rows of a table that are a side's own, not those of other groups.
 function own(run, rows, place) {
-  const groups = run.by.map((name) => String(place[name] ?? ""));
-  return (rows ?? []).filter((row) => {
-    const named = typeof row[CALL] === "string" && !(run.id in row) ? row[CALL].split("|").slice(1) : [];
-    return named.length ? groups.every((group) => named.includes(group)) : isOwn(run, row, place);
-  });
+  return (rows ?? []).filter((row) => isOwn(run, row, place));
 }
 
 function isText(value) {
@@ -25,7 +21,7 @@ function equal(one, other) {
 }
 
 function columns(names, made) {
-  return el("div", { class: "pair" }, made.map((one, i) => el("div", { class: "text" }, el("p", { class: "eb-small group", dir: "auto" }, visible(names[i])), one)));
+  return el("div", { class: "pair" }, made.map((one, i) => el("div", { class: "text side" }, el("p", { class: "eb-small group", dir: "auto" }, visible(names[i])), one)));
 }
 
 // One row on each side: what both have once, what differs in two columns.
@@ -40,12 +36,12 @@ function single(rows, keys, names) {
     })];
 }
 
-function table(run, name, both, names) {
+function table(run, name, both, names, behind) {
   const keys = [run.id, ...run.by];
   const n = both.map((rows) => rows.length);
   const made = n.every((one) => one === 1) ? single(both.map(([row]) => row), keys, names)
     : columns(names, both.map((rows) => (rows.length ? rows.map((row) => el("div", { class: "own" }, fields(row, keys))) : el("p", { class: "none" }, "none"))));
-  const folded = name === "calls" || Math.max(...n) > MOST_OPEN;
+  const folded = behind || name === "calls" || Math.max(...n) > MOST_OPEN || both.some((rows) => rows.length && isDrawn(name, rows));
   return el("details", { open: !folded }, el("summary", {}, el("h3", {}, n[0] === n[1] ? `${name} (${n[0]})` : `${name} (${n[0]} and ${n[1]})`)), made);
 }
 
@@ -71,11 +67,11 @@ export function beside(run, now, left, right) {
   const names = [called(run, now, left, false), called(run, now, right, true)];
   const tables = [...new Set([...Object.keys(left.tables), ...Object.keys(right.tables)])];
   const rows = tables.map((name) => [name, [own(run, left.tables[name], left.place), own(run, right.tables[name], right.place)]]).filter(([, both]) => both.some((one) => one.length));
-  const marked = [left, right].map((one) => evidence(run, one));
+  const marked = [left, right].map((one) => [trajectories(run, one, false), evidence(run, one), chains(run, one)].filter(Boolean));
   // Questions and answers first, then what each side has one of, then parts, then calls.
   const rank = ([name, both]) => (name === "calls" ? 3 : Math.max(...both.map((one) => one.length)) > 1 ? 2 : TEXTS.some((one) => one in (both[0][0] ?? both[1][0])) ? 0 : 1);
   return el("section", { class: "both" }, el("p", { class: "eb-small", dir: "auto" }, visible(`Left is ${names[0]}, whose mark is above; right is ${names[1]}.`)),
-    marked.some(Boolean) ? columns(names, marked.map((one) => one ?? el("p", { class: "none" }, "none"))) : null,
-    rows.sort((a, b) => rank(a) - rank(b)).map(([name, both]) => table(run, name, both, names)),
+    marked.some((one) => one.length) ? columns(names, marked.map((one) => (one.length ? one : el("p", { class: "none" }, "none")))) : null,
+    rows.sort((a, b) => rank(a) - rank(b)).map(([name, both]) => table(run, name, both, names, TRAJECTORY.includes(name) && isTrajectory(left.tables))),
     scores([left.item, right.item], [run.id], names));
 }

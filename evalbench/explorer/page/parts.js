@@ -2,6 +2,7 @@
 import { cell, el, visible } from "./dom.js";
 
 const MOST_BESIDE = 4;
+const ANSWERS = ["answer", "output", "reply", "response", "prediction"];
 
 function isText(value) {
   return typeof value === "string" && value.length > 60;
@@ -51,7 +52,14 @@ export function differences(left, right) {
   return sides.map((side) => side.flatMap((part) => (typeof part === "string" ? visible(part) : [part])));
 }
 
+const CALL = "item_id"; // the column of a call that begins with the item's id, then its group
+
+// Whether a row is of an item's own group; a call that names no group is everybody's.
 export function isOwn(run, row, at) {
+  if (typeof row[CALL] === "string" && !(run.id in row)) {
+    const named = row[CALL].split("|").slice(1);
+    return !named.length || run.by.every((name) => named.includes(String(at[name] ?? "")));
+  }
   return run.by.every((name) => row[name] === undefined || row[name] === null || String(row[name]) === String(at[name]));
 }
 
@@ -78,6 +86,12 @@ function together(run, rows, at) {
   return [fields(shared), differing];
 }
 
+// The column by which a text of another group is read beside the item's own: a long one that differs, else an answer.
+function differing(run, own, row) {
+  const names = Object.keys(row).filter((name) => name !== run.id && !run.by.includes(name) && typeof row[name] === "string" && typeof own[name] === "string" && row[name] && own[name] && row[name] !== own[name]);
+  return names.find((name) => isText(row[name]) && isText(own[name])) ?? names.find((name) => ANSWERS.includes(name));
+}
+
 // The item's own rows, then what others have there, folded.
 function listed(run, rows, at) {
   const keys = [run.id];
@@ -85,7 +99,7 @@ function listed(run, rows, at) {
   const parts = own.map((row) => el("div", { class: "own" }, fields(row, keys)));
   const beside = others.map((row) => {
     const title = groupOf(run, row);
-    const column = own.length === 1 ? Object.keys(row).find((one) => !keys.includes(one) && !run.by.includes(one) && isText(row[one]) && isText(own[0][one]) && row[one] !== own[0][one]) : undefined;
+    const column = own.length === 1 ? differing(run, own[0], row) : undefined;
     const texts = column === undefined ? null : differences(own[0][column], row[column]);
     return el("details", { class: "other" }, el("summary", { dir: "auto" }, visible(title || "another row")),
       texts && el("div", { class: "pair" }, el("div", { class: "text" }, el("h4", {}, `${column}, this item`), el("p", { dir: "auto" }, texts[0])),
@@ -100,8 +114,8 @@ export function ofParts(run, rows) {
   return new Set(rows.map((row) => groupOf(run, row))).size < rows.length;
 }
 
-export function table(run, name, rows, at) {
-  const folded = name === "calls" || rows.length > 12;
+export function table(run, name, rows, at, behind = false) {
+  const folded = behind || name === "calls" || rows.length > 12;
   const single = !ofParts(run, rows) && rows.length > 1 && rows.length <= MOST_BESIDE && rows.some((row) => isOwn(run, row, at));
   return el("details", { open: !folded }, el("summary", {}, el("h3", {}, `${name} (${rows.length})`)),
     single ? together(run, rows, at) : listed(run, rows, at));

@@ -33,8 +33,10 @@ export function go(changes, replace = false) {
   }
 }
 
-const PLAIN_NAME = /^[^\s"=<>!~|\\-][^\s"=<>!~|\\]*$/u;
-const PLAIN_VALUE = /^[^\s"|\\=<>!~][^\s"|\\]*$/u;
+// The letters at which the server ends a term, for a class of a pattern.
+export const BLANK = String.raw`\p{White_Space}\x1c-\x1f`;
+const PLAIN_NAME = new RegExp(`^[^${BLANK}"=<>!~|\\\\-][^${BLANK}"=<>!~|\\\\]*$`, "u");
+const PLAIN_VALUE = new RegExp(`^[^${BLANK}"|\\\\=<>!~][^${BLANK}"|\\\\]*$`, "u");
 
 function quoted(text, plain) {
   return plain.test(text) ? text : `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
@@ -45,7 +47,7 @@ export function term(column, operator, value) {
   return `${quoted(column, PLAIN_NAME)}${operator}${value === "" ? "" : quoted(String(value), PLAIN_VALUE)}`;
 }
 
-const TERMS = /(?:"(?:[^"\\]|\\.)*"|[^\s"])+/gsu;
+const TERMS = new RegExp(`(?:"(?:[^"\\\\]|\\\\.)*"|[^${BLANK}"])+`, "gsu");
 
 function terms(where) {
   return where.match(TERMS) ?? [];

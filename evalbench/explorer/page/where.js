@@ -1,10 +1,15 @@
 // The filter as the server reads it (evalbench/readers/where.py), for a pack without a server.
 import { Fault } from "./ask.js";
+import { BLANK } from "./state.js";
 
 const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`;
-const PIECE = new RegExp(`${QUOTED}|[^\\s"=<>!~|]+`, "suy");
+const PIECE = new RegExp(`${QUOTED}|[^${BLANK}"=<>!~|]+`, "suy");
 const OPERATOR = /==|!=|>=|<=|=|>|<|~/suy;
-const VALUE = new RegExp(`${QUOTED}|[^\\s"|]+`, "suy");
+const VALUE = new RegExp(`${QUOTED}|[^${BLANK}"|]+`, "suy");
+const BLANKS = new RegExp(`^[${BLANK}]`, "u");
+const NUMBER = /^[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf)$/u;
+
+const isBlank = (letter) => BLANKS.test(letter);
 
 function at(pattern, text, place) {
   pattern.lastIndex = place;
@@ -28,7 +33,7 @@ function values(text, start) {
 }
 
 function term(text, start) {
-  const negated = text[start] === "-" && start + 1 < text.length && !/\s/u.test(text[start + 1]);
+  const negated = text[start] === "-" && start + 1 < text.length && !isBlank(text[start + 1]);
   let place = start + (negated ? 1 : 0);
   const piece = at(PIECE, text, place);
   if (piece === null) throw new Fault(`filter: ${text[place] === '"' ? "a quote is not closed" : `'${text[place]}' fits nowhere`} at place ${place + 1} of '${text}'`);
@@ -46,51 +51,57 @@ export function parse(text) {
   const found = [];
   let place = 0;
   while (place < text.length) {
-    if (/\s/u.test(text[place])) {
+    if (isBlank(text[place])) {
       place += 1;
       continue;
     }
     let one;
     [one, place] = term(text, place);
     found.push(one);
-    if (place < text.length && !/\s/u.test(text[place])) throw new Fault(`filter: '${text[place]}' at place ${place + 1} of '${text}' fits nowhere; quote texts with signs`);
+    if (place < text.length && !isBlank(text[place])) throw new Fault(`filter: '${text[place]}' at place ${place + 1} of '${text}' fits nowhere; quote texts with signs`);
   }
   return found;
 }
 
-export function asText(value) {
-  if (value === null || value === undefined) return null;
-  return Array.isArray(value) ? `[${value.join(", ")}]` : String(value);
+// A number of JSON, or the text of one that JSON or JavaScript lacks: an infinity, a whole number beyond 2**53.
+export function numeric(value) {
+  if (typeof value !== "string") return value;
+  return value.endsWith("inf") ? Number(value.replace("inf", "Infinity")) : Number(value);
 }
 
-const YES_NO = { true: "true", yes: "true", 1: "true", false: "false", no: "false", 0: "false" };
+// A text that is before others where the server has it before them: by code points, not by the halves of which pairs of units are made.
+export function ordered(text) {
+  if (!/[\ud800-\uffff]/.test(text)) return text;
+  return text.replaceAll(/[\ud800-\uffff]/g, (unit) => String.fromCharCode(unit.charCodeAt(0) + (unit < "\ue000" ? 0x2000 : -0x800)));
+}
 
-// Whether a value fulfils a condition on its column; null fulfils none but that of being empty.
-export function test(condition, kind) {
-  const { column, operator } = condition;
-  if (condition.values.length === 1 && condition.values[0] === "") {
-    return (value) => (value === null || value === "") === (operator === "=");
-  }
+const YES_NO = new Map([["true", "true"], ["yes", "true"], ["1", "true"], ["false", "false"], ["no", "false"], ["0", "false"]]);
+const COMPARED = new Map([
+  ["=", (a, b) => a === b], ["!=", (a, b) => a !== b], ["<", (a, b) => a < b], ["<=", (a, b) => a <= b], [">", (a, b) => a > b], [">=", (a, b) => a >= b],
+]);
+
+function asked(column, kind, text) {
+  if (kind === "number" && !NUMBER.test(text)) throw new Fault(`filter: ${column} is a column of numbers; '${text}' is not a number`);
+  if (kind === "number") return numeric(text);
+  if (kind === "yes/no" && !YES_NO.has(text.toLowerCase())) throw new Fault(`filter: ${column} is true or false; not '${text}'`);
+  return ordered(kind === "yes/no" ? YES_NO.get(text.toLowerCase()) : text);
+}
+
+// Whether a value, and its text as the server writes it, fulfil a condition; null fulfils none but that of being empty.
+export function test({ column, operator, values: given }, kind, fold) {
+  if (given.length === 1 && given[0] === "") return (value, text) => (text === null || text === "") === (operator === "=");
   if (operator === "~") {
-    const wanted = condition.values.map((one) => one.toLowerCase());
-    return (value) => value !== null && wanted.some((one) => asText(value).toLowerCase().includes(one));
+    const wanted = given.map(fold);
+    return (value, text) => {
+      const own = text === null ? null : fold(text);
+      return own !== null && wanted.some((one) => own.includes(one));
+    };
   }
-  if (kind === "number") {
-    const wanted = condition.values.map((one) => {
-      if (one.trim() === "" || Number.isNaN(Number(one))) throw new Fault(`filter: ${column} is a column of numbers; '${one}' is not a number`);
-      return Number(one);
-    });
-    const compare = { "=": (a, b) => a === b, "<": (a, b) => a < b, "<=": (a, b) => a <= b, ">": (a, b) => a > b, ">=": (a, b) => a >= b };
-    if (operator === "!=") return (value) => value !== null && !wanted.includes(value);
-    return (value) => value !== null && wanted.some((one) => compare[operator](value, one));
-  }
-  const wanted = kind === "yes/no" ? condition.values.map((one) => {
-    const said = YES_NO[one.toLowerCase()];
-    if (said === undefined) throw new Fault(`filter: ${column} is true or false; not '${one}'`);
-    return said;
-  }) : condition.values;
-  if (operator === "!=") return (value) => value !== null && !wanted.includes(asText(value));
-  if (operator === "=") return (value) => value !== null && wanted.includes(asText(value));
-  const ordered = { "<": (a, b) => a < b, "<=": (a, b) => a <= b, ">": (a, b) => a > b, ">=": (a, b) => a >= b }[operator];
-  return (value) => value !== null && wanted.some((one) => ordered(asText(value), one));
+  const wanted = given.map((text) => asked(column, kind, text));
+  const [fits, of] = [COMPARED.get(operator), operator === "!=" ? "every" : "some"];
+  return (value, text) => {
+    if (value === null) return false;
+    const own = kind === "number" ? numeric(value) : ordered(text);
+    return wanted[of]((one) => fits(own, one));
+  };
 }

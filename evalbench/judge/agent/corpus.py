@@ -1,10 +1,11 @@
-"""The documents that a judge may search: a file of texts or a folder of them, in passages of bounded length."""
+"""The documents that a judge may search: the data set's, a file of texts or a folder of them, in passages of bounded length."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from evalbench.errors import BadInput
@@ -24,10 +25,11 @@ _FUSION = 60
 
 @dataclass(frozen=True)
 class Piece:
-    """A passage of a document and where it comes from."""
+    """A passage of a document and where it comes from; ``of_data``: it is one of the data set's documents."""
 
     source: str
     text: str
+    of_data: bool = False
 
 
 class Corpus:
@@ -43,12 +45,12 @@ class Corpus:
     def __init__(self, pieces: Sequence[Piece], embed: str = "") -> None:
         self.pieces = tuple(pieces)
         self._words = Bm25([piece.text for piece in pieces])
-        self._embed = embed
+        self.embed = embed
 
     def best(self, query: str, k: int) -> list[int]:
         """The places of the best passages for a query, best first."""
         rankings = [self._words.best(query, _RANKED)]
-        if self._embed and self.pieces and query.strip():
+        if self.embed and self.pieces and query.strip():
             rankings.append(self._by_meaning(query))
         worth: dict[int, float] = {}
         for ranking in rankings:
@@ -60,30 +62,47 @@ class Corpus:
         from evalbench.models.similarity.embed import embed
         from evalbench.models.similarity.search import exact_nearest
 
-        found = exact_nearest(self._vectors, embed([query], self._embed), min(_RANKED, len(self.pieces)))
+        found = exact_nearest(self._vectors, embed([query], self.embed), min(_RANKED, len(self.pieces)))
         return [int(place) for place in found.places[0]]
 
     @functools.cached_property
     def _vectors(self):  # type: ignore[no-untyped-def]
         from evalbench.models.similarity.embed import embed
 
-        return embed([piece.text for piece in self.pieces], self._embed)
+        return embed([piece.text for piece in self.pieces], self.embed)
 
 
-def corpus_of(path: str, embed: str = "") -> Corpus:
-    """The corpus of a file or folder; empty without one.
+def corpus_of(path: str, embed: str = "", documents: Sequence[tuple[str, str]] = ()) -> Corpus:
+    """The corpus of a file or folder, and of the data set's documents; empty without either.
+
+    Parameters
+    ----------
+    documents : sequence of (str, str)
+        Name and text of each; a text that another has is left out.
 
     Raises
     ------
     BadInput
         If nothing there can be read as documents, or with all files that cannot.
     """
-    return _corpus(str(Path(path).expanduser().resolve()) if path else "", embed)
+    return _corpus(str(Path(path).expanduser().resolve()) if path else "", embed, tuple(documents))
 
 
 @functools.lru_cache(maxsize=4)
-def _corpus(path: str, embed: str) -> Corpus:
-    return Corpus(list(_pieces(Path(path))) if path else (), embed)
+def _corpus(path: str, embed: str, documents: tuple[tuple[str, str], ...]) -> Corpus:
+    pieces = list(_pieces(Path(path))) if path else []
+    once = {text: name for name, text in reversed(documents) if text.strip()}
+    cut = (
+        Piece(name, text[start:end], of_data=True)
+        for text, name in reversed(once.items())
+        for start, end in chunk_spans(text, PASSAGE)
+    )
+    pieces += islice(cut, MOST_PASSAGES + 1)
+    if len(pieces) > MOST_PASSAGES:
+        raise BadInput(
+            f"the documents that a judge may search are more than {MOST_PASSAGES:,} passages of {PASSAGE:,} characters"
+        )
+    return Corpus(pieces, embed)
 
 
 def _pieces(path: Path) -> Iterator[Piece]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from evalbench.judge.agent.corpus import PASSAGE, Corpus
+from evalbench.judge.agent.corpus import PASSAGE, Corpus, Piece
 from evalbench.models.prompts import fenced
 from evalbench.text.arithmetic import MAX_LENGTH, ArithmeticFault, parse
 from evalbench.text.chunks import chunk_spans
@@ -44,12 +45,21 @@ class Desk:
         self._sources = {number: name for number, (name, _) in enumerate(given, start=1)}
         self._own = len(given)
         self._of_corpus: dict[int, int] = {}
+        self._of_data: set[int] = set()
         self.shown = dict(self._texts)
 
     @property
     def given(self) -> list[tuple[int, str]]:
         """Number and name of what the item holds."""
         return [(number, self._sources[number]) for number in range(1, self._own + 1)]
+
+    def looked_up(self, number: int) -> str:
+        """Where a passage beyond those of the item comes from; empty for those of the item."""
+        return self._sources[number] if number > self._own else ""
+
+    def is_chosen(self, number: int) -> bool:
+        """Whether a passage is of a corpus that was named, or of the web: not of the item, nor of the data set."""
+        return number > self._own and number not in self._of_data
 
     def use(self, tool: str, arguments: Mapping[str, Any]) -> str:
         """What a tool answers; material of others is fenced."""
@@ -73,20 +83,31 @@ class Desk:
         numbers = self._found(query)
         if not numbers:
             return "Nothing was found. Try other words."
-        lines = [f"Passage {n} ({self._sources[n]}):\n{fenced(_beginning(self._texts[n]), 'found')}" for n in numbers]
+        lines = [self._shown(n, _beginning(self._texts[n]), "found") for n in numbers]
         return "\n".join([*lines, "Open a passage to read and quote it."])
 
     def _found(self, query: str) -> list[int]:
         if not self._corpus.pieces:
-            from evalbench.judge.agent.bm25 import Bm25
-
-            return [place + 1 for place in Bm25([self._texts[n] for n, _ in self.given]).best(query, MOST_FOUND)]
+            return [place + 1 for place in self._own_corpus.best(query, MOST_FOUND)]
         places = self._corpus.best(query, MOST_FOUND)
         for place in places:
             if place not in self._of_corpus:
-                piece = self._corpus.pieces[place]
-                self._of_corpus[place] = self._numbered(piece.source, piece.text)
-        return [self._of_corpus[place] for place in places]
+                self._of_corpus[place] = self._placed(self._corpus.pieces[place])
+        return list(dict.fromkeys(self._of_corpus[place] for place in places))
+
+    @functools.cached_property
+    def _own_corpus(self) -> Corpus:
+        return Corpus([Piece(self._sources[n], self._texts[n]) for n, _ in self.given], self._corpus.embed)
+
+    def _placed(self, piece: Piece) -> int:
+        """The number of a passage that was found: that of the item's own text where it is in it."""
+        own = next((n for n, _ in self.given if piece.of_data and piece.text in self._texts[n]), 0)
+        if own:
+            return own
+        number = self._numbered(piece.source, piece.text)
+        if piece.of_data:
+            self._of_data.add(number)
+        return number
 
     def _numbered(self, source: str, text: str) -> int:
         number = len(self._texts) + 1
@@ -100,7 +121,14 @@ class Desk:
         text = self._texts[number][:MOST_SHOWN]
         if number > self._own:
             self.shown[number] = text
-        return f"Passage {number} ({self._sources[number]}):\n{fenced(text, 'passage')}"
+        return self._shown(number, text, "passage")
+
+    def _shown(self, number: int, text: str, fence: str) -> str:
+        """A passage by its number; the name of one beyond the item's is material too, and within the fence."""
+        if number <= self._own:
+            return f"Passage {number} ({self._sources[number]}):\n{fenced(text, fence)}"
+        named = f"{self._sources[number]}\n\n{text}"
+        return f"Passage {number}:\n{fenced(named, fence)}"
 
     def open_url(self, url: str) -> str:
         """The page of an address as passages: the first ones are opened, the others numbered."""
@@ -109,7 +137,8 @@ class Desk:
             return "This is not an address."
         text, fault = self._page(url.strip())
         if fault:
-            return f"The page cannot be read: {fault}"
+            outcome, _, detail = fault.partition(": ")
+            return f"The page cannot be read: {outcome}" + (f"\n{fenced(detail, 'fault')}" if detail else "")
         spans = list(chunk_spans(text, PASSAGE))[:_PIECES_OF_A_PAGE]
         if not spans:
             return "The page holds no text."

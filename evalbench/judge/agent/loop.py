@@ -8,15 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from evalbench.core import dry
 from evalbench.core.judging_time import judged_at
 from evalbench.core.unscored import Unscored
 from evalbench.judge.agent import evidence, pages, protocol
-from evalbench.judge.agent.corpus import corpus_of
+from evalbench.judge.agent.corpus import Corpus, corpus_of
 from evalbench.judge.agent.desk import Desk
 from evalbench.judge.agent.naming import Agent, agent_of
 from evalbench.judge.rows import Judgement, Judgements, labelled
 from evalbench.judge.tasks import Task
 from evalbench.models.prompts import Prompt, load_prompt, prompt_language
+from evalbench.models.wire.tool_calls import calls_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +30,9 @@ LIMIT: Unscored = "agent-limit"
 COLUMNS = {"step": "Int64", "parent": "string", "result": "string"}
 """What the calls of an agent have besides: the number of the step, the key of the call before it, what the tool answered."""
 LONGEST_CALL = 4000
+NOT_YET = "Not taken: this verdict came before the results of the calls beside it. Read them, then decide."
+NOT_USED = "Not carried out: no calls are left."
+_LOOKED_UP = {"en": "looked up", "ru": "найдено", "zh": "查得"}
 _NOW = {
     "en": "No replies are left for looking things up. Give the verdict now, with what you have.",
     "ru": "Справок больше нет. Вынесите решение сейчас, по тому, что у вас есть.",
@@ -46,6 +51,7 @@ class Asked:
     max_tokens: int | None = None
     seed: int | None = None
     units: Mapping[str, str] = field(default_factory=dict)
+    documents: Sequence[tuple[str, str]] = ()
 
 
 def judged(
@@ -104,8 +110,10 @@ class Chain:
     sample: int
     desk: Desk
     messages: list[dict[str, str]]
+    sources: frozenset[int]
     replies: list[Reply] = field(default_factory=list)
     results: list[str] = field(default_factory=list)
+    used: int = 0
     last: bool = False
     verdict: Judgement | None = None
 
@@ -124,18 +132,24 @@ class Court:
     tools: tuple[Tool, ...]
     only_verdict: tuple[Tool, ...]
     page: Any
+    corpus: Corpus
 
     def opened(self, item: Mapping[str, Any], sample: int) -> Chain:
         """A chain before its first step."""
         given = _given(item, self.task)
-        corpus = corpus_of(self.agent.corpus, self.agent.embed)
-        desk = Desk(given, corpus, self.page)
+        desk = Desk([(name, text) for name, text, _ in given], self.corpus, self.page)
         texts = {name: item[name] for name in (*self.task.fields, *self.task.optional)}
         before = self.words.render(
-            tools=protocol.in_words(self.names), given=desk.given, corpus=bool(corpus.pieces), calls=self.agent.calls
+            tools=protocol.in_words(self.names),
+            given=desk.given,
+            corpus=bool(self.agent.corpus),
+            calls=self.agent.calls,
+            documents=any(piece.of_data for piece in self.corpus.pieces),
+            proved=[n for n, (_, _, is_source) in enumerate(given, 1) if is_source],
         )
         asked = f"{before}\n\n{self.template.render(**self.task.context, **texts)}"
-        return Chain(item, sample, desk, [{"role": "user", "content": asked}])
+        sources = frozenset(n for n, (_, text, is_source) in enumerate(given, start=1) if is_source and text.strip())
+        return Chain(item, sample, desk, [{"role": "user", "content": asked}], sources)
 
     def request(self, chain: Chain) -> Request:
         """The next request of a chain."""
@@ -173,14 +187,34 @@ class Court:
             self._use(chain, step)
 
     def _use(self, chain: Chain, step: Any) -> None:
-        arguments = step.model_dump(mode="json", exclude={"tool", "evidence", protocol.VERDICT}, exclude_none=True)
-        result = chain.desk.use(step.tool, arguments)
-        chain.results.append(result)
+        """Carry out the calls of a reply in their order, as many as are left."""
+        calls, results = [], []
+        more = (
+            () if dry.is_dry() else getattr(step, "more", None) or ()
+        )  # most replies are needed with one call in each
+        for one in (step, *more):
+            arguments = one.model_dump(
+                mode="json", exclude={"tool", "evidence", "more", protocol.VERDICT}, exclude_none=True
+            )
+            kept = {
+                name: value[:LONGEST_CALL] if isinstance(value, str) else value for name, value in arguments.items()
+            }
+            calls.append((one.tool, kept))
+            results.append(self._result(chain, one.tool, arguments))
         chain.last = self._at_bound(chain)
-        shown = f"{result}\n\n{_NOW[self.language]}" if chain.last else result
-        kept = {name: value[:LONGEST_CALL] if isinstance(value, str) else value for name, value in arguments.items()}
-        call = json.dumps({"tool": step.tool, "arguments": kept}, ensure_ascii=False)
-        chain.messages += [{"role": "assistant", "content": call}, {"role": "user", "content": shown}]
+        chain.results.append(results[0] if len(results) == 1 else "\n\n".join(_headed(calls, results)))
+        if chain.last:
+            results[-1] = f"{results[-1]}\n\n{_NOW[self.language]}"
+        chain.messages.append({"role": "assistant", "content": calls_text(calls)})
+        chain.messages += [{"role": "user", "content": result} for result in results]
+
+    def _result(self, chain: Chain, tool: str, arguments: Mapping[str, Any]) -> str:
+        if tool == protocol.VERDICT:
+            return NOT_YET
+        if chain.used >= self.agent.calls:
+            return NOT_USED
+        chain.used += 1
+        return chain.desk.use(tool, arguments)
 
     def _at_bound(self, chain: Chain) -> bool:
         from evalbench.models.tokens import estimated
@@ -190,7 +224,7 @@ class Court:
             return sent + (reply.tokens_out if reply.tokens_out is not None else estimated(reply.raw))
 
         return (
-            len(chain.replies) >= self.agent.calls
+            max(len(chain.replies), chain.used) >= self.agent.calls
             or sum(map(tokens, chain.replies)) >= self.agent.tokens
             or sum(reply.seconds for reply in chain.replies) >= self.agent.seconds
         )
@@ -200,17 +234,28 @@ class Court:
         reason = said.get("reason", "")
         quotes = [(one.passage, one.quote) for one in step.evidence or ()]
         decides = bool(self.task.labels or quotes)  # what only takes a text apart has nothing to prove
-        why, detail = evidence.faults(reason, quotes, chain.desk.shown) if decides else ("", "")
+        why, detail = self._faults(chain, reason, quotes) if decides else ("", "")
         if why:
             return self._without(chain, why, detail)
         parts = {name: said[name] for name in self.task.parts}
         if isinstance(parts.get("passages"), list) and isinstance(chain.item.get("passages"), list):
             parts["passages"] = [n for n in parts["passages"] if 1 <= n <= len(chain.item["passages"])]
         label = str(said[self.task.answer]) if self.task.labels else ""
-        shown = " ".join(f"[{number}] “{' '.join(quote.split())}”" for number, quote in quotes)
+        shown = " ".join(f"[{self._place(chain, number)}] “{' '.join(quote.split())}”" for number, quote in quotes)
         return labelled(
             self.task, chain.item["id"], label, sample=chain.sample, reason=f"{reason} {shown}".strip(), parts=parts
         )
+
+    def _faults(self, chain: Chain, reason: str, quotes: Sequence[tuple[int, str]]) -> tuple[Unscored, str]:
+        """See :func:`evidence.faults`; a corpus that was named proves as much as the item's own sources."""
+        chosen = {number for number, _ in quotes if chain.desk.is_chosen(number)}
+        sources = chain.sources | chosen if chain.sources else frozenset()
+        return evidence.faults(reason, quotes, chain.desk.shown, sources=sources, told=chain.messages[0]["content"])
+
+    def _place(self, chain: Chain, number: int) -> str:
+        """The number of a passage, and where it was found if it is none of the item's."""
+        source = chain.desk.looked_up(number)
+        return f"{number}, {_LOOKED_UP[self.language]}: {source}" if source else str(number)
 
     def _without(self, chain: Chain, why: Unscored, detail: str) -> Judgement:
         return Judgement(id=chain.item["id"], sample=chain.sample, unscored=why, detail=detail)
@@ -228,17 +273,29 @@ def _court(agent: Agent, task: Task, asked: Asked, options: Mapping[str, Any], f
         template=load_prompt(task.prompt or task.name, asked.language, asked.prompt or None),
         words=load_prompt("agent", language),
         names=names,
+        corpus=corpus_of(agent.corpus, agent.embed, asked.documents),
         tools=() if by_text else protocol.tools(task, names),
         only_verdict=() if by_text else protocol.tools(task, ()),
         page=pages.reader(options.get("cache", True), judged_at(), fetcher) if agent.web else None,
     )
 
 
-def _given(item: Mapping[str, Any], task: Task) -> list[tuple[str, str]]:
-    """The texts of an item by name, lists first, so that their numbers are those of the task's prompt."""
-    lists = [(f"{name} {n}", text) for name in task.lists for n, text in enumerate(item.get(name) or (), start=1)]
-    texts = [(name, item[name]) for name in (*task.fields, *task.optional) if name not in task.lists and item[name]]
-    return lists + texts
+def _given(item: Mapping[str, Any], task: Task) -> list[tuple[str, str, bool]]:
+    """Name and text of what an item holds, and whether it is a source; lists first, numbered as in the task's prompt."""
+    lists = [
+        (f"{name} {n}", text, name in task.sources)
+        for name in task.lists
+        for n, text in enumerate(item.get(name) or (), start=1)
+    ]
+    fields = [name for name in (*task.fields, *task.optional) if name not in task.lists and item[name]]
+    return [*lists, *((name, item[name], name in task.sources) for name in fields)]
+
+
+def _headed(calls: Sequence[tuple[str, Any]], results: Sequence[str]) -> list[str]:
+    return [
+        f"Result {n} ({tool}):\n{result}"
+        for n, ((tool, _), result) in enumerate(zip(calls, results, strict=True), start=1)
+    ]
 
 
 def _calls(chains: Sequence[Chain]) -> pd.DataFrame:

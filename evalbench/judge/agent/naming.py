@@ -25,11 +25,11 @@ class Agent:
     model : str
         The language model that acts.
     calls : int
-        Replies an item, 1–50; then the verdict is asked for once more.
+        Calls of tools an item, 1–50, several in one reply or not; then the verdict is asked for once more.
     tokens, seconds : int
         Of all calls of an item, in and out; at the bound the verdict is asked for once more.
     corpus : str
-        File or folder of documents to search besides what the item holds; empty for none.
+        File or folder of documents to search besides what the item and the data set hold; empty for none.
     embed : str
         Embedding model that searches beside BM25; empty for BM25 alone.
     web : bool
@@ -106,6 +106,34 @@ def agent_of(name: str) -> Agent:
     return Agent(name=name, model=found["model"].strip(), **given)  # type: ignore[arg-type]
 
 
+def name_faults(name: str) -> list[str]:
+    """All that is wrong with an agent's name, its model's and that of its embedding model.
+
+    Examples
+    --------
+    >>> name_faults("agent[calls=0]:nobody")[0]
+    "the judge 'agent[calls=0]:nobody' is invalid: calls is '0'; expected a whole number from 1 to 50"
+    >>> name_faults("agent:openai/gpt-4o")
+    []
+    """
+    from evalbench.models.names import is_model_name, model
+
+    faults = []
+    try:
+        agent_of(name)
+    except BadInput as error:
+        faults.append(" ".join(str(error).replace("\n", " ").split()).replace(":  ", ": "))
+    behind = model_behind(name)
+    if behind and not is_model_name(behind):
+        faults.append(f"{name}: {behind!r} is not a language model, and only one can look things up")
+    elif behind:
+        try:
+            model(behind)
+        except BadInput as error:
+            faults.append(f"{name}: {error}")
+    return faults
+
+
 def _value(key: str, value: str, faults: list[str]) -> object:
     if key in _WHOLE:
         if not (value.isascii() and value.isdecimal() and len(value) < 10 and 1 <= int(value) <= _WHOLE[key]):
@@ -118,6 +146,8 @@ def _value(key: str, value: str, faults: list[str]) -> object:
         return value == "yes"
     if key == "protocol" and value not in PROTOCOLS:
         faults.append(f"protocol is {value!r}; expected one of {', '.join(PROTOCOLS)}")
+    if key == "embed" and value in ("", "jaccard"):
+        faults.append(f"embed is {value!r}; expected the name of an embedding model")
     if key == "corpus" and not Path(value).expanduser().exists():
         faults.append(f"corpus: no file or folder {value!r}")
     return value

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evalbench.judge.tasks import Task, reply_schema
 from evalbench.models.exchange import Tool, schema_text
+from evalbench.models.wire.tool_calls import MOST_CALLS
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -31,7 +32,10 @@ def names_of(*, web: bool) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=64)
 def step_schema(task_key: TaskKey, names: tuple[str, ...]) -> type[BaseModel]:
-    """The schema of one reply: which tool, and its arguments; of ``verdict`` evidence first, then the task's own reply."""
+    """The schema of one reply: which tool, and its arguments; of ``verdict`` evidence first, then the task's own reply.
+
+    Further calls of the same reply are in ``more``, also where the reply holds them as ``calls`` or as objects of their own.
+    """
     from pydantic import BaseModel, Field, create_model, model_validator
 
     class Quote(BaseModel):
@@ -42,7 +46,11 @@ def step_schema(task_key: TaskKey, names: tuple[str, ...]) -> type[BaseModel]:
         @model_validator(mode="before")
         @classmethod
         def flat(cls, given: Any) -> Any:
-            return _flat(given)
+            return _several(given)
+
+        @classmethod
+        def joined(cls, found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+            return _joined(found)
 
         @model_validator(mode="after")
         def whole(self) -> Any:
@@ -55,6 +63,9 @@ def step_schema(task_key: TaskKey, names: tuple[str, ...]) -> type[BaseModel]:
         kind: Any = int if name == "passage" else str
         if name != "url" or "open_url" in names:
             fields[name] = (kind | None, None)
+    if names:
+        further = create_model("Call", **fields)
+        fields["more"] = (list[further] | None, Field(default=None, max_length=MOST_CALLS))  # type: ignore[valid-type]
     fields["evidence"] = (list[Quote] | None, Field(default=None, max_length=MOST_QUOTES))
     fields[VERDICT] = (reply_schema(task_key.task) | None, None)
     return create_model("Step", __base__=Base, **fields)
@@ -74,6 +85,26 @@ class TaskKey:
         return isinstance(other, TaskKey) and self._key == other._key
 
 
+def _joined(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One reply of several objects: those that call a tool, in their order; without any the first."""
+    calls = [one for one in found if "tool" in one]
+    return {"calls": calls[:MOST_CALLS]} if len(calls) > 1 else next(iter(calls), found[0])
+
+
+def _several(given: Any) -> Any:
+    """A reply as a step: its first call, and the others in ``more``."""
+    if not isinstance(given, Mapping):
+        return given
+    calls = given.get("calls") if "tool" not in given else None
+    several = calls if isinstance(calls, list) and calls else [given]
+    first, *rest = (_flat(one) for one in several)
+    if not isinstance(first, Mapping):
+        return first
+    own = first.get("more")
+    rest += [_flat(one) for one in own] if isinstance(own, list) else []
+    return {**first, **({"more": rest} if rest else {})}
+
+
 def _flat(given: Any) -> Any:
     """A call with ``arguments`` as a step, what belongs to the verdict within it; anything else as it is."""
     if not isinstance(given, Mapping):
@@ -87,7 +118,9 @@ def _flat(given: Any) -> Any:
     flat = {**given, **inner} if isinstance(inner, Mapping) else dict(given)
     flat.pop("arguments", None)
     if flat.get("tool") == VERDICT and not isinstance(flat.get(VERDICT), Mapping):
-        flat[VERDICT] = {name: value for name, value in flat.items() if name not in ("tool", "evidence", VERDICT)}
+        flat[VERDICT] = {
+            name: value for name, value in flat.items() if name not in ("tool", "evidence", "more", VERDICT)
+        }
     return flat
 
 

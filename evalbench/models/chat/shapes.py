@@ -87,6 +87,7 @@ def payload(
         if follow_up and request.schema is not None:  # the model gave no call: a text in the schema will do
             messages.append(instruction(request.schema))
     elif request.schema is not None:
+        messages = tool_calls.in_texts(messages)
         if "json_schema" not in left_out:
             body["response_format"] = response_format(request.schema)
         else:

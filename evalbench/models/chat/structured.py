@@ -67,6 +67,8 @@ def reask(raw: str, fault: NoValue) -> list[dict[str, str]]:
 def parsed(text: str, schema: type[BaseModel]) -> BaseModel:
     """The value that a reply holds: the whole text as JSON, else the first JSON object in it.
 
+    A schema with a class method ``joined`` makes one object of all those that the text holds.
+
     Raises ``NoValue`` if there is no object, or it does not fit.
 
     Examples
@@ -76,7 +78,8 @@ def parsed(text: str, schema: type[BaseModel]) -> BaseModel:
     >>> parsed('Sure: {"mark": 2}.', Mark)
     Mark(mark=2)
     """
-    found = first_object(text)
+    joined = getattr(schema, "joined", None)
+    found = joined(objects(text)) if joined else first_object(text)
     try:
         return schema.model_validate_json(json.dumps(found))
     except ValidationError as error:
@@ -89,19 +92,36 @@ def first_object(text: str) -> dict[str, Any]:
 
     Raises ``NoValue`` if there is none, or what looks like one is not whole.
     """
+    return objects(text, most=1)[0]
+
+
+def objects(text: str, most: int = _MOST_STARTS) -> list[dict[str, Any]]:
+    """The JSON objects in a text, one behind the other, one at least; see :func:`first_object`.
+
+    Examples
+    --------
+    >>> objects('First {"a": 1}, then {"b": {"c": 2}}.')
+    [{'a': 1}, {'b': {'c': 2}}]
+    """
     decoder = json.JSONDecoder(parse_constant=_not_json)
     fault = "the reply holds no JSON object"
+    out: list[dict[str, Any]] = []
+    end = 0
     for count, start in enumerate(_OBJECT_START.finditer(text)):
-        if count >= _MOST_STARTS:
+        if count >= _MOST_STARTS or len(out) >= most:
             break
+        if start.start() < end:
+            continue
         try:
-            found, _ = decoder.raw_decode(text, start.start())
+            found, end = decoder.raw_decode(text, start.start())
         except (ValueError, RecursionError) as error:
             fault = f"its JSON object is broken: {getattr(error, 'msg', error)}"
             continue
         if isinstance(found, dict):
-            return found
-    raise NoValue(fault)
+            out.append(found)
+    if not out:
+        raise NoValue(fault)
+    return out
 
 
 def _not_json(constant: str) -> NoReturn:

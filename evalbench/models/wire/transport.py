@@ -16,7 +16,7 @@ from evalbench.core.unscored import Unscored
 from evalbench.models.endpoint import EndpointFault, Model
 from evalbench.models.exchange import TokenLogprob
 from evalbench.models.redact import printable
-from evalbench.models.wire.tool_calls import first_call
+from evalbench.models.wire.tool_calls import called, content_text
 
 if TYPE_CHECKING:
     import openai
@@ -229,7 +229,7 @@ def retry_after(headers: Any) -> float | None:
 def _completion(body: bytes, started: float, redact: Callable[[str], str], *, may_call: bool = False) -> Outcome:
     """The first choice of a chat completion, checked by hand: a 200 may hold anything.
 
-    Where the model may call a tool, its first call is the text.
+    Where the model may call tools, its calls are the text.
     """
 
     def bad(detail: str) -> Outcome:
@@ -247,13 +247,15 @@ def _completion(body: bytes, started: float, redact: Callable[[str], str], *, ma
         said = _error_object(shown()).get("message")
         return bad(f"the reply holds no choices{f': {said}' if said else ''}")
     message = choices[0].get("message") if isinstance(choices[0], dict) else None
-    if not isinstance(message, dict) or not isinstance(message.get("content"), str | None):
+    if not isinstance(message, dict) or not isinstance(
+        message.get("content"), str | list | None if may_call else str | None
+    ):
         return bad("the first choice has no message with a text")
 
     def told(value: Any) -> str:
         return redact(_without_surrogates(str(value or "")))
 
-    text = told((may_call and first_call(message)) or message.get("content"))
+    text = told((may_call and called(message)) or content_text(message.get("content")))
     known: dict[str, Any] = {
         "raw": text,
         "text": without_reasoning(text),

@@ -61,7 +61,34 @@
     if (fold) fold.open = true;
     filter.value = link.dataset.filter;
     filter.dispatchEvent(new Event("input"));
+    link.closest("[popover]")?.hidePopover();
   });
+
+  // A command is selected by a click; where the browser lets a page copy, it is copied, and that of a bar made.
+  const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+  const commandOf = (bar) => {
+    const whole = bar.closest(".eb-items").querySelector(".eb-view");
+    const ends = bar.textContent.replace(/from (\S+)/, (_, end) => `${bar.parentNode.dataset.column}>=${end}`).replace(/below (\S+)/, (_, end) => `${bar.parentNode.dataset.column}<${end}`);
+    return `${whole.textContent.split(" --items ")[0]} --items ${quoted(`${whole.dataset.where} ${ends}`.trim())}`;
+  };
+  const copies = (place, command) => place.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(command());
+    } catch {
+      return; // it is selected
+    }
+    place.classList.add("copied");
+    setTimeout(() => place.classList.remove("copied"), 2500);
+  });
+  for (const code of document.querySelectorAll(".eb-items .eb-view")) copies(code, () => code.textContent);
+  for (const bar of document.querySelectorAll(".eb-items [data-column] > li")) {
+    const button = document.createElement("button");
+    button.className = "eb-open";
+    button.title = "copy the command";
+    button.append(...bar.childNodes);
+    bar.append(button);
+    copies(button, () => commandOf(bar));
+  }
 
   const folded = [];
   addEventListener("beforeprint", () => {

@@ -291,7 +291,10 @@ def _set(
     checks.refuse("cascade")
     own = chosen or []
     options = {**options, "criteria": [c.name for c in own]}
-    settings = {"seed": options["seed"], "max_tokens": options["judge_max_tokens"]}
+    settings = {
+        "seed": options["seed"], "max_tokens": options["judge_max_tokens"],
+        "documents": kit.documents.documents_of(data.tables, judge, strong),
+    }  # fmt: skip
     desk = state.Desk(
         by["judge"], by["strong"] or by["judge"], by["answerer"], options["judge_prompt"], settings, options
     )

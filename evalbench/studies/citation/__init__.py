@@ -179,7 +179,8 @@ def evaluate(
     evidence = sources.evidence_of(
         answers, shelf, pages, sources_complete=sources_complete, quote_threshold=quote_threshold
     )
-    docket = kit.judging.Docket(judge, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens)
+    searched = kit.documents.documents_of(data.tables, judge)
+    docket = kit.judging.Docket(judge, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens, documents=searched)
     found = judged(evidence, docket, credibility)
     heard = docket.heard()
     items, of_trials = trials.averaged(items_of(evidence, found, parameters), "id")

@@ -10,6 +10,7 @@ import pandas as pd
 
 from evalbench import core, draw, kit
 from evalbench.metrics import confidence, discrimination
+from evalbench.readers import where as where_of
 from evalbench.studies.confidence import figures, inputs, items, resampled
 
 MOST_MODELS = 4
@@ -34,13 +35,15 @@ def _scores(result: core.Result) -> list[str]:
 
 
 def _distribution(result: core.Result, score: str) -> draw.Drawn | None:
-    groups = {}
+    groups, behind = {}, {}
     for model in _models(result):
         own = _own(result, model)
         for right, word in ((1.0, "right"), (0.0, "wrong")):
             values = own.loc[own["correct"] == right, score].dropna().to_numpy(float)
             if len(values):
                 groups[f"{model}, {word}"] = values
+                where = where_of.of_group({"model": model, "correct": f"{right:g}"}, ["model", "correct"])
+                behind[f"{model}, {word}"] = draw.bars.Behind(score, where)
     if not groups:
         return None
     words, highest = items.SCORES[score], max(float(values.max()) for values in groups.values())
@@ -52,6 +55,7 @@ def _distribution(result: core.Result, score: str) -> draw.Drawn | None:
         xlabel=f"{words} ({'nats' if nats else '0–1'})",
         domain=(-0.025 * end, 1.025 * end),
         bins=21,
+        behind=behind,
     )
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from evalbench import core, draw, kit
 from evalbench.metrics import coherence, reasoning
+from evalbench.readers import where
 from evalbench.studies.cot_levels import items
 
 LONGEST_STEP = 1000
@@ -37,11 +38,13 @@ def picture_evidence(result: core.Result) -> draw.Drawn | None:
 
 def picture_scores(result: core.Result) -> draw.Drawn:
     """How the final scores are spread."""
+    models = {str(m): rows["final"].to_numpy() for m, rows in result.items.groupby("model", sort=True)}
     return draw.pictures.distribution(
-        {str(m): rows["final"].to_numpy() for m, rows in result.items.groupby("model", sort=True)},
+        models,
         title=f"Final scores of the responses (a score from {result.parameters['threshold']:g} on passes)",
         xlabel="Final score (0–1)",
         domain=(0, 1),
+        behind={m: draw.bars.Behind("final", where.of_group({"model": m}, ["model"])) for m in models},
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, draw, kit
+from evalbench.readers import where
 from evalbench.studies.dialogue.items import KEYS
 
 MOST_LINES = 6
@@ -22,13 +23,16 @@ def picture_lengths(result: core.Result) -> draw.Drawn | None:
     if items["answers"].isna().all():
         return None
     groups: dict[str, Any] = {}
+    behind: dict[str, draw.bars.Behind] = {}
     busiest = items["model"].value_counts().head(MOST_LINES).index
     for model, own in items[items["model"].isin(busiest)].groupby("model", sort=True):
         for name in ("answers",) if own["resolved"].isna().all() else ("answers_resolved", "answers_abandoned"):
             values = own[name].dropna().to_numpy(float)
             how = name.partition("_")[2]
             if len(values):
-                groups[f"{model}, {how}" if how else str(model)] = values
+                label = f"{model}, {how}" if how else str(model)
+                groups[label] = values
+                behind[label] = draw.bars.Behind(name, where.of_group({"model": model}, ["model"]))
     if not groups:
         return None
     longest = max(float(values.max()) for values in groups.values())
@@ -38,6 +42,7 @@ def picture_lengths(result: core.Result) -> draw.Drawn | None:
         xlabel="answers of the model per session",
         domain=(0.5, longest + 0.5),
         bins=int(min(longest, MOST_BARS)),
+        behind=behind,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core, draw, kit
+from evalbench.readers import where
 from evalbench.studies.explainability import inputs, summary
 
 
@@ -27,8 +28,13 @@ def picture_scores(result: core.Result) -> draw.Drawn:
     """How the scores of both halves are spread."""
     parts = result.items.groupby("part", sort=False)
     groups = {inputs.HALVES[str(part)].words: rows["score"].to_numpy() for part, rows in parts}
+    behind = {
+        half.words: draw.bars.Behind("score", where.of_group({"part": part}, ["part"]))
+        for part, half in inputs.HALVES.items()
+        if half.words in groups
+    }
     return draw.pictures.distribution(
-        groups, title="Final scores of both halves", xlabel="Final score (0–1)", domain=(0, 1)
+        groups, title="Final scores of both halves", xlabel="Final score (0–1)", domain=(0, 1), behind=behind
     )
 
 

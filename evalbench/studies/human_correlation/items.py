@@ -112,7 +112,8 @@ def scores_of(
         values = frame[name].to_numpy(dtype=float)
         _put(found, name, values, np.where(np.isnan(values), "no-value", "").astype(object), _nothing(frame))
     for by in judges:
-        docket = kit.judging.Docket(by, seed=options["seed"])
+        searched = kit.documents.documents_of({"items": frame}, by)
+        docket = kit.judging.Docket(by, seed=options["seed"], documents=searched)
         for criterion in criteria:
             _mark(frame, docket, criterion, options["language"], found)
         heard.append(docket.heard())

@@ -32,7 +32,7 @@ def beside_of(items: pd.DataFrame, *, seed: int, n_resamples: int) -> pd.DataFra
     -------
     pandas.DataFrame
         ``right``: the share of marks that are the majority's; ``right_more`` and ``kappa_more``: by how much it is higher than the
-        other's, and its Cohen's kappa with the majority (intervals draw ids); ``better``, ``worse``: how many marks looking
+        other's, and its Cohen's kappa with the majority (intervals draw ids; kappa is NaN where people say the same of all answers); ``better``, ``worse``: how many marks looking
         things up made right and wrong; seconds and cost are means of an answer, NaN where not known.  Without rows where no
         judge looks anything up.
     """
@@ -104,7 +104,8 @@ def _differences(
     replicates = core.stats.bootstrap_weights(pair["id"].to_numpy(dtype=str), differences, drawn, n_resamples)
     low, high = core.stats.percentile_interval(replicates)
     out: dict[str, float] = {}
-    for place, name in enumerate(("right_more", "kappa_more")):
+    told = ("right_more", "kappa_more") if len(np.unique(truth)) > 1 else ("right_more",)
+    for place, name in enumerate(told):
         out |= {name: float(value[place]), f"{name}_low": float(low[place]), f"{name}_high": float(high[place])}
     return out
 

@@ -204,7 +204,12 @@ def evaluate(
         )
     else:
         found = inputs.recorded(data, sample_method=sample_method, n_samples=n_samples, random_state=random_state)
-    docket = kit.judging.Docket(judge, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens) if judge else None
+    judging = {
+        "seed": seed,
+        "max_tokens": judge_max_tokens,
+        "documents": kit.documents.documents_of(data.tables, judge),
+    }
+    docket = kit.judging.Docket(judge, prompt=judge_prompt, **judging) if judge else None
     each, replies, gathered = items_of(found.rows, scorer, fuzzy_from, docket)
     items, of_trials = trials.averaged(each, "id")
     items = kit.grouping.carried(items, data, unit="needle", names={"needles": "needle", "haystacks": "haystack"})

@@ -163,7 +163,8 @@ def evaluate(
     humans = kit.labelled.given(summary.measures(chosen), data["answers"], **kit.taken(kit.labelled.given, parameters))
     data, trials = kit.trials.spread(data, SCHEMA)
     answers = inputs.answers_of(kit.sampling.sampled(data["answers"], sample_method, n_samples, random_state))
-    docket = kit.judging.Docket(by, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens)
+    searched = kit.documents.documents_of(data.tables, judge)
+    docket = kit.judging.Docket(by, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens, documents=searched)
     cases = judged.cases_of(answers, docket, chosen, split=split, n_questions=n_questions)
     with embeddings_counted() as spent:
         embedded = judged.compared(cases, embed)

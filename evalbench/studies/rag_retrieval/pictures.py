@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, draw, kit, readers
+from evalbench.readers import where
 from evalbench.studies.rag_retrieval import tables
 from evalbench.studies.rag_retrieval.figures import WITHOUT_K, Figure, bare
 
@@ -62,11 +63,13 @@ def picture_curves(result: core.Result, metric: str = "") -> draw.Drawn | None:
 def picture_spread(result: core.Result) -> draw.Drawn:
     """How the first metric is spread over the queries of each run."""
     figure = first_figure(result)
+    runs = {str(run): own[figure.name].to_numpy(dtype=float) for run, own in result.items.groupby("run", sort=True)}
     return draw.pictures.distribution(
-        {str(run): own[figure.name].to_numpy(dtype=float) for run, own in result.items.groupby("run", sort=True)},
+        runs,
         title=f"{figure.title} of the single queries",
         xlabel=f"{figure.title} of a query (0–1)",
         domain=(0, 1),
+        behind={run: draw.bars.Behind(figure.name, where.of_group({"run": run}, ["run"])) for run in runs},
     )
 
 

@@ -160,7 +160,7 @@ def evaluate(
     writing = (answering if same and answering else Asker(writer, data.get("replies"), **asking)) if writer else None
     judging = None
     if key is not None and key.name in sections.JUDGED:
-        judging = kit.judging.Docket(answer_judge, prompt=prompt, **_settings(answer_judge, seed, max_tokens))
+        judging = kit.judging.Docket(answer_judge, prompt=prompt, **_settings(answer_judge, data, seed, max_tokens))
     system = sections.Rag(
         documents,
         questions,
@@ -270,7 +270,7 @@ def _docket(judge: Any, data: readers.Dataset, prompt: str, seed: int, max_token
     if not judge:
         return None
     if judge != RECORDED:
-        return kit.judging.Docket(judge, prompt=prompt, **_settings(judge, seed, max_tokens))
+        return kit.judging.Docket(judge, prompt=prompt, **_settings(judge, data, seed, max_tokens))
     replies = data.get("replies")
     if replies is None:
         raise errors.BadInput(f"{RECORDED}: the data have no table replies")
@@ -288,12 +288,12 @@ def _docket(judge: Any, data: readers.Dataset, prompt: str, seed: int, max_token
     return kit.judging.Docket(recorded)
 
 
-def _settings(judge: Any, seed: int, max_tokens: int) -> dict[str, Any]:
+def _settings(judge: Any, data: readers.Dataset, seed: int, max_tokens: int) -> dict[str, Any]:
     """What a judge that is a model is asked with; a model that is not there is refused before anything is computed."""
     if not isinstance(judge, str):
         return {}
     at_hand(judge)
-    return {"seed": seed, "max_tokens": max_tokens}
+    return {"seed": seed, "max_tokens": max_tokens, "documents": kit.documents.documents_of(data.tables, judge)}
 
 
 def _found(system: sections.Rag, index: Any, queries: Any, k: int) -> pd.DataFrame:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, draw, kit
+from evalbench.readers import where
 from evalbench.studies.reproduction import inputs, summary
 
 NO_MARKS = "No answer is marked right or wrong: that takes a column reference or correct"
@@ -44,12 +45,19 @@ def _bars(result: core.Result, metric: str, title: str) -> draw.Drawn:
 
 def picture_questions(result: core.Result) -> draw.Drawn:
     """How diversity is spread over the questions: a few that change wholly, or all a little."""
-    groups = {", ".join(group.values()): (task, rows) for group, task, rows in summary.groups_of(result.items)}
+    found = [(group, task, rows) for group, task, rows in summary.groups_of(result.items)]
+    groups = {", ".join(group.values()): (task, rows) for group, task, rows in found}
     return draw.pictures.distribution(
         {name: 100 * rows[_figure(rows, task)].to_numpy(dtype=float) for name, (task, rows) in groups.items()},
         title="Diversity of each question, by what its task is judged by",
         xlabel="Diversity (percentage points)",
         domain=(0, 100),
+        behind={
+            ", ".join(group.values()): draw.bars.Behind(
+                _figure(rows, task), where.of_group(group, list(group)), scale=0.01
+            )
+            for group, task, rows in found
+        },
     )
 
 

@@ -12,11 +12,12 @@ from evalbench.studies.text_metrics import summary
 
 def picture_distributions(result: core.Result) -> draw.Drawn | None:
     """How the scores of every bounded metric are spread, each on its own range brought to 0–1; nothing where none is."""
-    groups = {}
+    groups, behind = {}, {}
     for name in result.parameters["metrics"]:
         low, high = card(name).range
         if np.isfinite(high):
             groups[name] = (result.items[name].to_numpy(dtype=float) - low) / (high - low)
+            behind[name] = draw.bars.Behind(name, origin=low, scale=high - low)
     if not groups:
         return None
     return draw.pictures.distribution(
@@ -26,6 +27,7 @@ def picture_distributions(result: core.Result) -> draw.Drawn | None:
         if all(card(n).higher_is_better for n in groups)
         else "score as a share of the metric's range",
         domain=(0, 1),
+        behind=behind,
     )
 
 

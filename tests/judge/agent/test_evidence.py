@@ -26,8 +26,12 @@ TEXT = "The “small” desk opens at nine — daily, from 12 May.\nIt is closed
         ("OPENS  AT\nNINE", True),
         ('the "small" desk', True),
         ("nine - daily", True),
-        ("The … desk opens", True),
-        ("desk opens [...] closed on Mondays", True),
+        ("The … desk opens", False),
+        ("The “small” desk … at nine — daily", True),
+        ("The small … is closed", False),
+        ("the “small” desk opens [...] closed on Mondays", True),
+        ("opens at nin", False),
+        ("from 1", False),
         ("closed on Mondays!", True),
         (TEXT, True),
         ("opens at ten", False),
@@ -125,3 +129,24 @@ def test_sums_and_comparisons_are_exact() -> None:
 def test_settings_are_read_from_the_name() -> None:
     agent = agent_of("agent[ calls = 4 , web=yes,tokens=500]:http://127.0.0.1:1/v1#m[x]")
     assert (agent.calls, agent.web, agent.tokens, agent.model) == (4, True, 500, "http://127.0.0.1:1/v1#m[x]")
+
+
+def test_hostile_quotes_cost_little() -> None:
+    text = "a" * 200_000
+    for quote in ("aaaa", "a" * 5000, "aaa … " * 2000, "b" * 5000, "\u200b" * 5000, "…" * 5000, "aaaa " * 3000):
+        assert not is_in(quote, text)
+    reason = '"' + "aaaa " * 300 + '" [1] ' + "2 + 2 = " * 3000 + "two plus " * 3000
+    assert faults(reason, [(1, "aaaa")], {1: text})[0] == "evidence-not-found"
+
+
+def test_numbers_are_quoted_whole() -> None:
+    text = "It was -5 degrees at 9:30, 1,200 people and 12.5 % of 40."
+    for quote in ("1,200 people", "-5 degrees", "at 9:30", "12.5 % of 40"):
+        assert is_in(quote, text), quote
+    for quote in ("200 people", "5 degrees", "30, 1,200 people", "degrees at 9", "12.5 % of 4", "5 % of 40"):
+        assert not is_in(quote, text), quote
+
+
+def test_scripts_without_blanks_have_no_words_to_cut() -> None:
+    assert is_in("办公室九点开门", "我们的办公室九点开门，周一休息。")
+    assert not is_in("办公室十点开门", "我们的办公室九点开门，周一休息。")

@@ -53,7 +53,7 @@ def test_it_decides_by_what_it_looked_up_whatever_the_endpoint_does_with_tools(
     fake.says, fake.tools = looks_up, tools
     found = asked(fake, f"corpus={corpus}")
     assert [row.label for row in found.rows] == ["SUPPORTED"]
-    assert "[3] “Coffee is free on Fridays”" in found.rows[0].reason
+    assert "[3, looked up: cafe.md] “Coffee is free on Fridays”" in found.rows[0].reason
     assert found.accounting["not_taken"] == (["tools"] if tools == "refuses" else [])
     assert len(fake.asked) == 4 + (tools == "refuses"), "the form is found out once"
 
@@ -162,11 +162,20 @@ def test_a_wrong_sum_makes_the_verdict_unscored(fake: FakeEndpoint, wrong: str) 
 
 
 @pytest.mark.parametrize(
-    "right", ["2 + 2 = 4", 'The answer says "2 + 2 = 5", which is wrong.', "10 / 3 = 3.33", "x is y"]
+    "right",
+    [
+        "2 + 2 = 4",
+        'The answer says "2 + 2 = 5", which is wrong.',
+        "10 / 3 = 3.33",
+        "20 / 3 = 6.66",
+        "x is y",
+        "2 plus 2 is four",
+    ],
 )
 def test_right_sums_and_quoted_wrong_ones_pass(fake: FakeEndpoint, right: str) -> None:
     fake.says = lambda messages: verdict("SUPPORTED", [(1, "opens at nine")], right)
-    assert asked(fake).rows[0].label == "SUPPORTED"
+    item = {**ITEM, "statement": "Coffee is free: 2 + 2 = 5."}
+    assert asked(fake, item=item).rows[0].label == "SUPPORTED"
 
 
 # Bounds ---------------------------------------------------------------------------------------------------------------
