@@ -13,7 +13,8 @@ from urllib.parse import quote
 
 import pandas as pd
 import pytest
-from studied import whole
+from hostile_tables import HOSTILE, hostile_tables
+from studied import evaluated, whole
 
 from evalbench import studies
 from evalbench.runs.record import record
@@ -325,13 +326,14 @@ def test_a_run_in_progress_is_followed_until_it_has_results(page: Any, reports: 
 
 @pytest.mark.parametrize("name", studies.names())
 def test_every_study_is_explored(page: Any, tmp_path: Path, name: str) -> None:
-    """Of each sample all views are drawn and one item is opened, without an error of the page or a fault in it."""
-    record(whole(name), tmp_path / name / "run")
+    """Of each sample, with markup in every text and name, all views are drawn and one item is opened, without an error or a fault."""
+    record(evaluated(name, hostile_tables(name)), tmp_path / name / "run")
     server = Served(tmp_path)
     try:
         page.goto(f"{server.address}#run={name}%2Frun")
         page.locator("[data-row]").first.press("Enter")
         page.locator("#item-title").wait_for()
+        assert page.locator("dialog").filter(has_text="<").count()
         page.keyboard.press("j")
         page.keyboard.press("Escape")
         page.get_by_role("button", name="Values", exact=True).click()
@@ -341,6 +343,10 @@ def test_every_study_is_explored(page: Any, tmp_path: Path, name: str) -> None:
         assert page.get_by_role("alert").filter(visible=True).count() == 0
         page.get_by_role("button", name="Compare", exact=True).click()
         page.locator(".chosen").wait_for()
+        quoted = f'"{HOSTILE}"'
+        page.goto(f"{server.address}#run={name}%2Frun&where={quote(quoted, safe='')}")
+        page.get_by_text(re.compile(r"^[\d\u202f]+ (of [\d\u202f]+ )?items")).first.wait_for()
+        assert page.locator("main img, dialog img, main script, dialog script, [onclick]").count() == 0
     finally:
         server.end()
 

@@ -19,8 +19,9 @@ import pandas as pd
 import pytest
 from compared import cells, compared, side, worsened
 from generated import in_soak
+from hostile_tables import hostile_tables
 from some_studies import some_studies
-from studied import changed, columns, evaluated, page, sample, whole
+from studied import evaluated, page, sample, whole
 
 from evalbench import studies
 from evalbench.compare.sides import Side
@@ -296,23 +297,10 @@ def coordinates(figure: Any) -> np.ndarray:
     return found[np.isfinite(found) & (found != 0) & (found != 1)]
 
 
-HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> $5 \\frac{1}{2} $6 \u202ecod\u202c "
-SYSTEM = "<b onclick=alert(3)>$1$"
-
-
 def test_hostile_texts_are_scored_and_escaped(name: str) -> None:
-    texts = columns(name, lambda c: c.type in ("text", "texts") and not c.choices)
-    tables = changed(name, texts, lambda _, old: [HOSTILE + t for t in old] if isinstance(old, list) else hostile(old))
-    systems = {column for _, column in columns(name, lambda c: c.groups)}
-    for table, frame in tables.items():
-        tables[table] = frame.assign(**{c: frame[c].astype(str) + SYSTEM for c in systems & set(frame.columns)})
-    result = evaluated(name, tables)
+    result = evaluated(name, hostile_tables(name))
     assert len(result.items) == len(whole(name).items)
     drawn = page(name, result)
     assert "<svg" in drawn
     assert "alert(1)" in drawn or "onclick" in drawn
     assert not re.search(r"<script|<img|<b onclick|\u202e", drawn)
-
-
-def hostile(text: Any) -> Any:
-    return HOSTILE + text if isinstance(text, str) and text else text
