@@ -2,6 +2,7 @@
 
 Planted, by the table ``PLANTED`` below: in these trajectories, and in no other, an argument is wrong, a forbidden tool is called, a call loops,
 an argument does not fit its schema, an error is left, an error is made good, a number comes from nowhere, success is luck, a promise is not kept, a mark is missing.
+The verdicts of an invented judge name each of these failures with its step, and none elsewhere.
 """
 
 from __future__ import annotations
@@ -111,6 +112,18 @@ PROMISE = {
     "reroute": "I will reroute parcel {parcel} this afternoon. Goodbye!",
     "refund": "I will refund fee and postage of {parcel} today. Goodbye!",
 }
+
+NAMED = {
+    "wrong arguments": ("wrong_arguments", "the call changes something else than was asked for"),
+    "forbidden": ("policy_broken", "a voucher is given, which the instructions forbid"),
+    "loop": ("loop", "the parcel was looked up already, and nothing new came of it"),
+    "error left": ("error_left", "another locker of the list was free, and none was tried"),
+    "from nowhere": ("made_up", "no result says how many days it takes"),
+    "luck": ("unchecked", "a claim is opened for a parcel that was never looked up"),
+    "promise": ("promised_not_done", "it is promised, and no call does it"),
+}
+"""The kind of failure that the invented judge names, and its reason."""
+NOT_DONE = ("wrong arguments", "loop", "error left", "promise")
 
 
 class Task(NamedTuple):
@@ -244,6 +257,33 @@ def steps_of(task: Task, model: str, trial: str) -> Iterator[dict[str, Any]]:
         yield {"id": task.id, "model": model, "trial": trial, "step": number, **blank, **step, **spent}
 
 
+def verdicts_of(task: Task, model: str, trial: str) -> Iterator[dict[str, Any]]:
+    """What the invented judge says of a trajectory."""
+    faults, steps = planted(task.id, model, trial), list(steps_of(task, model, trial))
+    fault = next((name for name in NAMED if name in faults), "")
+    kind, reason = NAMED.get(fault, ("no_failure", "what was asked for is done, and nothing else"))
+    step = at(fault, steps) if fault else None
+    said = reason if step is None else f"step {step}: {reason}"
+    broken = fault in ("forbidden", "luck") or (fault == "wrong arguments" and task.kind == "refund")
+    marks = {
+        "goal_reached": fault not in NOT_DONE,
+        "policy_kept": not broken,
+        "user_informed": fault not in ("from nowhere", "promise"),
+    }
+    names = {"id": task.id, "model": model, "trial": trial}
+    for criterion, holds in marks.items():
+        why = "nothing in the record speaks against it" if holds else said
+        yield {**names, "criterion": criterion, "mark": "1" if holds else "0", "step": None, "reason": why}
+    yield {**names, "criterion": "failure", "mark": kind, "step": step, "reason": said}
+
+
+def at(fault: str, steps: list[dict[str, Any]]) -> int:
+    """The step at which a fault happens: a call, or the last message."""
+    calls = [step for step in steps if step["kind"] == "call"]
+    at_call = {"wrong arguments": -1, "forbidden": -1, "loop": 1, "luck": 0}
+    return int((calls[at_call[fault]] if fault in at_call else steps[-1])["step"])
+
+
 def rows() -> dict[str, list[dict[str, Any]]]:
     """The rows of the files."""
     known = tasks()
@@ -267,7 +307,8 @@ def rows() -> dict[str, list[dict[str, Any]]]:
     ]
     listed = [{"name": name, "parameters": schema(properties)} for name, properties in TOOLS.items()]
     steps = [row for run in runs for row in steps_of(*run)]
-    return {"steps": steps, "tasks": described, "tools": listed, "outcomes": marks}
+    verdicts = [row for run in runs for row in verdicts_of(*run)]
+    return {"steps": steps, "tasks": described, "tools": listed, "outcomes": marks, "verdicts": verdicts}
 
 
 def main() -> None:

@@ -27,8 +27,16 @@ def blocks(language: str) -> list[str]:
 
 
 def test_every_yaml_of_the_recipes_parses():
-    assert len(blocks("yaml")) == 6
+    assert len(blocks("yaml")) == 7
     assert all(yaml.safe_load(block) for block in blocks("yaml"))
+
+
+def test_the_taxonomy_of_the_recipes_is_one(tmp_path):
+    from evalbench.studies.trajectories.taxonomy import read_taxonomy
+
+    (own,) = [block for block in blocks("yaml") if block.startswith("groups:")]
+    (tmp_path / "kinds.yaml").write_text(own)
+    assert read_taxonomy(tmp_path / "kinds.yaml").names == ("wrong_page", "misread")
 
 
 @pytest.mark.model

@@ -30,6 +30,7 @@ Unscored = Literal[
     "agent-limit",
     "evidence-not-found",
     "wrong-arithmetic",
+    "no-such-step",
     "budget",
 ]
 REASONS: tuple[str, ...] = tuple(reason for reason in get_args(Unscored) if reason)
@@ -43,7 +44,8 @@ Of an endpoint, after its retries: ``rate-limited`` (429), ``server-error`` (5xx
 ``connection``, ``bad-response`` (a 200 that is not a chat completion, and whatever cannot be read); ``rejected``
 (another 4xx), ``content-filter``, ``refused`` (the model's own refusal field), ``unparsed`` (nothing of the expected form
 could be read).  Of a file of verdicts: ``not-recorded``.  Of a judge that looks things up: ``agent-limit`` (no verdict within its bounds), ``evidence-not-found`` (it quotes
-what is not in the passages), ``wrong-arithmetic`` (a sum of its reason does not hold).  Of a supplied source: ``empty-source`` (it has no text to read).  Of a run: ``budget`` (its
+what is not in the passages), ``wrong-arithmetic`` (a sum of its reason does not hold).  Of a judge of trajectories: ``no-such-step`` (it names a failure, and a step that the
+trajectory has not, or that it was not shown, or none).  Of a supplied source: ``empty-source`` (it has no text to read).  Of a run: ``budget`` (its
 limit of calls or cost was reached before; nothing was asked).  A wrong key or an unknown model is not a reason: it raises.
 """
 

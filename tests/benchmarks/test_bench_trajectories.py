@@ -71,7 +71,7 @@ def judged(trajectories: int) -> tuple[float, float, float]:
         between = time.process_time()
         result = study.evaluate(data)
         end = time.process_time()
-        assert (len(result.tables["steps"]), len(result.tables["calls"])) == (30 * trajectories, 13 * trajectories)
+        assert (len(result.tables["steps"]), len(result.tables["tool_calls"])) == (30 * trajectories, 13 * trajectories)
         assert result.estimate("success", model="fern-1b").n == -(-trajectories // 4)
         return between - start, end - between, peak_bytes() - before
 

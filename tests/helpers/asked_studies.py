@@ -12,6 +12,7 @@ from studied import sample
 MORE: dict[str, dict[str, Any]] = {
     "cascade": {"strong": ""},
     "text_metrics": {"prompt": "{{ id }}", "lights": {}},
+    "trajectories": {"success_by": "judge", "figures": ["success"]},
     "human_correlation": {
         "metrics": [],
         "judge_criteria": {

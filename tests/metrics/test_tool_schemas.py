@@ -118,7 +118,8 @@ def test_reasons_are_short() -> None:
 
 
 def test_a_pattern_that_backtracks_for_ever_is_given_up() -> None:
+    check = tool_schemas.schema_check({"properties": {"a": {"pattern": "(x+x+)+y"}}})
     start = time.process_time()
-    check = tool_schemas.schema_check({"properties": {"a": {"pattern": r"^(\w|\w\w)+(?<!x)\1#$"}}})
     assert check({"a": "x" * 5000}) is None
     assert time.process_time() - start < 5
+    assert check({"a": "xxxy"}) == ""

@@ -1,4 +1,4 @@
-"""``evalbench rejudge`` of ``cascade``, ``rag_generation`` and ``text_metrics``, from the command line to the page; endpoints are scripted fakes."""
+"""``evalbench rejudge`` of ``cascade``, ``rag_generation``, ``text_metrics`` and ``trajectories``, from the command line to the page; endpoints are scripted fakes."""
 
 from __future__ import annotations
 
@@ -60,12 +60,29 @@ def of_contradiction(good: bool) -> Says:
     return lambda prompt: _label(good, "ENTAILMENT", "CONTRADICTION")
 
 
+def of_trajectories(good: bool) -> Says:
+    def says(prompt: str) -> str:
+        if "The kinds of failures" in prompt:
+            return _label(good, "no_failure", "made_up", steps=[] if good else [2])
+        return json.dumps({"reason": f"by the script {HOSTILE}", "mark": int(good)})
+
+    return says
+
+
 def tables(name: str) -> pd.DataFrame:
     ids = [f"q{i}" for i in range(N)]
     if name == "cascade":
         worse = [f"Go there from {i + 9} on, or later." for i in range(N)]
         better = [f"It opens at {i + 7}. {HOSTILE}" for i in range(N)]
         return pd.DataFrame({"id": ids, "question": ASKED, "output_a": better, "output_b": worse})
+    if name == "trajectories":
+        turns = [(q, "user", 1) for q in ASKED], [(a, "assistant", 2) for a in SAID]
+        rows = [
+            {"id": i, "step": n, "kind": "message", "role": r, "text": t}
+            for own in turns
+            for i, (t, r, n) in zip(ids, own, strict=True)
+        ]
+        return pd.DataFrame(rows)
     if name == "rag_generation":
         contexts = [[said, "The mill is old."] for said in SAID]
         return pd.DataFrame({"id": ids, "question": ASKED, "answer": SAID, "contexts": contexts, "ground_truth": SAID})
@@ -83,6 +100,7 @@ class Study(NamedTuple):
 STUDIES = {
     "cascade": Study(of_pairs, "advantage", ("-p", "geval_samples=1")),
     "rag_generation": Study(of_support, "faithfulness", ()),
+    "trajectories": Study(of_trajectories, "success", ()),
     "text_metrics": Study(
         of_contradiction, "context_contradiction",
         ("-p", 'metrics=["context_contradiction","f1_score"]', "-p", "prompt={{ prompt }}"),

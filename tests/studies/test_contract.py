@@ -16,6 +16,7 @@ from evalbench.studies.contract import study_of
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 ABSENT = {"auc*", "bertscore*", "err*", "*_handbook*", "rougeLsum*"}
+ABSENT |= {"judged_*", "judged_calls_*", "failures", "failure_*"}
 """Figures that samples lack, since they need an option, or a model that is not on every machine."""
 SOUND = '''
 """Whether it rains."""

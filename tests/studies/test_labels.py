@@ -44,9 +44,16 @@ def answered(fields: dict[str, Any]) -> str:
     return f"The {fields['question'].split()[-1].rstrip('?')} are regulated. It rains."
 
 
+def said_of(item: dict[str, Any]) -> dict[str, Any]:
+    if item["criterion"] == "failure":
+        return {"label": "no_failure", "steps": []}
+    return {"mark": int(len(item["record"]) % 4 > 0)}
+
+
 RUNS: dict[str, dict[str, Any]] = {
     "needle": {"judge": lambda item: "CORRECT" if item["gold"][0] in item["answer"] else "INCORRECT", "scorer": "judge"},
     "text_metrics": {"judge": contradicted, "metrics": ["context_contradiction"], "lights": {}},
+    "trajectories": {"judge": said_of, "lights": {"judged_goal_reached": {"green_from": 0.9, "yellow_from": 0.5}}},
     "rag_generation": {"metrics": ["faithfulness"], "lights": {"faithfulness": {"green_from": 0.9, "yellow_from": 0.5}}},
     "rag_tuning": {
         "target_metric": "faithfulness", "model": answered, "answer_judge": supported, "most_k": 1, "k": 1, "n_chunks": 0,

@@ -44,9 +44,9 @@ def test_results_belong_to_their_calls_by_identifier_and_else_by_order() -> None
     rows = steps(
         ("a", 1, "call", "find"), ("a", 2, "call", "pay"), ("a", 3, "result", "pay", "", "", "no money"), ("a", 4, "result", "find", "", "here")
     )  # fmt: skip
-    by_order = judged({"steps": rows}).tables["calls"]
+    by_order = judged({"steps": rows}).tables["tool_calls"]
     assert by_order["error"].tolist() == ["no money", ""]
-    by_id = judged({"steps": rows.assign(call_id=["x", "y", "y", "x"])}).tables["calls"]
+    by_id = judged({"steps": rows.assign(call_id=["x", "y", "y", "x"])}).tables["tool_calls"]
     assert by_id["error"].tolist() == ["", "no money"]
 
 
@@ -54,7 +54,7 @@ def test_arguments_that_cannot_be_read_match_nothing_and_are_counted() -> None:
     tasks = pd.DataFrame({"id": ["a", "b"], "expected": [[{"name": "find", "arguments": {}}]] * 2})
     rows = steps(("a", 1, "call", "find", "{"), ("b", 1, "call", "find", ""))
     found = judged({"steps": rows, "tasks": tasks})
-    assert found.tables["calls"]["look"].tolist() == ["wrong arguments", "right"]
+    assert found.tables["tool_calls"]["look"].tolist() == ["wrong arguments", "right"]
     assert any("cannot be read: 1 of 2" in note for note in found.notes)
 
 
@@ -72,7 +72,7 @@ def test_arguments_are_read_as_text_and_as_objects_also_with_half_characters(tmp
     ):
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in own), encoding="utf-8")
     found = trajectories.evaluate(load(tmp_path, study="trajectories"), n_resamples=50)
-    assert found.tables["calls"]["look"].tolist() == ["right", "extra", "right"]
+    assert found.tables["tool_calls"]["look"].tolist() == ["right", "extra", "right"]
     for table in found.tables.values():
         table.to_parquet(tmp_path / "table.parquet")
 
@@ -84,7 +84,7 @@ def test_ignored_arguments_and_similar_texts_count_as_equal() -> None:
     frames = {"steps": steps(("a", 1, "call", "note", '{"text": "parcel is late.", "by": "y"}')), "tasks": tasks}
 
     def right(**options: Any) -> bool:
-        return bool(judged(frames, **options).tables["calls"]["matched"][0])
+        return bool(judged(frames, **options).tables["tool_calls"]["matched"][0])
 
     assert not right()
     assert not right(ignore_arguments=["by"])

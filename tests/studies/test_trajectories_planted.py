@@ -49,7 +49,7 @@ def test_the_sample_is_what_its_script_writes(script) -> None:
     ],
 )
 def test_what_was_planted_in_calls_is_found_and_nothing_else(desk: Result, planted, fault: str, found) -> None:
-    made = desk.tables["calls"]
+    made = desk.tables["tool_calls"]
     assert runs(made[found(made)]) == planted[fault]
 
 

@@ -23,7 +23,7 @@ def test_published_trajectories_give_the_published_figures(external_data) -> Non
         assert curve["pass_hat_k"][int(k)] == pytest.approx(value, abs=1e-6)
         assert curve["pass_at_k"][int(k)] == pytest.approx(known["pass_at_k"][k], abs=1e-6)
     assert result.estimate("pass_hat_k", model="gpt-4o").value == pytest.approx(0.2)
-    calls, tools = result.tables["calls"], result.tables["tools"]
+    calls, tools = result.tables["tool_calls"], result.tables["tools"]
     assert len(calls) == tools["calls"].sum() == counts["calls"]
     assert calls["matched"].sum() == tools["right"].sum() == counts["matched_name_and_arguments"]
     assert calls["named"].sum() == counts["matched_name"]

@@ -19,6 +19,7 @@ from evalbench import (
     ner_variants,
     rag_generation,
     reproduction,
+    trajectories,
 )
 from evalbench.judge.criteria import task_of_criterion
 from evalbench.judge.criteria_lint import handbook_criteria
@@ -55,6 +56,28 @@ def test_cited_answers_are_collected_judged_or_unscored():
     item = result.items.iloc[0]
     assert item["unscored"] in ("", "unparsed")
     assert (item["unscored"] == "") == (item["final"] == item["final"])
+
+
+def test_trajectories_are_judged_or_unscored_and_asked_about_once():
+    local.fetch(NAME)
+    frames = load("parcel_desk@1.0.0", study="trajectories").tables
+    few = {name: frame[frame["id"] == "claim-01"] for name, frame in frames.items() if name != "verdicts"}
+    few = {
+        name: own[(own["trial"] == "1") & (own["model"] == "fern-desk")] if "trial" in own else own
+        for name, own in few.items()
+    }
+    options = {"judge": NAME, "judge_max_tokens": 96, "judge_max_characters": 2000, "n_resamples": 50}
+    result = trajectories.evaluate(load(few, study="trajectories"), **options)
+    assert set(result.tables["faults"]["unscored"]) | set(result.tables["verdicts"]["unscored"]) <= {
+        "",
+        "unparsed",
+        "cut",
+        "no-such-step",
+    }
+    assert result.accounting["calls"] == len(result.tables["calls"]) == 4
+    again = trajectories.evaluate(load(few, study="trajectories"), **options)
+    assert again.accounting["cache_hits"] == again.accounting["calls"]
+    assert again.to_json()["summary"] == result.to_json()["summary"]
 
 
 def test_questions_are_written_from_answers_or_unscored():

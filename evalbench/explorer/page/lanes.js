@@ -75,6 +75,7 @@ function drawn(run, tables, ours) {
     });
   });
   const longest = Math.max(0, ...made.map(([row]) => row.childElementCount - 1));
+  for (const [row] of made) row.append(...Array.from({ length: longest + 1 - row.childElementCount }, () => el("td", {})));
   const looks = Object.keys(SIGNS).filter((look) => calls.some((call) => call.look === look));
   const lacking = made.map(([, one]) => one).filter(Boolean);
   return [el("p", { class: "eb-small" }, looks.map((look, i) => [i ? ", " : "", el("span", { class: `eb-call-${SIGNS[look][1]}` }, SIGNS[look][0]), ` ${look}`]), "; a click shows arguments and result."),

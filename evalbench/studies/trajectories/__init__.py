@@ -5,32 +5,51 @@ each task where it is known (calls, forbidden tools, limits); whether each traje
 
 Figures, of tasks, over which trials are averaged: success, pass^k and pass@k (Chen et al. 2021; Yao et al. 2024); precision, recall and F1 of
 the calls, forbidden calls, calls that do not fit the schema of their tool, calls that fail and are made good, repeats, loops; claims that nothing before them holds; length and what it cost.
-Beside them: where failed trajectories part from successful ones of the same task, and what contradicts itself.  A trajectory without a
-mark is unscored, never a failure.  No figure has thresholds of its own, but that a forbidden call is red where tasks name some.
+Beside them: where failed trajectories part from successful ones of the same task, and what contradicts itself.  A judge, where one is named,
+marks the whole by criteria and names the kind of each failure and its step.  A trajectory without a mark is unscored, never a failure.
+No figure has thresholds of its own, but that a forbidden call is red where tasks name some.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from evalbench import core, kit, readers
 from evalbench.studies.contract import offered
-from evalbench.studies.trajectories import blames, inputs, items, method, requirements, said, summary, tables
+from evalbench.studies.trajectories import (
+    blames,
+    faults,
+    inputs,
+    items,
+    judged,
+    judging,
+    method,
+    record,
+    requirements,
+    said,
+    summary,
+    tables,
+)
 from evalbench.studies.trajectories import calls as called
-from evalbench.studies.trajectories.inputs import SCHEMA as SCHEMA
 
 QUESTION = "Does the agent reach the goal, and where does it leave the way?"
-MAKES_ITEMS = ("k",)
+MAKES_ITEMS = ("k", "success_by", "judge")
 _CALLS = ("call_precision", "call_recall", "call_f1", "order_kept", "repeated_calls", "loops")
 MEASURED_BY = {
     **dict.fromkeys(("success_by", "success_from"), ("success", "pass_*", "detour", "*_per_success", "ended_by_limit")),
     **dict.fromkeys(("ignore_arguments", "argument_similarity"), (*_CALLS, "success", "pass_*")),
+    "criteria_file": ("judged_*", "success", "pass_*", "detour", "*_per_success", "ended_by_limit"),
+    "step_criteria_file": ("judged_calls_*",),
+    "taxonomy_file": ("failures", "failure_*"),
+    "judge_max_characters": (),
     "k": ("pass_*",),
     "figures": (),
 }
+SCHEMA: Mapping[str, readers.Table] = {**inputs.SCHEMA, "verdicts": judging.VERDICTS}
 
 
 def evaluate(
@@ -41,6 +60,18 @@ def evaluate(
     ignore_arguments: Sequence[str] = (),
     argument_similarity: float = 1.0,
     k: int = summary.EVERY_TRIAL,
+    judge: str | Callable[[dict[str, Any]], object] = "",
+    criteria_file: str = "",
+    step_criteria_file: str = "",
+    taxonomy_file: str = "",
+    judge_prompt: str = "",
+    judge_max_tokens: int = 1024,
+    judge_max_characters: int = judging.CHARACTERS,
+    labels: str = "",
+    labels_of: str = "",
+    labels_scale: Sequence[float] = (),
+    labels_drawn: str = "random",
+    correction: str = "",
     figures: Sequence[str] = (),
     lights: Mapping[str, Mapping[str, float]] | None = None,
     max_unscored: float = kit.MAX_UNSCORED,
@@ -52,10 +83,10 @@ def evaluate(
     Parameters
     ----------
     data : Dataset
-        ``load(…, study="trajectories")``: tables steps, tasks, tools, outcomes, requirements, blames.
-    success_by : {"mark", "calls", "requirements"}
-        What decides that the goal is reached: the marks of the tables; that every expected call was made and no forbidden one; that every
-        requirement is met.
+        ``load(…, study="trajectories")``: tables steps, tasks, tools, outcomes, requirements, blames, verdicts.
+    success_by : {"mark", "calls", "requirements", "judge"}
+        What decides that the goal is reached: the marks of the tables, and of tables without any the judge; that every expected call was made
+        and no forbidden one; that every requirement is met; the judge, by the first of its criteria.
     success_from : float
         Least mark (0–1) of a success.
     ignore_arguments : sequence of str
@@ -64,8 +95,25 @@ def evaluate(
         From which similarity (0–1) of their letters on texts in arguments count as equal; 1: equal exactly.
     k : int
         Of pass^k and pass@k; 0: as many trials as nearly every task has.
+    judge : str or callable
+        Who judges the trajectories besides: a chat model, ``agent:MODEL``, ``recorded`` (the data set's own table of verdicts) or
+        ``recorded:FILE``; empty: nobody.
+    criteria_file : str
+        YAML file of what the judge marks of the whole, the goal first (``evalbench criteria FILE`` looks it over); empty: goal reached,
+        policy kept, user informed.
+    step_criteria_file : str
+        YAML file of what the judge marks of every call, a question each; empty: single calls are not marked.
+    taxonomy_file : str
+        YAML file of the kinds of failures that the judge tells apart; empty: fourteen kinds of ours.
+    judge_prompt, judge_max_tokens
+        A folder of your own prompts ``trajectory`` and ``failure``; longest verdict of a language model.
+    judge_max_characters : int
+        Longest trajectory that the judge is given whole, in characters; longer ones lose their middle.
+    labels, labels_of, labels_scale, labels_drawn, correction
+        See :func:`evalbench.kit.labelled.given`.
     figures : sequence of str
-        Which figures beside success; empty: all that the tables allow.
+        Which figures beside success; empty: all that the tables allow, and those of the judge, but for single kinds of failures
+        (``failure_KIND``).
     lights : mapping of str to mapping, optional
         Figure → its thresholds, e.g. ``{"success": {"green_from": 0.8, "yellow_from": 0.6}}`` or ``pass_hat_k``, at or above; where less is
         better ``green_to`` and ``yellow_to``, at or below.
@@ -75,9 +123,10 @@ def evaluate(
     Returns
     -------
     Result
-        ``items``: one row per task and model.  ``tables``: ``steps``, ``calls``, ``misfits``, ``missed``, ``tools``, ``tasks``,
+        ``items``: one row per task and model.  ``tables``: ``steps``, ``tool_calls``, ``misfits``, ``missed``, ``tools``, ``tasks``,
         ``turning_points``, ``contradictions``, ``ungrounded``, ``requirements``, ``blamed`` and ``blamed_kinds`` where the tables have them,
-        ``comparison`` where there are several models, and those of trials.
+        ``comparison`` where there are several models, and those of trials; with a judge ``verdicts`` and ``faults``, which ``judge_audit``
+        reads, ``step_verdicts`` (whose ``id`` is that of a call), ``fault_kinds``, and ``calls``, what it was asked; those of tools are ``tool_calls``.
 
     Raises
     ------
@@ -95,15 +144,28 @@ def evaluate(
     """
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
-    checks.choices(success_by=(items.MARK, items.CALLS, items.REQUIREMENTS))
+    checks.choices(success_by=(items.MARK, items.CALLS, items.REQUIREMENTS, items.JUDGE))
     checks.share("success_from", "argument_similarity")
     checks.at_least(0, "k")
-    summary.checked_figures(figures, checks)
-    rules = checks.tried(lambda: summary.rules_of(lights, k)) or {}
+    checks.at_least(record.LEAST, "judge_max_characters")
+    checks.that(judge or success_by != items.JUDGE, "success_by judge needs a judge")
+    by = judging.by_of(checks, judge, criteria_file, taxonomy_file, step_criteria_file)
+    asked = by.named() if by else dict(judging.NOBODY)
+    summary.checked_figures(figures, checks, **asked)
+    rules = checks.tried(lambda: summary.rules_of(lights, k, **asked)) or {}
     checks.refuse("trajectories")
     inputs.check(data)
     given = inputs.given(data)
-    followed = _followed(given, ignore_arguments, argument_similarity, success_by, success_from)
+    if judge and success_by == items.MARK and given.runs["mark"].isna().all():
+        options["success_by"] = success_by = items.JUDGE
+    humans = kit.labelled.given(
+        summary.judged_measures(figures, k, **asked, success_by=success_by),
+        data["steps"],
+        **kit.taken(kit.labelled.given, options),
+    )
+    settings: dict[str, Any] = {"prompt": judge_prompt, "seed": seed, "max_tokens": judge_max_tokens}
+    told = judged.judged(given, data, by, judge, judge_max_characters, success_from, **settings)
+    followed = _followed(given, ignore_arguments, argument_similarity, success_by, success_from, told)
     rows = followed.runs.drop(columns="run")
     frames = {**data.tables, "runs": rows if given.repeated else rows.drop(columns=readers.schema.TRIAL)}
     spread, trials = kit.trials.spread(replace(data, tables=frames), {"runs": _RUNS})
@@ -111,11 +173,13 @@ def evaluate(
     averaged, of_trials = trials.averaged(each.drop(columns=readers.schema.TRIAL, errors="ignore"), "id")
     k = k or items.most_trials(of_trials)
     found = items.passed_all(averaged, of_trials, k)
-    found = kit.grouping.carried(found, data)
-    options |= {"k": k, "figures": list(figures) or list(summary.allowed(found, k)), "lights": rules}
+    resampled: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
+    found, fit, of_labels = humans.on(kit.grouping.carried(found, data), *told.heard, **resampled)
+    chosen = list(figures) or list(summary.allowed(found, k, asked["criteria"], asked["step_criteria"]))
+    options |= {"k": k, "figures": chosen, "lights": rules, **asked, **fit}
     core.progress.at(f"intervals, {n_resamples} resamples")
-    blamed, kinds = blames.blamed(given, seed, n_resamples)
-    measures = summary.measures(options["figures"], k)
+    blamed, kinds = blames.blamed(given, seed, n_resamples, faults.ours(given, told), faults.kind_names(told))
+    measures = summary.measures(chosen, k, **asked)
     names = followed.runs[["run", *inputs.RUN]]
     result = kit.result_of(
         evaluate,
@@ -126,13 +190,15 @@ def evaluate(
         some={
             name: tables.named(frame, names, given.repeated)
             for name, frame in {
-                "calls": followed.calls.drop(columns="key"),
+                "tool_calls": followed.calls.drop(columns="key"),
                 "misfits": tables.misfits(followed.calls),
                 "missed": followed.missed.assign(arguments=followed.missed["arguments"].map(inputs.in_words)),
                 "turning_points": method.with_followed(tables.parted(followed), names, given.repeated),
                 "contradictions": tables.contradictions_of(followed),
                 "ungrounded": followed.ungrounded,
                 "requirements": followed.required,
+                "verdicts": told.verdicts,
+                "faults": told.faults,
             }.items()
         }
         | {
@@ -140,25 +206,31 @@ def evaluate(
             "tools": tables.tools_of(followed, given),
             "blamed": blamed,
             "blamed_kinds": kinds,
-            "comparison": kit.comparing.compare_groups(
-                found, summary.compared(measures), "model", seed=seed, n_resamples=n_resamples
-            ),
+            "step_verdicts": tables.beside(told.steps, names, given.repeated),
+            "fault_kinds": faults.kinds_of(found, told, names, **resampled),
+            "comparison": kit.comparing.compare_groups(found, summary.compared(measures), "model", **resampled),
         },
-        notes=(*data.notes, *method.notes(given, followed, found, options)),
+        notes=(*data.notes, *method.notes(given, followed, found, options), *told.notes, *of_labels),
         method=method.described(options),
+        heard=told.heard,
     )
     return trials.reported(result, of_trials, measures)
 
 
 def _followed(
-    given: inputs.Given, ignore: Sequence[str], similarity: float, success_by: str, success_from: float
+    given: inputs.Given,
+    ignore: Sequence[str],
+    similarity: float,
+    success_by: str,
+    success_from: float,
+    told: judged.Judged,
 ) -> items.Followed:
     core.progress.at("calls")
     calls, missed = called.calls_of(given, ignore, similarity)
     core.progress.at("claims")
     claims, ungrounded = said.claims_of(given)
     required, counts = requirements.counted(given.requirements, given.runs)
-    runs = items.rows_of(given, calls, missed, claims, counts, success_by, success_from)
+    runs = items.rows_of(given, calls, missed, claims, counts, success_by, success_from, told)
     runs = runs.assign(run=np.arange(len(runs)))
     unspoken = said.named_and_never_called(given, calls)
     return items.Followed(runs, calls, missed, ungrounded, unspoken, required)

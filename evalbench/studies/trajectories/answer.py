@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from evalbench import core, kit
 from evalbench.kit.answering import Facts
+from evalbench.studies.trajectories.faults import JUDGE
 
 BEYOND_CHANCE = "more than chance explains"
 
@@ -15,9 +16,10 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     """Who reaches the goal how often, whether it holds in every trial, and at which tool the failed ones leave the way."""
     ordered = kit.saying.ranked(summary, "success")
     if not ordered:
-        said = "How often the goal is reached is not known: no trajectory has a mark."
+        none = "the judge gave no verdict" if _by_judge(facts) else "no trajectory has a mark"
+        said = f"How often the goal is reached is not known: {none}."
         return kit.answering.answered(summary, facts, said)
-    light, reached = summary.verdict.light, _reached(summary, ordered, facts)
+    light, reached = summary.verdict.light, f"{_reached(summary, ordered, facts)}{_by_judge(facts)}"
     deciding = kit.answering.deciding(summary)
     if light == "grey":
         return kit.answering.answered(summary, facts, f"{reached}. Whether that is enough is not known.")
@@ -48,6 +50,11 @@ def _reached(summary: core.Summary, ordered: Sequence[core.Estimate], facts: Fac
     alike = kit.saying.not_told_apart(ordered, rows)[1:]
     others = f"; {kit.saying.as_good_as_best(alike)}" if alike else ""
     return f"{kit.saying.opened(a)} reaches the goal most often, in {first} of trials, {b} least, in {last}{others}"
+
+
+def _by_judge(facts: Facts) -> str:
+    """Who decides of success, where that is the judge."""
+    return f", as the judge {facts.parameters['judge']} says" if facts.parameters.get("success_by") == JUDGE else ""
 
 
 def _every_time(summary: core.Summary) -> str:

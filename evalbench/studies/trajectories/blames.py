@@ -10,19 +10,32 @@ import pandas as pd
 
 from evalbench import core, errors
 from evalbench.studies.trajectories.inputs import RUN, USERS, Given
+from evalbench.studies.trajectories.taxonomy import slug
 
 RIGHT = {"agent": "the agent", "step": "the step", "step_1": "the step, within 1", "step_3": "the step, within 3"}
 """What a judge may have right, in words."""
+KIND = {"kind": "the kind of failure"}
+"""What a judge that is asked now may have right besides."""
 TOO_RARE = 10
 """Kinds of failures that people name less often are too rare to say how well a judge names them."""
 _OTHERS = USERS | {"system", "tool", "developer", ""}
 
 
-def blamed(found: Given, seed: int, n_resamples: int) -> tuple[pd.DataFrame | None, pd.DataFrame | None]:
+def blamed(
+    found: Given, seed: int, n_resamples: int, ours: pd.DataFrame | None = None, kinds: Mapping[str, str] = {}
+) -> tuple[pd.DataFrame | None, pd.DataFrame | None]:
     """How often each judge blames what people blame.
 
     Right by chance is the mean over trajectories of what a judge has right who picks at random: one of the agents that
-    speak, 1 / agents; one of the steps, 1 / steps; within w, the share of the steps that are so near to the right one.
+    speak, 1 / agents; one of the steps, 1 / steps; within w, the share of the steps that are so near to the right one.  Of kinds it is
+    Σ p q over the kinds, of how often the judge and people name each.
+
+    Parameters
+    ----------
+    ours : DataFrame, optional
+        Of a judge that is asked now, see :func:`~evalbench.studies.trajectories.faults.ours`.
+    kinds : mapping
+        Kinds in small letters with ``_`` for blanks, as they are called.
 
     Returns
     -------
@@ -42,13 +55,16 @@ def blamed(found: Given, seed: int, n_resamples: int) -> tuple[pd.DataFrame | No
     if found.blames is None:
         return None, None
     own = _placed(found)
+    own = own if ours is None else pd.concat([own, ours], ignore_index=True).fillna({"annotator": ""})
+    own = own.assign(kind=[kinds.get(slug(kind), kind) for kind in own["kind"]] if kinds else own["kind"])
     people, judged = own[own["judge"] == ""], own[own["judge"] != ""]
     if people.empty or judged.empty:
         return None, None
     truth = people.drop_duplicates("run")[["run", "at", "agent", "kind"]]
     pairs = judged.merge(truth, on="run", suffixes=("", "_true")).merge(_sizes(found), on="run")
     pairs = pairs.assign(**dict(_scores(pairs))).sort_values(["judge", "id", "run"], ignore_index=True)
-    return _figures(pairs, seed, n_resamples), _kinds(pairs)
+    named = ours is not None and bool((pairs["kind_true"] != "").any())
+    return _figures(pairs, RIGHT | KIND if named else RIGHT, seed, n_resamples), _kinds(pairs)
 
 
 def _placed(found: Given) -> pd.DataFrame:
@@ -88,17 +104,26 @@ def _scores(pairs: pd.DataFrame) -> Iterator[tuple[str, Any]]:
         near = np.minimum(at + width, last) - np.maximum(at - width, 0) + 1
         yield f"{name}_right", (off <= width).astype(float)
         yield f"{name}_chance", near / pairs["n_steps"]
+    yield "kind_right", np.where(pairs["kind_true"] != "", pairs["kind"] == pairs["kind_true"], np.nan)
 
 
-def _figures(pairs: pd.DataFrame, seed: int, n_resamples: int) -> pd.DataFrame:
+def _figures(pairs: pd.DataFrame, right: Mapping[str, str], seed: int, n_resamples: int) -> pd.DataFrame:
     rows = []
-    measures = [core.measures.share_of(f"{name}_right", title=said) for name, said in RIGHT.items()]
+    measures = [core.measures.share_of(f"{name}_right", title=said) for name, said in right.items()]
     for judge, own in pairs.groupby("judge", sort=True):
         found = core.measures.estimate(own, measures, units=own["id"], seed=seed, n_resamples=n_resamples)
-        for name, e in zip(RIGHT, found.estimates, strict=True):
+        for name, e in zip(right, found.estimates, strict=True):
             ends = {"value": e.value, "ci_low": e.ci_low, "ci_high": e.ci_high}
-            rows.append({"judge": judge, "what": e.title, **ends, "chance": own[f"{name}_chance"].mean(), "n": e.n})
+            chance = _kind_chance(own) if name in KIND else own[f"{name}_chance"].mean()
+            rows.append({"judge": judge, "what": e.title, **ends, "chance": chance, "n": e.n})
     return pd.DataFrame(rows)
+
+
+def _kind_chance(own: pd.DataFrame) -> float:
+    """How often judge and people would name the same kind if each named kinds as often as now, but by chance."""
+    named = own[own["kind_true"] != ""]
+    judge, people = (named[column].value_counts(normalize=True) for column in ("kind", "kind_true"))
+    return float((judge * people.reindex(judge.index).fillna(0)).sum()) if len(named) else np.nan
 
 
 def _kinds(pairs: pd.DataFrame) -> pd.DataFrame | None:

@@ -75,6 +75,7 @@ SCHEMA: Mapping[str, Table] = {
             _own("order", "text", "whether the order of the expected calls counts", choices=("any", "given")),
             _own("max_steps", "int", "a trajectory of so many steps was ended by its limit", low=1),
             _own("policy", "text", "the instruction that the agent was given"),
+            _own("lang", "text", "ISO 639-1 code; a judge is asked in it"),
         ),
         unique=("id",),
         required=False,
@@ -136,7 +137,7 @@ class Given(NamedTuple):
     """What the tables hold, joined.
 
     - ``steps``: In their order, every column of the schema there, with ``run``, the number of the trajectory.
-    - ``runs``: One row per trajectory: its names, ``mark``, and what its task says: ``question``, ``policy``, ``order``, ``max_steps``,
+    - ``runs``: One row per trajectory: its names, ``mark``, and what its task says: ``question``, ``policy``, ``order``, ``lang``, ``max_steps``,
       ``knows_expected``, ``forbidden``.
     - ``expected``: The expected calls of every trajectory: ``run``, ``place``, ``name``, ``arguments``.
     - ``repeated``: Whether the tables name trials.
@@ -327,7 +328,7 @@ def _named(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_tasks(runs: pd.DataFrame, tasks: pd.DataFrame | None) -> pd.DataFrame:
-    texts, lists = ("question", "policy", "order"), ("expected", "forbidden")
+    texts, lists = ("question", "policy", "order", "lang"), ("expected", "forbidden")
     tasks = pd.DataFrame({"id": pd.Series(dtype=str)}) if tasks is None else tasks
     tasks = tasks.assign(**{c: "" for c in texts if c not in tasks}, **{c: None for c in lists if c not in tasks})
     tasks = tasks.assign(max_steps=tasks["max_steps"].astype(float) if "max_steps" in tasks else np.nan)

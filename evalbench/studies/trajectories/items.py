@@ -12,10 +12,11 @@ from evalbench.metrics import trajectories as metrics
 from evalbench.readers.schema import TRIAL
 from evalbench.studies.trajectories import schemas
 from evalbench.studies.trajectories.inputs import ENDED, RUN, Given
+from evalbench.studies.trajectories.judged import Judged
 from evalbench.studies.trajectories.ordered import among, parts
 
 NO_MARK = "no-value"
-MARK, CALLS, REQUIREMENTS = "mark", "calls", "requirements"
+MARK, CALLS, REQUIREMENTS, JUDGE = "mark", "calls", "requirements", "judge"
 SPENT = ("seconds", "tokens", "cost")
 
 
@@ -42,8 +43,9 @@ def rows_of(
     required: pd.DataFrame,
     success_by: str,
     success_from: float,
+    judged: Judged,
 ) -> pd.DataFrame:
-    """One row per trajectory: its names, its counts, ``unscored`` and ``undefined``.
+    """One row per trajectory: its names, its counts, what a judge says, ``unscored`` and ``undefined``.
 
     - ``missed``, ``claims``: As of :mod:`~evalbench.studies.trajectories.calls` and :mod:`~evalbench.studies.trajectories.said`.
     - ``required``: The counts of requirements, in the order of ``run``.
@@ -89,9 +91,12 @@ def rows_of(
     complete = knows & (out["fn"] == 0).to_numpy()
     missing = (missed.groupby("run").size().reindex(range(n)).fillna(0) > 0).to_numpy()
     assert (complete == (knows & ~missing)).all()
-    marked = np.where(runs["mark"].notna(), runs["mark"] >= success_from - kit.verdicts.ROUNDING, np.nan)
+    told = judged.columns[judged.goal] if judged.goal else pd.Series(np.nan, runs.index)
+    marked, decided = (
+        np.where(own.notna(), own >= success_from - kit.verdicts.ROUNDING, np.nan) for own in (runs["mark"], told)
+    )
     by_calls = np.where(knows, complete & (out["forbidden"] != 1), np.nan)
-    success = {MARK: marked, CALLS: by_calls, REQUIREMENTS: out["all_met"].to_numpy()}[success_by]
+    success = {MARK: marked, CALLS: by_calls, REQUIREMENTS: out["all_met"].to_numpy(), JUDGE: decided}[success_by]
     lost, blamed = np.isnan(success), bool((runs["fault"] != "").any())
     out = out.assign(
         success=success,
@@ -101,10 +106,14 @@ def rows_of(
         unfinished=_unfinished(found, read),
         complete=np.where(knows, complete, np.nan),
     )
-    judged = {MARK: True, CALLS: False, REQUIREMENTS: (out["n_listed"] > 0).to_numpy()}[success_by]
-    why = np.where(lost & judged, NO_MARK, "")
+    if success_by == JUDGE:
+        why = judged.columns[f"{judged.goal}_unscored"].to_numpy(dtype=object)
+    else:
+        asked = {MARK: True, CALLS: False, REQUIREMENTS: (out["n_listed"] > 0).to_numpy()}[success_by]
+        why = np.where(lost & asked, NO_MARK, "")
     no_reference = np.where(lost & (why == ""), kit.answers.NO_REFERENCE, "")
-    return out.drop(columns="n_listed").assign(unscored=why.astype(object), undefined=no_reference.astype(object))
+    out = out.drop(columns="n_listed").assign(**{str(c): judged.columns[c].to_numpy() for c in judged.columns})
+    return out.assign(unscored=why.astype(object), undefined=no_reference.astype(object))
 
 
 def _ordered(found: Given, calls: pd.DataFrame, knows: core.Bools) -> core.Floats:

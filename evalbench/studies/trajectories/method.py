@@ -15,6 +15,11 @@ from evalbench.studies.trajectories import items, schemas
 from evalbench.studies.trajectories.inputs import AGENTS, RUN, Given
 from evalbench.studies.trajectories.ordered import among
 
+JUDGED = (
+    "Judge: each trajectory is marked by each criterion, (mark − lowest) / (highest − lowest), and given one kind of failure, or none, with its "
+    "step. A kind whose step the trajectory has not, or the judge was not shown, is unscored, no-such-step. Of several failures the judge "
+    "names that without which the trajectory would have ended well, the first: a share of a kind is that of trajectories, no count of mistakes."
+)
 STEPS = ["step", "kind", "role", "name", "arguments", "text", "error"]
 
 
@@ -111,6 +116,7 @@ def described(options: Mapping[str, Any]) -> tuple[str, ...]:
         items.MARK: f"the mark is at least {options['success_from']:g}",
         items.CALLS: "every expected call was made and no forbidden one",
         items.REQUIREMENTS: "every requirement is met",
+        items.JUDGE: f"the judge's mark by the first criterion is at least {options['success_from']:g} of the highest",
     }[options["success_by"]]
     return (
         f"Success: {success}. pass^k = C(c, k) / C(n, k) of a task with c successes in n trials (Yao et al. 2024), pass@k = 1 − C(n − c, k) / "
@@ -128,6 +134,7 @@ def described(options: Mapping[str, Any]) -> tuple[str, ...]:
         "for leaves out trajectories whose fault is that of the environment, the user or the grader; no light rests on it.",
         "Blames: a judge is right where it names the agent or the step that a person named; chance picks an agent or a step of the trajectory at "
         "random, each as likely as any other.",
+        *([JUDGED] if options.get("criteria") else []),
         "Failed trajectories are held against the successful one of the same task that they follow longest, of their own agent, else of another.",
         "Loggers count steps differently (a thought and its call as one or as two) and log costs at their own prices: lengths and costs are "
         "compared within one source.",

@@ -143,7 +143,7 @@ def _none(said: str) -> pd.DataFrame:
 
 def lanes(result: core.Result, tasks: int = 3) -> draw.Html:
     """The worst tasks with all their trials: every call a mark, its text one click away."""
-    calls = result.tables.get("calls")
+    calls = result.tables.get("tool_calls")
     if calls is None:
         return draw.Html('<p class="eb-small">No trajectory has a call.</p>')
     order = result.items.groupby("id")["success"].agg(lambda own: own.fillna(1).mean())

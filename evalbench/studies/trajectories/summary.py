@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, kit
+from evalbench.studies.trajectories import faults, judging
 
 CLEANED = "success_without_others_faults"
 EVERY_TRIAL = 0
@@ -97,9 +98,19 @@ def _spent(column: str) -> tuple[core.Measure, core.Measure]:
     )  # fmt: skip
 
 
-def measures(figures: Sequence[str] = (), k: int = EVERY_TRIAL) -> tuple[core.Measure, ...]:
-    """Success and the figures of these names, by default all; of a single trial none that needs several."""
+def measures(
+    figures: Sequence[str] = (),
+    k: int = EVERY_TRIAL,
+    criteria: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    step_criteria: Sequence[str] = (),
+) -> tuple[core.Measure, ...]:
+    """Success and the figures of these names, by default all; of a single trial none that needs several.
+
+    ``criteria``, ``kinds``, ``step_criteria``: What a judge was asked, see :mod:`~evalbench.studies.trajectories.faults`.
+    """
     known = [m for m in all_measures(max(k, 1)) if k > 1 or m.metric not in ("pass_hat_k", "pass_at_k")]
+    known += faults.figures(criteria, kinds, step_criteria)
     return tuple(m for m in known if not figures or m.metric in ("success", *figures))
 
 
@@ -111,24 +122,30 @@ def compared(own: Sequence[core.Measure]) -> tuple[core.Measure, ...]:
     return tuple(m for m in own if m.metric in COMPARED)
 
 
-def allowed(items: pd.DataFrame, k: int) -> tuple[str, ...]:
-    """The figures that the tables allow: those of which some item has what they are made of."""
+def allowed(
+    items: pd.DataFrame, k: int, criteria: Sequence[str] = (), step_criteria: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """The figures that the tables allow: those of which some item has what they are made of; all of the criteria, and no kinds of failures."""
+    judged = {m.metric for m in faults.figures(criteria, (), step_criteria)}
 
     def has_all(measure: core.Measure) -> bool:
         return all(np.isfinite(items[column.removeprefix("#")]).any() for column in measure.sums)
 
-    return tuple(m.metric for m in measures((), k) if m.metric == "success" or has_all(m))
+    return tuple(
+        m.metric for m in measures((), k, criteria, (), step_criteria) if m.metric in {"success", *judged} or has_all(m)
+    )
 
 
-def checked_figures(figures: Sequence[str], checks: kit.Checks) -> None:
+def checked_figures(figures: Sequence[str], checks: kit.Checks, **asked: Sequence[str]) -> None:
     """Gather names of figures that do not exist."""
     for name in figures:
-        checks.choice("figures", name, [m.metric for m in all_measures(1)])
+        checks.choice("figures", name, [m.metric for m in measures((), 2, **asked)])
 
 
-def rules_of(lights: Mapping[str, Any] | None, k: int) -> dict[str, dict[str, float]]:
+def rules_of(lights: Mapping[str, Any] | None, k: int, **asked: Sequence[str]) -> dict[str, dict[str, float]]:
     """The checked thresholds of each figure that has a light."""
-    known = [m for m in all_measures(max(k, 1)) if m.higher_is_better is not None and m.metric != CLEANED]
+    every = [*all_measures(max(k, 1)), *faults.figures(**{**judging.NOBODY, **asked})]
+    known = [m for m in every if m.higher_is_better is not None and m.metric != CLEANED]
     return kit.rules.rules_of(lights, kit.rules.figures_of(known, *ENDLESS))
 
 
@@ -138,8 +155,14 @@ def summarise(
     *,
     figures: Sequence[str] = (),
     k: int = EVERY_TRIAL,
+    criteria: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    step_criteria: Sequence[str] = (),
+    success_by: str = "",
+    judge: Any = "",
     lights: Mapping[str, Mapping[str, float]] | None = None,
     max_unscored: float = kit.MAX_UNSCORED,
+    correction_fit: Mapping[str, Any] | None = None,
     seed: int = kit.SEED,
     n_resamples: int = kit.N_RESAMPLES,
 ) -> core.Summary:
@@ -147,27 +170,32 @@ def summarise(
 
     Without ``lights`` the light is unlit, but for a forbidden call, which is red.
     """
-    own, lights = measures(figures, k), lights or {}
+    own, lights = measures(figures, k, criteria, kinds, step_criteria), lights or {}
     seen = "forbidden" in items and "forbidden_calls" not in lights and bool((items["forbidden"] > 0).any())
     if seen:
         red = kit.verdicts.pass_mark(0.0, higher_is_better=False)
         own = tuple(replace(m, bands=red, least_units=1) if m.metric == "forbidden_calls" else m for m in own)
+    lit = {name: rule for name, rule in lights.items() if name in {m.metric for m in own}}
+    resampled: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
     found = kit.worst_group(
         items,
         own,
         "model",
-        lights={name: rule for name, rule in lights.items() if name in {m.metric for m in own}},
+        lights=lit,
+        estimates=faults.estimates(items, own, lit, **resampled) if criteria else None,
+        remark=f"Whether the goal is reached is decided by the judge {judge}." if success_by == faults.JUDGE else "",
+        fit=correction_fit,
         headline="success",
         over=core.counted(items["id"].nunique(), "task"),
         faults=ended_from_outside(items, max_unscored),
         max_unscored=max_unscored,
-        seed=seed,
-        n_resamples=n_resamples,
+        **resampled,
     )
     undefined = {
         m.metric: m.undefined
         for m in own
         if not {"success", "pass_hat", "pass_at", "own_success", "detour"} & {*m.sums}
+        if not faults.is_judged(m.metric)
     }
     return replace(found, estimates=tuple(_without_flat(_without_marks(e, undefined)) for e in found.estimates))
 
@@ -185,6 +213,23 @@ def _without_flat(e: core.Estimate) -> core.Estimate:
     if e.ci_low is None or e.ci_high is None or not core.stats.no_width(e.ci_low, e.ci_high):
         return e
     return replace(e, ci_low=None, ci_high=None, note=FLAT)
+
+
+def judged_measures(
+    figures: Sequence[str] = (),
+    k: int = EVERY_TRIAL,
+    criteria: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    step_criteria: Sequence[str] = (),
+    success_by: str = "",
+) -> tuple[core.Measure, ...]:
+    """The figures that rest on the judge and that people's labels correct."""
+    return tuple(faults.labelled(measures(figures, k, criteria, kinds, step_criteria), criteria, success_by))
+
+
+def rests_on_judge(figure: str, group: Mapping[str, str], *, success_by: str = "") -> bool:
+    """Whether a figure could change with the judge: what marks and calls alone decide could not."""
+    return faults.rests_on_judge(figure, success_by)
 
 
 def ended_from_outside(items: pd.DataFrame, most: float) -> dict[str, str]:

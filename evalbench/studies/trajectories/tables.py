@@ -31,6 +31,12 @@ def named(frame: pd.DataFrame, runs: pd.DataFrame, repeated: bool) -> pd.DataFra
     return pd.concat([out, rest], axis=1).reset_index(drop=True)
 
 
+def beside(frame: pd.DataFrame, runs: pd.DataFrame, repeated: bool) -> pd.DataFrame:
+    """A table with ids of its own, and agent and trial of its trajectories in place of their numbers."""
+    keys = ["model", *([TRIAL] if repeated else [])]
+    return frame.merge(runs[["run", *keys]], on="run", how="left").drop(columns="run")
+
+
 def tools_of(found: Followed, given: Given) -> pd.DataFrame:
     """A row per model and tool: how often it was called, rightly, failed, recovered from, and how often it was expected and missed."""
     model = found.runs["model"].to_numpy()
