@@ -179,15 +179,15 @@ def which(names: str, runs: Mapping[str, Path]) -> str:
     """Studies by their questions."""
     from evalbench import studies
 
-    rows = [[f"[{text(studies.study(name).QUESTION)}](studies/{name}.md)", f"`{name}`"] for name in names.split()]
-    return table(["your question", "study"], rows)
+    rows = [[f"[`{name}`](studies/{name}.md)", text(studies.study(name).QUESTION)] for name in names.split()]
+    return table(["study", "your question"], rows)
 
 
 def all_studies(_: str, runs: Mapping[str, Path]) -> str:
     """Every study's page, in a table and for the contents."""
     from evalbench import studies
 
-    rows = [[f"[{name}]({name}.md)", text(studies.study(name).QUESTION)] for name in studies.names()]
+    rows = [[f"[`{name}`]({name}.md)", text(studies.study(name).QUESTION)] for name in studies.names()]
     contents = "```{toctree}\n:hidden:\n\n" + "\n".join(studies.names()) + "\n```"
     return f"{table(['study', 'question'], rows)}\n\n{contents}"
 
