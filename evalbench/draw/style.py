@@ -143,8 +143,10 @@ def width_of(text: str) -> float:
 
 def shortened(text: str, ems: float = 22) -> str:
     """A label cut to a width, with an ellipsis where something is lost."""
-    text = plain(" ".join(str(text).split()))
-    if width_of(text) <= ems:
+    whole = " ".join(str(text).split())
+    most = 4 * int(ems) + 100  # no letter is narrower than half an em: what is beyond is cut in any case
+    text = plain(whole[:most])
+    if len(whole) <= most and width_of(text) <= ems:
         return text
     while text and width_of(text) > ems - 1:
         text = text[:-1]

@@ -149,12 +149,23 @@ def _value_faults(frame: pd.DataFrame, table: Table) -> list[Fault]:
             first = json.dumps("|".join(map(str, frame.loc[doubled, keys].iloc[0])), ensure_ascii=False)
             what = "is duplicated" if len(keys) == 1 else "are duplicated together"
             others = [key for key in table.unique if key not in frame]
-            if others:
+            if others and (number := _numbered_twice(frame, keys, table)):
+                what += f"; a number of {number} is there twice: give each row of the same {' and '.join(keys[:-1])} its own"
+            elif others:
                 what += f"; a column {' or '.join(others)} would tell them apart"
             if table.no_trials and TRIAL in frame:
                 what += f"; a column {TRIAL} does not: {table.no_trials}"
             faults.append(Fault(", ".join(keys), what, tuple(frame.index[doubled]), clipped(first)))
     return faults
+
+
+def _numbered_twice(frame: pd.DataFrame, keys: Sequence[str], table: Table) -> str:
+    """The column of numbers whose repeats a further column would not explain: no row has the first number of its group twice."""
+    column = table.column(keys[-1])
+    if column is None or column.type != "int" or len(keys) < 2:
+        return ""
+    first = frame[keys[-1]] == frame.groupby(keys[:-1], dropna=False)[keys[-1]].transform("min")
+    return "" if frame[first].duplicated(keys).any() else keys[-1]
 
 
 def _pandera_faults(frame: pd.DataFrame, schema: Any, wording: Mapping[str, str]) -> list[Fault]:
@@ -169,11 +180,17 @@ def _pandera_faults(frame: pd.DataFrame, schema: Any, wording: Mapping[str, str]
                 str(name),
                 wording[str(name)],
                 tuple(sorted(set(rows["index"]))),
-                clipped(_plain_number(rows["failure_case"].iloc[0])),
+                _found(rows["failure_case"], set(rows["check"]) == {"choices"}),
             )
             for name, rows in cases.groupby("column", sort=False)
         ]
     return []
+
+
+def _found(values: pd.Series, words: bool) -> str:
+    """The first value that is wrong; of words of which only some are known, all that are not."""
+    each = [clipped(_plain_number(value)) for value in (values.unique() if words else values.iloc[:1])]
+    return ", ".join(each[:MOST_NAMED]) + (f" and {len(each) - MOST_NAMED} more" if len(each) > MOST_NAMED else "")
 
 
 def _plain_number(value: Any) -> str:

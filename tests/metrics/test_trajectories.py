@@ -116,6 +116,14 @@ def test_a_trajectory_parts_from_the_one_that_it_follows_longest() -> None:
         ("mail ada@fern.example", "I wrote to ada@fern.example and tom@fern.example", ["tom@fern.example"]),
         ("", "Trip Type: one way", []),
         ("", "Dear Customer Service, thanks.", []),
+        ("The fare is 100 and the balance is 250.", "You pay:\n- $100\n- 35 for the bag\nBalance: -250", ["35"]),
+        ('{"at": "2024-05-19T16:45:00"}', "May 19, 2024 at 16:45, or 4:45 PM on 19 May 2024, May 19th.", []),
+        (
+            '{"at": "2024-05-19T16:45:00"}',
+            "May 20, 2024 at 16:46; May 19, 2023.",
+            ["May 20, 2024", "May 19, 2023", "16:46"],
+        ),
+        ("On May 19 of 2024", "See you on May 19, 2024.", []),
     ],
 )
 def test_claims_are_found_in_what_was_said_however_they_are_written(
@@ -132,8 +140,26 @@ def test_a_claim_is_where_it_says() -> None:
     assert len(grounding.claims_in(text)) == 3
 
 
+def test_a_date_and_a_time_are_one_claim_each() -> None:
+    found = grounding.claims_in("- $100 by 2024-05-19 at 16:45")
+    assert [(claim.text, claim.kind) for claim in found] == [
+        ("$100", "number"),
+        ("2024-05-19", "date"),
+        ("16:45", "time"),
+    ]
+
+
 def test_a_hostile_text_takes_no_time() -> None:
-    for text in ("A" * 10**6, "1," * 10**6, "Aa " * 10**6, "@." * 10**6, "1a" * 10**6):
+    for text in (
+        "A" * 10**6,
+        "1," * 10**6,
+        "Aa " * 10**6,
+        "@." * 10**6,
+        "1a" * 10**6,
+        "May 1" * 10**6,
+        "1:11" * 10**6,
+        "\n- " * 10**6,
+    ):
         grounding.Ground().lacking(text)
 
 

@@ -301,3 +301,43 @@ def test_faulty_blames_are_refused_all_at_once() -> None:
         "b: needs either a judge or an annotator",
         "c: people blame different agents or steps; settle that first",
     ]
+
+
+# -- kinds and numbers of steps, marks and results that need a word ---------------------------------------
+
+
+def test_kinds_in_other_words_are_read_and_all_unknown_ones_are_named_at_once() -> None:
+    rows = steps(
+        ("a", 1, "user msg", "", "", "Pay 40."), ("a", 2, "tool call", "pay"), ("a", 3, "tool result", "pay"), ("a", 4, "agent msg", "", "", "Paid 77.")
+    )  # fmt: skip
+    found = judged({"steps": rows})
+    assert found.tables["steps"]["kind"].tolist() == ["message", "call", "result", "message"]
+    assert found.tables["ungrounded"]["claim"].tolist() == ["77"]
+    with pytest.raises(BadInput, match="found dance, sing"):
+        judged({"steps": steps(("a", 1, "dance"), ("a", 2, "call", "pay"), ("a", 3, "sing"), ("a", 4, "dance"))})
+
+
+def test_step_numbers_that_are_there_twice_are_not_taken_for_trials() -> None:
+    twice = steps(("a", 1, "call", "find"), ("a", 2, "result", "find"), ("a", 2, "result", "find")).assign(model="M")
+    with pytest.raises(
+        BadInput, match="a number of step is there twice: give each row of the same id and model its own"
+    ):
+        judged({"steps": twice})
+    again = steps(("a", 1, "call", "find"), ("a", 1, "call", "find"), ("a", 2, "note")).assign(model="M")
+    with pytest.raises(BadInput, match="a column trial would tell them apart"):
+        judged({"steps": again})
+
+
+def test_marks_between_0_and_1_that_are_no_success_are_counted_in_a_note() -> None:
+    rows = pd.concat(
+        [steps((i, 1, "call", "find"), mark=mark) for i, mark in zip("abc", ("0.95", "0", "1"), strict=True)]
+    )
+    said = "1 of 3 marks lies between 0 and 1 and counts as not reached (success_from=1)."
+    assert said in judged({"steps": rows}).notes
+    assert said not in judged({"steps": rows}, success_from=0.9).notes
+
+
+def test_results_that_belong_to_no_call_are_counted_in_a_note() -> None:
+    rows = steps(("a", 1, "call", "find"), ("a", 2, "result", "find"), ("a", 3, "result", "find"))
+    assert any(note.startswith("Results that belong to no call: 1 of 2") for note in judged({"steps": rows}).notes)
+    assert not any("belong to no call" in note for note in judged({"steps": rows[:2]}).notes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evalbench.readers.trajectories.flat import kind_of, speaker_of
 from evalbench.readers.trajectories.frames import Trajectories, read_trajectories
 from evalbench.readers.trajectories.known import FORMS, is_own, recognised, sha256_of_runs, stream_trajectories
 from evalbench.readers.trajectories.listed_tools import SCHEMAS, tool_of
@@ -14,9 +15,11 @@ __all__ = [
     "Trajectories",
     "Trajectory",
     "is_own",
+    "kind_of",
     "read_trajectories",
     "recognised",
     "sha256_of_runs",
+    "speaker_of",
     "stream_trajectories",
     "tool_of",
 ]

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from evalbench.readers.tools.safe import mapping
 from evalbench.readers.tools.shapes import clipped
-from evalbench.readers.trajectories.shape import Source, expected_calls, first_of, json_text, mark_of, name_of, word_of
+from evalbench.readers.trajectories.shape import (
+    Source,
+    expected_calls,
+    first_of,
+    json_text,
+    mark_of,
+    name_of,
+    word_of,
+    worded_mark,
+)
 
 IDS = (
     *(
@@ -29,6 +38,8 @@ MARKS = (
     *("mark", "reward", "success", "is_success", "succeeded", "passed", "resolved", "solved", "correct", "is_correct"),
     *("score", "outcome"),
 )
+WORDED = ("result", "verdict", "evaluation", "grade", "test_result")
+"""What may say pass or fail, and may as well say anything else."""
 QUESTIONS = ("question", "instruction", "goal", "task_description", "problem_statement", "task", "query")
 REFERENCES = ("reference", "reference_answer", "expected_output", "expected_answer", "ground_truth", "target")
 EXPECTED = (
@@ -37,6 +48,7 @@ EXPECTED = (
 )
 POLICIES = ("policy", "system_prompt", "instructions")
 ENDS = ("ended", "termination_reason", "stop_reason", "finish_reason", "exit_status", "limit")
+_ELSE = ("metadata", "info", "error")
 _DONE = frozenset(
     {
         "stop",
@@ -116,7 +128,18 @@ def _mark(levels: tuple[Mapping[str, Any], ...], source: Source) -> float | None
             if mark is not None:
                 return mark
             source.note(f"{clipped(key)}: values that are not marks from 0 to 1 were left unscored")
-    return None
+    worded = (level.get(key) for level in levels for key in WORDED)
+    return next((mark for value in worded if (mark := worded_mark(value)) is not None), None)
+
+
+def left_unread(record: Mapping[str, Any], read: Iterable[str]) -> Iterator[str]:
+    """The fields of a record with a text, number or yes and no that neither :func:`about_of` nor a reader reads."""
+    known = {*IDS, *TRIALS, *MODELS, *MARKS, *QUESTIONS, *REFERENCES, *EXPECTED, *POLICIES, *ENDS, *_ELSE, *read}
+    for key, value in record.items():
+        if key in known or (key in WORDED and worded_mark(value) is not None):
+            continue
+        if isinstance(value, (str, int, float)) and value != "":
+            yield clipped(key, 60)
 
 
 def ended_of(value: Any) -> str:

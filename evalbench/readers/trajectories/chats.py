@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evalbench.readers.tools.safe import mapping, sequence
-from evalbench.readers.trajectories.about import about_of, ended_of
+from evalbench.readers.trajectories.about import about_of, ended_of, left_unread
 from evalbench.readers.trajectories.listed_tools import tools_in
 from evalbench.readers.trajectories.looks import Look, sole_list
 from evalbench.readers.trajectories.messages import (
@@ -48,6 +48,20 @@ KEYS = (
     "contents",
 )
 _GROUPS = ("trajectory_id", "conversation_id", "session_id", "thread_id", "trace_id", "task_id", "run_id")
+_READ = (
+    *KEYS,
+    "system",
+    "request",
+    "body",
+    "config",
+    "response",
+    "choices",
+    "tools",
+    "functions",
+    "object",
+    "created",
+    "created_at",
+)
 _BLOCKS = ("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use")
 
 
@@ -223,6 +237,8 @@ def of_record(record: Any, row: int, source: Source) -> Trajectory:
         messages = record[key] if held is None else [*held, *_came(record)]
         steps = steps_of(messages, source, key or "request.messages")
     about = about_of(record, source)
+    if not _is_response(record):
+        source.leave(left_unread(record, _READ))
     given = record.get("system") if record.get("system") is not None else mapping(record.get("request")).get("system")
     if given and not any(step.role == "system" for step in steps):
         steps = [Step("message", "system", text=text_of_content(given)), *steps]

@@ -66,10 +66,13 @@ TEXTS = ("text", "content", "message", "utterance")
 THOUGHTS = ("thought", "reasoning", "thinking")
 ERRORS = ("error", "is_error", "failed", "error_message")
 Rows = list[tuple[int, dict[str, Any]]]
+_WHO = ("user", "human", "customer", "agent", "assistant", "bot", "ai", "model", "system")
+_SAID = ("msg", "message", "text", "reply", "response", "turn")
 _KIND: Mapping[str, str] = {
     **dict.fromkeys(
         ("message", "msg", "text", "say", "user", "assistant", "system", "answer", "final", "reply"), "message"
     ),
+    **dict.fromkeys((f"{who}_{what}" for who in _WHO for what in _SAID), "message"),
     **dict.fromkeys(("call", "tool_call", "tool", "action", "function_call", "tool_use", "act", "tool_start"), "call"),
     **dict.fromkeys(
         ("result", "tool_result", "observation", "tool_response", "tool_output", "function_call_output"), "result"
@@ -256,7 +259,7 @@ def _steps(cells: Mapping[str, Any], flags: bool, source: Source) -> list[Step]:
         if output is not None or result.error:
             out.append(result)
     elif kind or text is not None or output is not None or not out:
-        own = role or ROLE.get(word_of(first_of(cells, KINDS)).lower(), "") or ("assistant" if kind != "note" else "")
+        own = role or speaker_of(first_of(cells, KINDS)) or ("assistant" if kind != "note" else "")
         out.append(Step(kind or "message", own, tool, given, number, text if text is not None else output))
     if not flags:
         out = [guessed(step, source) if step.kind == "result" else step for step in out]
@@ -268,10 +271,38 @@ def _kind(cells: Mapping[str, Any]) -> str:
 
     Raises ``Malformed`` for a word that is not one.
     """
-    word = word_of(first_of(cells, KINDS)).strip().lower().replace("-", "_").replace(" ", "_")
-    if word and word not in _KIND:
+    word = word_of(first_of(cells, KINDS)).strip()
+    if word and not kind_of(word):
         raise Malformed(f"the kind {word[:40]!r} is not known; known are message, call, result, handover and note")
-    return _KIND.get(word, "")
+    return kind_of(word)
+
+
+def kind_of(word: Any) -> str:
+    """The kind of step that a word means; empty for any other word.
+
+    Examples
+    --------
+    >>> kind_of("tool call"), kind_of("Tool-Result"), kind_of("user msg"), kind_of("thought"), kind_of("dance")
+    ('call', 'result', 'message', 'note', '')
+    """
+    return _KIND.get(_plain(word), "")
+
+
+def speaker_of(word: Any) -> str:
+    """Who speaks in a step whose kind is this word, a role of :data:`ROLE`; empty where the word does not say it.
+
+    Examples
+    --------
+    >>> speaker_of("user msg"), speaker_of("agent msg"), speaker_of("assistant"), speaker_of("message")
+    ('user', 'assistant', 'assistant', '')
+    """
+    plain = _plain(word)
+    who, _, said = plain.rpartition("_")
+    return ROLE.get(who if said in _SAID and who else plain, ROLE["user"] if who == "customer" else "")
+
+
+def _plain(word: Any) -> str:
+    return word_of(word).strip().lower().replace("-", "_").replace(" ", "_")
 
 
 def _flag(cells: Mapping[str, Any]) -> int:

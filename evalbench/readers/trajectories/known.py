@@ -112,6 +112,8 @@ def stream_trajectories(path: str | Path, model: str = "", source: Source | None
             source.fault(made.row, error)
             continue
         yield whole
+    if source.unread:
+        source.note(f"fields that were not read: {listed(list(source.unread))}")
     source.refuse()
     if not named.rows:
         raise BadInput(f"{path}: no trajectories in it")
@@ -122,7 +124,7 @@ def _of_folder(folder: Path, source: Source) -> Iterator[Trajectory]:
     forms: list[str] = []
     left: list[str] = []
     for file in _files(folder):
-        inner = Source(file, source.model, notes=source.notes)
+        inner = Source(file, source.model, notes=source.notes, unread=source.unread)
         if not found(file)[1]:
             left.append(file.name)
             continue

@@ -33,8 +33,8 @@ ROLE: Mapping[str, str] = {
     **dict.fromkeys(("tool", "function", "ToolMessage", "FunctionMessage", "tool_result", "observation"), "tool"),
 }
 GUESSED = (
-    "the format has no field for failures of tools: results that begin with Error, or are an object with an error, "
-    "were read as failed"
+    "the format has no field for failures of tools: results were read as failed that begin with Error, a traceback or HTTP with a "
+    "status of 400 or more, or are an object with an error, is_error true, ok or success false, or the status error or failed"
 )
 _TIMES = ("timestamp", "time", "created_at", "created", "ts")
 _CALLS = ("arguments", "input", "action", "code", "queries", "query", "args")

@@ -89,6 +89,7 @@ class Source:
     - ``form``: The name of the file's form, known once reading began.
     - ``notes``: Sentences, each once; filled while the trajectories are read.
     - ``faults``: What is wrong with the file, row by row; :data:`MOST_FAULTS` end the reading.
+    - ``unread``: Fields of records that nothing was read from; filled while the trajectories are read.
     """
 
     path: Path
@@ -96,10 +97,16 @@ class Source:
     form: str = ""
     notes: dict[str, None] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
+    unread: dict[str, None] = field(default_factory=dict)
 
     def note(self, sentence: str) -> None:
         if len(self.notes) < MOST_NOTES:
             self.notes[sentence] = None
+
+    def leave(self, names: Iterable[str]) -> None:
+        for name in names:
+            if len(self.unread) < MOST_NOTES:
+                self.unread[name] = None
 
     def fault(self, row: int | str, why: object) -> None:
         self.faults.append(f"{row_name(row)}: {why}")
@@ -206,20 +213,64 @@ def mark_of(value: Any) -> float | None:
     return number if number is not None and 0 <= number <= 1 else None
 
 
+def worded_mark(value: Any) -> float | None:
+    """The mark that a text or a yes or no is, and no number: pass, failed, solved, true; None for anything else.
+
+    Examples
+    --------
+    >>> worded_mark("pass"), worded_mark("Failed"), worded_mark(True), worded_mark("0.5"), worded_mark(1), worded_mark("12A")
+    (1.0, 0.0, 1.0, None, None, None)
+    """
+    if isinstance(value, bool):
+        return float(value)
+    word = value.strip().lower() if isinstance(value, str) else ""
+    return _ENDS.get(word, WORDS.get(word))
+
+
 _ERROR = re.compile(
-    r'\s*(?:Error\b|ERROR\b|error:|Traceback \(most recent call last\)|\{\s*"error"\s*:(?!\s*(?:null|false|""|\{\}|\[\])))'
+    r"\s*(?:(?:Error|ERROR)(?![\w-])(?!\s+(?i:rates?|bars?|margins?|budgets?|counts?|terms?|bounds?|logs?|handling|correction)\b)"
+    r"|error:|Traceback \(most recent call last\)|HTTP(?:/[\d.]+)?\s+(?:(?i:error|status)\s+)?[45]\d\d\b"
+    r'|\{\s*"error"\s*:(?!\s*(?:null|false|0|""|\{\}|\[\])))'
 )
+_FAILED = ("error", "failed", "failure")
+_MOST_PARSED = 100_000
 
 
 def reads_as_error(text: str | None) -> int:
-    """Whether a tool's result reads as a failure: it begins with the word, or is an object with an error.
+    """Whether a tool's result reads as a failure.
+
+    It begins with the word *Error* (not with *Error rate* and the like), a traceback or HTTP with a status of 400 or more; or it is an
+    object with an ``error`` that is not empty, ``is_error`` or ``isError`` true, ``ok`` or ``success`` false, or a ``status`` of error,
+    failed or failure.
 
     Examples
     --------
     >>> [reads_as_error(t) for t in ("Error: no such seat", '{"error": "late"}', '{"error": null}', "No errors", None)]
     [1, 1, 0, 0, 0]
+    >>> [reads_as_error(t) for t in ("Error rate is 3 %", "HTTP 500", '{"isError": true}', '{"ok": false}', '{"status": "ok"}')]
+    [0, 1, 1, 1, 0]
     """
-    return int(bool(text) and _ERROR.match(text or "") is not None)
+    if not text:
+        return 0
+    begun = text[:_MOST_PARSED].lstrip()
+    if begun.startswith("{") and len(text) <= _MOST_PARSED:
+        try:
+            value = json.loads(begun)
+        except (ValueError, RecursionError):
+            value = None
+        if isinstance(value, dict):
+            return int(_says_error(value))
+    return int(_ERROR.match(text) is not None)
+
+
+def _says_error(value: Mapping[str, Any]) -> bool:
+    status = value.get("status")
+    return (
+        bool(value.get("error"))
+        or any(value.get(key) is True for key in ("is_error", "isError"))
+        or any(value.get(key) is False for key in ("ok", "success"))
+        or (isinstance(status, str) and status.strip().lower() in _FAILED)
+    )
 
 
 def expected_calls(calls: Any) -> str | None:

@@ -12,7 +12,7 @@ import pandas as pd
 from evalbench import core, errors, kit, readers
 from evalbench.metrics.tool_schemas import Check, schema_check
 from evalbench.readers import Column, Table
-from evalbench.readers.trajectories import SCHEMAS, tool_of
+from evalbench.readers.trajectories import SCHEMAS, kind_of, speaker_of, tool_of
 from evalbench.studies.trajectories.ordered import in_order, numbered
 
 FAULTS = ("agent", "environment", "user", "grader")
@@ -228,14 +228,28 @@ def _rows(rows: Sequence[int]) -> str:
 
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Marks in words (yes, failed, true) as 1 and 0; arguments that are objects as their JSON; errors that are yes or no as a word or nothing; tools as a provider lists them."""
+    """Kinds of steps in other words (tool call, user msg); marks in words (yes, failed, true) as 1 and 0; arguments that are objects as their JSON; errors that are yes or no as a word or nothing; tools as a provider lists them."""
     out = dict(frames)
     if "tools" in out:
         out["tools"] = _listed_tools(out["tools"])
+    if "steps" in out and "kind" in out["steps"]:
+        out["steps"] = _kinds(out["steps"])
     for name in [name for name in ("steps", "outcomes") if name in frames]:
         cells = {"mark": mark_of, "arguments": _as_json, "error": error_of}
         out[name] = out[name].assign(**{c: _mapped(out[name][c], own) for c, own in cells.items() if c in out[name]})
     return out
+
+
+def _kinds(steps: pd.DataFrame) -> pd.DataFrame:
+    """Steps whose kinds are ours, where a word means one; without a column of roles, who speaks is that of the word."""
+    words = steps["kind"]
+    named = {word: kind_of(word) for word in dict.fromkeys(words) if isinstance(word, str)}
+    if all(word in KINDS for word in named):
+        return steps
+    speakers = {word: speaker_of(word) for word, kind in named.items() if kind == "message"}
+    if "role" not in steps and any(speakers.values()):
+        steps = steps.assign(role=[speakers.get(word, "") for word in words])
+    return steps.assign(kind=[named.get(word) or word for word in words])
 
 
 def _listed_tools(tools: pd.DataFrame) -> pd.DataFrame:

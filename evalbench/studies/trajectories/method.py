@@ -54,6 +54,12 @@ def notes(given: Given, followed: items.Followed, found: pd.DataFrame, options: 
         yield core.Note("unmatched", said) if why or len(strangers) > options["max_unscored"] * n else f"{said}."
     if empty := int(runs["n_calls"].isna().sum()):
         yield f"Outcomes without a step, whose success counts and of whose way nothing is known: {empty} of {n}."
+    yield from _partial(given, options)
+    if stray := int((given.steps["kind"] == "result").sum() - followed.calls["answered"].sum()):
+        yield (
+            f"Results that belong to no call: {stray} of {int((given.steps['kind'] == 'result').sum())}; they count as nothing that was done, and "
+            "claims may rest on them."
+        )
     if unfinished := int((runs["unfinished"] == 1).sum()):
         yield (
             f"Trajectories whose last step is a call or a tool's result: {unfinished} of {n}. They may have been cut by a limit or by the log; "
@@ -75,6 +81,20 @@ def notes(given: Given, followed: items.Followed, found: pd.DataFrame, options: 
         yield (
             f"Success and expected calls disagree: {core.counted(int(lucky.sum()), 'success', 'successes')} without every expected call, "
             f"{core.counted(int(unpaid.sum()), 'trajectory', 'trajectories')} with all of them and no success (table contradictions)."
+        )
+
+
+def _partial(given: Given, options: Mapping[str, Any]) -> Iterator[str]:
+    """Marks between 0 and 1 that are too low for a success."""
+    if options["success_by"] != items.MARK:
+        return
+    marks = given.runs["mark"].dropna()
+    if partly := int(((marks > 0) & (marks < 1) & (marks < options["success_from"])).sum()):
+        between = "lies" if partly == 1 else "lie"
+        counts = "counts" if partly == 1 else "count"
+        yield (
+            f"{partly} of {core.counted(len(marks), 'mark')} {between} between 0 and 1 and {counts} as not reached "
+            f"(success_from={options['success_from']:g})."
         )
 
 

@@ -234,3 +234,42 @@ def test_arguments_that_do_not_parse_stay_as_they_were_written(tmp_path):
 def test_other_files_are_not_recognised(tmp_path, value):
     assert recognised(write(tmp_path / "x.json", value)) is None
     assert recognised(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "failed"),
+    [
+        ("Error: no seat", 1),
+        ("Error rate is 3 %, all well", 0),
+        ("Error-free run", 0),
+        ('{"isError": true, "content": "bad"}', 1),
+        ('{"is_error": true}', 1),
+        ('{"status": "error", "detail": "late"}', 1),
+        ('{"status": "delivered", "error": null}', 0),
+        ('{"ok": false, "message": "not found"}', 1),
+        ("HTTP 500 Internal Server Error", 1),
+        ("HTTP 200 OK", 0),
+        ("Traceback (most recent call last):", 1),
+    ],
+)
+def test_results_that_read_as_failures(tmp_path, said, failed):
+    read = read_trajectories(
+        write(tmp_path / "m.json", [{"role": "user", "content": "Do it."}, {"role": "tool", "content": said}])
+    )
+    assert read.steps["error"].dropna().tolist() == [failed]
+    assert any("HTTP with a status of 400 or more" in note for note in read.notes)
+
+
+def test_results_that_are_pass_or_fail_are_marks_and_what_is_not_read_is_named(tmp_path):
+    talk = [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": ANSWER}]
+    rows = [
+        {"id": f"t{i}", "result": word, "difficulty": "hard", "messages": talk}
+        for i, word in enumerate(["pass", "fail"])
+    ]
+    read = read_trajectories(write(tmp_path / "m.jsonl", rows))
+    assert read.outcomes["mark"].tolist() == [1, 0]
+    assert "fields that were not read: difficulty" in read.notes
+    rows = [{**row, "result": "12A"} for row in rows]
+    read = read_trajectories(write(tmp_path / "n.jsonl", rows))
+    assert read.outcomes.empty
+    assert "fields that were not read: result, difficulty" in read.notes
