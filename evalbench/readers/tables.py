@@ -138,7 +138,11 @@ def _value_faults(frame: pd.DataFrame, table: Table) -> list[Fault]:
         if column.groups and (n := frame[column.name].nunique()) > MOST_GROUPS:
             what = f"holds {n} different values, at most {MOST_GROUPS} are judged in one run: if each row has its own, "
             faults.append(Fault(column.name, what + "rename or drop the column; else divide the rows among runs"))
-    faults += _pandera_faults(frame, pa.DataFrameSchema(fields), wording) if fields else []
+    faults += (
+        _pandera_faults(frame, pa.DataFrameSchema(fields), wording, {c.name for c in table.columns if c.choices})
+        if fields
+        else []
+    )
     keys = [key for key in table.unique if key in frame]
     needed = {column.name for column in table.columns if column.required}
     if keys and not needed & set(table.unique) - set(keys):
@@ -168,7 +172,9 @@ def _numbered_twice(frame: pd.DataFrame, keys: Sequence[str], table: Table) -> s
     return "" if frame[first].duplicated(keys).any() else keys[-1]
 
 
-def _pandera_faults(frame: pd.DataFrame, schema: Any, wording: Mapping[str, str]) -> list[Fault]:
+def _pandera_faults(
+    frame: pd.DataFrame, schema: Any, wording: Mapping[str, str], words: Collection[str]
+) -> list[Fault]:
     import pandera.errors
 
     try:
@@ -180,7 +186,7 @@ def _pandera_faults(frame: pd.DataFrame, schema: Any, wording: Mapping[str, str]
                 str(name),
                 wording[str(name)],
                 tuple(sorted(set(rows["index"]))),
-                _found(rows["failure_case"], set(rows["check"]) == {"choices"}),
+                _found(rows["failure_case"], str(name) in words),
             )
             for name, rows in cases.groupby("column", sort=False)
         ]
