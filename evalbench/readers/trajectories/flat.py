@@ -203,9 +203,14 @@ def _rows(look: Look, source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
         return
     for row, record in look.records(source):
         if isinstance(record, dict):
-            yield row, {key.strip().lower(): cell for key, cell in record.items() if not _empty(cell)}
+            yield row, filled(record)
         else:
             source.fault(row, f"expected an object, found {type(record).__name__}")
+
+
+def filled(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The cells of a record that are not empty, by their lower-case names."""
+    return {key.strip().lower(): cell for key, cell in record.items() if not _empty(cell)}
 
 
 def _empty(cell: Any) -> bool:
@@ -217,7 +222,7 @@ def _one(bare: Trajectory, rows: Rows, marks: Sequence[str], flags: bool, source
     sound = True
     for row, cells in rows:
         try:
-            steps += _steps(cells, flags, source)
+            steps += steps_of_row(cells, flags, source)
         except Malformed as error:
             source.fault(row, error)
             sound = False
@@ -240,7 +245,7 @@ def _one(bare: Trajectory, rows: Rows, marks: Sequence[str], flags: bool, source
     )
 
 
-def _steps(cells: Mapping[str, Any], flags: bool, source: Source) -> list[Step]:
+def steps_of_row(cells: Mapping[str, Any], flags: bool, source: Source) -> list[Step]:
     """The steps of a row: by its kind, else what it thought, said, called and got back, in this order."""
     kind = _kind(cells)
     role = ROLE.get(word_of(cells.get("role")).lower(), "")

@@ -97,3 +97,36 @@ def test_tables_of_other_things_are_not_recognised(tmp_path):
     for i, rows in enumerate([[{"id": "a", "step": 1, "output": "x"}] * 2, [{"session_id": "a", "turn": 1, "role": "user", "text": "Hi"}] * 2, [{"question": "a", "tool": "b"}] * 2]):  # fmt: skip
         for ending in (".csv", ".json", ".parquet"):
             assert recognised(table(tmp_path / f"{i}{ending}", rows)) is None
+
+
+def test_records_with_their_steps_as_a_list_are_trials(tmp_path):
+    def trial(task, number, success):
+        return {
+            "task": task,
+            "agent": "planner",
+            "trial": number,
+            "success": success,
+            "steps": [
+                {"kind": "message", "role": "user", "text": QUESTION},
+                {"kind": "tool call", "name": "find_loan", "arguments": {"book": 7}},
+                {"kind": "result", "name": "find_loan", "text": FOUND},
+                {"kind": "message", "role": "assistant", "text": ANSWER},
+            ],
+        }
+
+    runs = [trial("flight-0", 1, False), trial("flight-0", 2, True), trial("flight-1", 1, True)]
+    for name, content in (("a.json", {"runs": runs}), ("b.json", runs), ("c.jsonl", runs)):
+        path = write(tmp_path / name, content)
+        assert recognised(path) == "steps-of-trials"
+        read = read_trajectories(path)
+        assert read.steps["step"].tolist() == [0, 1, 2, 3] * 3
+        assert read.steps["kind"].tolist()[:4] == ["message", "call", "result", "message"]
+        assert read.steps["arguments"].tolist()[1] == '{"book": 7}'
+        assert read.outcomes.drop(columns="mark").values.tolist() == [
+            ["flight-0", "planner", "1"], ["flight-0", "planner", "2"], ["flight-1", "planner", "1"],
+        ]  # fmt: skip
+        assert read.outcomes["mark"].tolist() == [0, 1, 1]
+        assert read.tasks["question"].tolist() == [QUESTION] * 2
+    broken = {**runs[0], "trial": 9, "steps": [{"kind": "dance"}]}
+    with pytest.raises(BadInput, match=r"row 7: steps\[0\]: the kind 'dance' is not known"):
+        read_trajectories(write(tmp_path / "d.jsonl", [*runs, *({**runs[0], "trial": i} for i in (3, 4, 5)), broken]))
