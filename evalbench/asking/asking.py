@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalbench import studies
+from evalbench.asking.agents import STUDY, roles_of_runs, told
 from evalbench.asking.asked import Asked
 from evalbench.asking.tables import looked_at, raw_tables
-from evalbench.asking.trying import Tried, offer_of, tried
+from evalbench.asking.trying import Tried, offer_of, on_values, roles_by_name, tried
 from evalbench.core.wording import count
+from evalbench.errors import BadInput
 from evalbench.readers.dataset import FRAMES, Dataset
 from evalbench.readers.role_names import roles_of
 
@@ -40,20 +42,30 @@ def asked(
         everywhere |= one.held - {*one.read.tables} if isinstance(one.read, Dataset) else set()
     name = str(shown or data) if isinstance(data, (str, Path)) else FRAMES
     line = _command_of(name, columns or {}, isinstance(data, (str, Path)))
-    offers = [offer_of(study, one, everywhere, line) for study, one in found.items()]
+    names = [str(column).strip() for frame in frames.values() for column in frame.columns]
+    offers = [offer_of(study, one, everywhere, names, line) for study, one in found.items()]
     offers.sort(key=lambda o: (not o.ready, -o.used, len(o.missing), o.study))
     if fault is not None and not offers[0].ready:
         raise fault
     ready = [found[offer.study] for offer in offers if offer.ready]
+    agents = found[STUDY].read
+    runs = roles_of_runs(data, names) if isinstance(agents, Dataset) else {}
     answered = max(ready, key=lambda one: len(one.groups), default=None)
     return Asked(
         name,
         rows,
         n_tried,
         answered.groups if answered else (),
-        _roles(frames, ready, columns or {}),
+        _roles(frames, ready, columns or {}, _by_refused(found, frames)) | runs,
         tuple(offers),
-        tuple(_notes(rows, n_tried)),
+        (
+            *_notes(rows, n_tried),
+            *(
+                told(agents)
+                if any(o.ready and o.study == STUDY for o in offers) and isinstance(agents, Dataset)
+                else ()
+            ),
+        ),
         answered.called if answered else "",
     )
 
@@ -71,13 +83,27 @@ def _command_of(name: str, columns: Mapping[str, str], path: bool) -> Callable[[
     return lambda study: shlex.join(["evalbench", "run", study, *words])
 
 
-def _roles(frames: Mapping[str, pd.DataFrame], ready: Sequence[Tried], columns: Mapping[str, str]) -> dict[str, str]:
+def _roles(
+    frames: Mapping[str, pd.DataFrame], ready: Sequence[Tried], columns: Mapping[str, str], refused: Mapping[str, str]
+) -> dict[str, str]:
     """Every column with what it was read as: by the first ready study that reads it, else by its name where that is plain."""
     read: dict[str, str] = {}
     for one in ready:
         read = {**one.roles, **read}
     names = dict.fromkeys(str(column).strip() for frame in frames.values() for column in frame.columns)
-    return {name: read.get(name) or read.get(columns.get(name, "")) or _by_name(name) for name in names}
+    return {
+        name: read.get(name) or read.get(columns.get(name, "")) or refused.get(name) or _by_name(name) for name in names
+    }
+
+
+def _by_refused(found: Mapping[str, Tried], frames: Mapping[str, pd.DataFrame]) -> dict[str, str]:
+    """Columns with what studies would read them as that refuse the table for its cells alone."""
+    names = [str(column).strip() for column in next(iter(frames.values()), ())]
+    out: dict[str, str] = {}
+    for study, one in found.items():
+        if isinstance(one.read, BadInput) and on_values(one.read):
+            out = {**roles_by_name(study, names), **out}
+    return out
 
 
 def _by_name(name: str) -> str:

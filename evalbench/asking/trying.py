@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -137,9 +137,15 @@ def is_score(column: str, cells: pd.Series) -> bool:
     return bool(pd.to_numeric(pd.Series(given, dtype=object), errors="coerce").notna().all())
 
 
-def offer_of(study: str, one: Tried, everywhere: set[str], command: Callable[[str], str]) -> Offer:
+def offer_of(
+    study: str, one: Tried, everywhere: set[str], columns: Collection[str], command: Callable[[str], str]
+) -> Offer:
     computes, wanted = needs()[study]
     held = one.held if isinstance(one.read, Dataset) else everywhere
+    if isinstance(one.read, BadInput) and on_values(one.read):
+        own = roles_by_name(study, columns)
+        first = next(iter(studies.study(study).SCHEMA))
+        held = {*held, first, *own.values(), *own, *(f"{first}.{name}" for name in own)}
     missing = [need.words for need in wanted if not held & {*need.holds}]
     if one.refused is not None and not missing:
         missing = list(dict.fromkeys(_lacking(one.refused, wanted)))
@@ -150,7 +156,20 @@ def offer_of(study: str, one: Tried, everywhere: set[str], command: Callable[[st
     return Offer(study, studies.question(study), computes, tuple(missing), command(study), refused, used)
 
 
+_CELLS = re.compile(r"\bcolumn [\w, ]+: (?!is missing)")
 _LACKS = re.compile(r"\b(?:column|table) (\w+):? is missing|\bno column (\w+)")
+
+
+def on_values(error: BadInput) -> bool:
+    """Whether a table is refused for what cells hold, and for no column or table that it lacks."""
+    return bool(error.faults) and all(_CELLS.search(fault) for fault in error.faults)
+
+
+def roles_by_name(study: str, names: Collection[str]) -> dict[str, str]:
+    """What a study would read columns as, by their own names."""
+    first = next(iter(studies.study(study).SCHEMA.values()))
+    own = {c.name: c for c in first.columns}
+    return {n: found.name if (found := role_of(own[n])) else n for n in names if n in own}
 
 
 def _lacking(error: BadInput, wanted: Sequence[Need]) -> Iterator[str]:

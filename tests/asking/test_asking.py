@@ -192,3 +192,39 @@ def test_columns_named_after_raters_are_marks_that_people_gave() -> None:
     found = load(str(NATURAL / "tables" / "three_raters.csv"))
     assert "human_correlation" in ready(found)
     assert {found.roles[f"rater{i}"] for i in (1, 2, 3)} == {"mark"}
+
+
+def test_files_of_agents_runs_are_what_a_run_reads_them_as(tmp_path):
+    def talk(task, **more):
+        told = [{"role": "user", "content": f"Do {task}."}, {"role": "assistant", "content": "Done."}]
+        return {"task_id": task, "model": "M", "system": "Be kind.", "colour": "red", "messages": told, **more}
+
+    path = tmp_path / "runs.jsonl"
+    rows = [talk("a", success=True), talk("b", success=False), talk("c")]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    found = load(path)
+    assert found.ready[0].study == "trajectories"
+    wanted = {
+        "task_id": "id",
+        "model": "model",
+        "system": "policy",
+        "messages": "steps",
+        "success": "mark",
+        "colour": "",
+    }
+    assert {name: found.roles[name] for name in wanted} == wanted
+    assert found.notes[0] == "runs.jsonl: read as trajectories of the form openai-messages"
+    assert "runs.jsonl: fields that were not read: colour" in found.notes
+    assert found.notes[-1] == "3 trajectories of 3 tasks, 1 agent, 9 steps; 2 of 3 have a mark"
+
+
+def test_a_study_whose_columns_are_there_refuses_what_cells_hold_and_needs_nothing(tmp_path):
+    steps = [{"id": "a", "step": i, "kind": "message", "text": "x", "seconds": 1} for i in range(3)]
+    for name, row in (("seconds", {"seconds": "soon"}), ("step", {"step": "first"}), ("id", {"id": None})):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("\n".join(map(json.dumps, [*steps, {**steps[0], "step": 4, **row}])), encoding="utf-8")
+        found = load(path)
+        (own,) = [offer for offer in found.offers if offer.study == "trajectories"]
+        assert not own.missing
+        assert f"column {name}: " in own.refused
+        assert (found.roles["step"], found.roles["kind"], found.roles["seconds"]) == ("step", "kind", "seconds")

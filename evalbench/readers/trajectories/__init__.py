@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evalbench.readers.trajectories.columns import columns_read
 from evalbench.readers.trajectories.flat import kind_of, speaker_of
 from evalbench.readers.trajectories.frames import Trajectories, read_trajectories
 from evalbench.readers.trajectories.known import FORMS, is_own, recognised, sha256_of_runs, stream_trajectories
@@ -14,6 +15,7 @@ __all__ = [
     "Step",
     "Trajectories",
     "Trajectory",
+    "columns_read",
     "is_own",
     "kind_of",
     "read_trajectories",

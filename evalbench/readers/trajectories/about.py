@@ -78,6 +78,20 @@ _DONE = frozenset(
 _LIMITS = ("limit", "length", "max_", "context", "truncat", "timeout", "too_many", "budget")
 
 
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "trial": TRIALS,
+    "model": MODELS,
+    "mark": (*MARKS, *WORDED),
+    "question": QUESTIONS,
+    "reference": REFERENCES,
+    "expected": EXPECTED,
+    "policy": (*POLICIES, "system"),
+    "ended": ENDS,
+    "id": IDS,
+}
+"""What is read of a record beside its steps → the fields where it is looked for, the first that is there."""
+
+
 def about_of(record: Mapping[str, Any], source: Source) -> dict[str, Any]:
     """Fields of a :class:`~evalbench.readers.trajectories.shape.Trajectory` that a record has, by usual names.
 

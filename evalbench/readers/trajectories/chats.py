@@ -48,7 +48,7 @@ KEYS = (
     "contents",
 )
 _GROUPS = ("trajectory_id", "conversation_id", "session_id", "thread_id", "trace_id", "task_id", "run_id")
-_READ = (
+READ = (
     *KEYS,
     "system",
     "request",
@@ -238,7 +238,7 @@ def of_record(record: Any, row: int, source: Source) -> Trajectory:
         steps = steps_of(messages, source, key or "request.messages")
     about = about_of(record, source)
     if not _is_response(record):
-        source.leave(left_unread(record, _READ))
+        source.leave(left_unread(record, READ))
     given = record.get("system") if record.get("system") is not None else mapping(record.get("request")).get("system")
     if given and not any(step.role == "system" for step in steps):
         steps = [Step("message", "system", text=text_of_content(given)), *steps]

@@ -243,13 +243,13 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
 def _kinds(steps: pd.DataFrame) -> pd.DataFrame:
     """Steps whose kinds are ours, where a word means one; without a column of roles, who speaks is that of the word."""
     words = steps["kind"]
-    named = {word: kind_of(word) for word in dict.fromkeys(words) if isinstance(word, str)}
+    named = {word: kind_of(word) for word in dict.fromkeys(word for word in words if isinstance(word, str))}
     if all(word in KINDS for word in named):
         return steps
     speakers = {word: speaker_of(word) for word, kind in named.items() if kind == "message"}
     if "role" not in steps and any(speakers.values()):
-        steps = steps.assign(role=[speakers.get(word, "") for word in words])
-    return steps.assign(kind=[named.get(word) or word for word in words])
+        steps = steps.assign(role=[speakers.get(word, "") if isinstance(word, str) else "" for word in words])
+    return steps.assign(kind=[(named.get(word) or word) if isinstance(word, str) else word for word in words])
 
 
 def _listed_tools(tools: pd.DataFrame) -> pd.DataFrame:

@@ -1,0 +1,71 @@
+"""What the columns of a file of trajectories were read as."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from evalbench.readers.trajectories import chats, flat, within
+from evalbench.readers.trajectories.about import FIELDS, MODELS
+
+PART = "steps"
+_OF_STEPS: Mapping[str, tuple[str, ...]] = {
+    "step": flat.STEPS,
+    "kind": flat.KINDS,
+    "name": flat.TOOLS,
+    "arguments": flat.ARGUMENTS,
+    "text": (*flat.TEXTS, *flat.OUTPUTS),
+    "error": flat.ERRORS,
+    "model": MODELS,
+    "mark": FIELDS["mark"],
+}
+_RECORDS = (*chats.NAMES, *within.NAMES)
+"""Forms of records with fields of any name, of which some are not read."""
+_KEPT = (
+    "role",
+    "call_id",
+    "time",
+    "timestamp",
+    "seconds",
+    "duration",
+    "latency_ms",
+    "duration_ms",
+    "tokens",
+    "cost",
+    "parent",
+    "metadata",
+    "info",
+)
+
+
+def columns_read(form: str, names: Collection[str]) -> dict[str, str]:
+    """Column → what it was read as in a file of this form; an empty text for one that was not read.
+
+    Examples
+    --------
+    >>> columns_read("openai-messages", ["conversation_id", "system", "messages", "success", "colour"])
+    {'conversation_id': 'id', 'system': 'policy', 'messages': 'steps', 'success': 'mark', 'colour': ''}
+    """
+    of_table = form in flat.NAMES
+    lower = {name.strip().lower() if of_table else name: name for name in names}
+    out: dict[str, str] = {}
+    first = {} if not of_table else {**_table_names(lower), **_firsts(_OF_STEPS, lower)}
+    for key, role in {**_firsts(FIELDS, lower), **first}.items():
+        out[lower[key]] = role
+    if form in within.NAMES and "task" in lower and "task_id" not in lower:
+        out = {name: role for name, role in out.items() if role != "id"} | {lower["task"]: "id"}
+    held = {*chats.READ, within.HELD} if form in _RECORDS else {*_KEPT} if of_table else {*lower}
+    return {
+        name: out.get(name) or (PART if key in held and not of_table else key if key in held else "")
+        for key, name in lower.items()
+    }
+
+
+def _table_names(names: Collection[str]) -> dict[str, str]:
+    task = next((key for key in (*flat.TASKS, *flat.RUNS) if key in names), "")
+    trial = next((key for key in flat.RUNS if key in names and key != task), "")
+    return {key: role for key, role in ((task, "id"), (trial, "trial")) if key}
+
+
+def _firsts(wanted: Mapping[str, tuple[str, ...]], names: Collection[str]) -> dict[str, str]:
+    found = ((next((key for key in keys if key in names), ""), role) for role, keys in wanted.items())
+    return {key: role for key, role in found if key}
