@@ -154,7 +154,9 @@ def _value_faults(frame: pd.DataFrame, table: Table) -> list[Fault]:
             what = "is duplicated" if len(keys) == 1 else "are duplicated together"
             others = [key for key in table.unique if key not in frame]
             if others and (number := _numbered_twice(frame, keys, table)):
-                what += f"; a number of {number} is there twice: give each row of the same {' and '.join(keys[:-1])} its own"
+                what += (
+                    f"; a number of {number} appears twice: give each row of the same {' and '.join(keys[:-1])} its own"
+                )
             elif others:
                 what += f"; a column {' or '.join(others)} would tell them apart"
             if table.no_trials and TRIAL in frame:
@@ -168,7 +170,7 @@ def _numbered_twice(frame: pd.DataFrame, keys: Sequence[str], table: Table) -> s
     column = table.column(keys[-1])
     if column is None or column.type != "int" or len(keys) < 2:
         return ""
-    first = frame[keys[-1]] == frame.groupby(keys[:-1], dropna=False)[keys[-1]].transform("min")
+    first = frame[keys[-1]] == frame.groupby(list(keys[:-1]), dropna=False)[keys[-1]].transform("min")
     return "" if frame[first].duplicated(keys).any() else keys[-1]
 
 

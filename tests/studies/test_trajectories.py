@@ -317,10 +317,10 @@ def test_kinds_in_other_words_are_read_and_all_unknown_ones_are_named_at_once() 
         judged({"steps": steps(("a", 1, "dance"), ("a", 2, "call", "pay"), ("a", 3, "sing"), ("a", 4, "dance"))})
 
 
-def test_step_numbers_that_are_there_twice_are_not_taken_for_trials() -> None:
+def test_step_numbers_that_appear_twice_are_not_taken_for_trials() -> None:
     twice = steps(("a", 1, "call", "find"), ("a", 2, "result", "find"), ("a", 2, "result", "find")).assign(model="M")
     with pytest.raises(
-        BadInput, match="a number of step is there twice: give each row of the same id and model its own"
+        BadInput, match="a number of step appears twice: give each row of the same id and model its own"
     ):
         judged({"steps": twice})
     again = steps(("a", 1, "call", "find"), ("a", 1, "call", "find"), ("a", 2, "note")).assign(model="M")
