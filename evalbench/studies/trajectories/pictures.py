@@ -10,6 +10,8 @@ import pandas as pd
 from evalbench import core, draw, kit
 from evalbench.readers.schema import TRIAL
 from evalbench.studies.trajectories.calls import LOOKS
+from evalbench.studies.trajectories.inputs import AGENTS
+from evalbench.studies.trajectories.ordered import among
 from evalbench.studies.trajectories.schemas import UNKNOWN
 
 SHOWN = {
@@ -214,7 +216,7 @@ def worst(result: core.Result, rows: int = 10) -> pd.DataFrame:
 
 def _last(steps: pd.DataFrame, case: Mapping[Any, Any]) -> draw.Html:
     own = kit.cases.rows_of(steps, case, ["id", "model"])
-    said = own.loc[(own["kind"] == "message") & (own["text"] != ""), "text"]
+    said = own.loc[(own["kind"] == "message") & (own["text"] != "") & among(own["role"], AGENTS), "text"]
     return draw.tables.text_block(said.iloc[-1]) if len(said) else draw.Html("<em>nothing</em>")
 
 
