@@ -61,3 +61,96 @@ def test_what_the_agent_said_last_is_not_what_the_user_said_after_it() -> None:
     assert "I cannot." in last["a"]
     assert "goodbye" not in last["a"]
     assert "nothing" in last["b"]
+
+
+def test_trials_that_miss_the_goal_are_listed_and_no_other() -> None:
+    rows = told(("a", "1", ("find",)), ("b", "0", ("find",)), ("c", None, ("find",)))
+    assert trajectories.worst(judged({"steps": rows}))["id"].tolist() == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("marks", "said"),
+    [
+        ((None, None), "None of 2 trajectories is scored, so that none is known to miss the goal."),
+        (("1", None), "The goal is reached in every scored trajectory: 1 of 2 is scored."),
+        (("1", "1"), "All 2 trajectories reach the goal."),
+    ],
+)
+def test_where_nothing_failed_the_page_says_whether_anything_is_scored(marks: tuple[Any, Any], said: str) -> None:
+    found = judged({"steps": told(("a", marks[0], ("find",)), ("b", marks[1], ("find",)))})
+    assert trajectories.worst(found)["note"].tolist() == [said]
+    assert trajectories.turning_points(found)["note"].tolist() == [said]
+    assert said in trajectories.step_by_step(found)
+    assert f"{said} Tasks that are shown: the first 2 of 2." in trajectories.lanes(found)
+
+
+def test_tasks_whose_goal_is_always_reached_or_not_scored_are_no_lanes_beside_one_that_fails() -> None:
+    shown = trajectories.lanes(judged({"steps": told(("a", "1", ("x",)), ("b", "0", ("y",)), ("c", None, ("z",)))}))
+    assert "Tasks in which the goal is missed: 1 of 3" in shown
+    assert [f">{name}<" in shown for name in ("x", "y", "z")] == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("expected", "said"),
+    [
+        (None, "Which calls are expected is not known."),
+        ([], "No call is expected."),
+        ([{"name": "find"}], "Every expected call was made."),
+        ([{"name": "pay"}], "Expected and not called so: pay()"),
+    ],
+)
+def test_what_is_lacking_of_a_failed_trial_is_said_as_far_as_it_is_known(expected: Any, said: str) -> None:
+    tasks = pd.DataFrame({"id": ["a"], "expected": [expected]})
+    assert said in trajectories.step_by_step(judged({"steps": told(("a", "0", ("find",))), "tasks": tasks}))
+
+
+def test_a_failed_trial_with_the_calls_of_a_successful_one_parts_nowhere_and_is_counted() -> None:
+    good = told(("a", "1", ("find", "pay")), ("b", "1", ("find", "pay")))
+    bad = told(("a", "0", ("find", "pay")), ("b", "0", ("find", "tell")), model="elm")
+    found = judged({"steps": pd.concat([good, bad], ignore_index=True)})
+    assert found.tables["turning_points"]["id"].tolist() == ["b"]
+    assert any(
+        "same calls as a successful one of their task: 1 of 2 that can be compared" in note for note in found.notes
+    )
+    assert "ended there" not in set(trajectories.turning_points(found)["what differs"])
+    alone = judged({"steps": pd.concat([good, bad], ignore_index=True).query("id == 'a'").reset_index(drop=True)})
+    assert "All make the same calls" in trajectories.turning_points(alone)["note"][0]
+
+
+def test_every_call_of_a_forbidden_tool_is_listed_with_its_place() -> None:
+    rows = told(("a", "1", ("find", "pay")), ("b", "1", ("find",)))
+    tasks = pd.DataFrame({"id": ["a", "b"], "forbidden": [["pay"], ["pay"]]})
+    found = judged({"steps": rows, "tasks": tasks})
+    assert trajectories.forbidden(found)[["task", "agent", "step", "tool"]].to_numpy().tolist() == [
+        ["a", "oak", 1, "pay"]
+    ]
+    assert found.answer.answer.startswith("Oak called a forbidden tool (pay) in 1 of 2 trajectories.")
+    assert found.answer.next.text == "Look at the call of a forbidden tool."
+    assert f'id="{found.answer.next.at}"' in page("trajectories", found)
+    kept = judged({"steps": rows, "tasks": tasks.assign(forbidden=[["x"], None])})
+    assert trajectories.forbidden(kept)["note"].tolist() == [
+        "No forbidden tool is called in 1 trajectory whose task says which are forbidden."
+    ]
+    assert trajectories.forbidden(judged({"steps": rows}))["note"].tolist() == [
+        "It is not known which tools are forbidden."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "You have 9 bags.",
+            "No number from 10 on, identifier or name is in the agents' messages: there was none to look at.",
+        ),
+        (
+            "It is 12 and KX-4410.",
+            "Looked at in the agents' messages: 2 numbers from 10 on, identifiers and names. Each was said before.",
+        ),
+    ],
+)
+def test_how_many_claims_were_looked_at_is_said(text: str, said: str) -> None:
+    rows = steps(("a", 1, "message"), ("a", 2, "message")).assign(
+        role=["user", "assistant"], text=["12 of KX-4410", text]
+    )
+    assert trajectories.ungrounded(judged({"steps": rows}))["note"].tolist() == [said]

@@ -180,7 +180,7 @@ def evaluate(
     core.progress.at(f"intervals, {n_resamples} resamples")
     blamed, kinds = blames.blamed(given, seed, n_resamples, faults.ours(given, told), faults.kind_names(told))
     measures = summary.measures(chosen, k, **asked)
-    names = followed.runs[["run", *inputs.RUN]]
+    names, turns = followed.runs[["run", *inputs.RUN]], tables.parted(followed)
     result = kit.result_of(
         evaluate,
         data,
@@ -193,7 +193,7 @@ def evaluate(
                 "tool_calls": followed.calls.drop(columns="key"),
                 "misfits": tables.misfits(followed.calls),
                 "missed": followed.missed.assign(arguments=followed.missed["arguments"].map(inputs.in_words)),
-                "turning_points": method.with_followed(tables.parted(followed), names, given.repeated),
+                "turning_points": method.with_followed(turns[turns["kind"] != tables.SAME], names, given.repeated),
                 "contradictions": tables.contradictions_of(followed),
                 "ungrounded": followed.ungrounded,
                 "requirements": followed.required,
@@ -210,7 +210,7 @@ def evaluate(
             "fault_kinds": faults.kinds_of(found, told, names, **resampled),
             "comparison": kit.comparing.compare_groups(found, summary.compared(measures), "model", **resampled),
         },
-        notes=(*data.notes, *method.notes(given, followed, found, options), *told.notes, *of_labels),
+        notes=(*data.notes, *method.notes(given, followed, found, turns, options), *told.notes, *of_labels),
         method=method.described(options),
         heard=told.heard,
     )
