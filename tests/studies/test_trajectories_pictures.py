@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from judged_agents import judged, steps
-from studied import page
+from studied import ROOT, page
 
 from evalbench import load
 from evalbench.studies import trajectories
+
+
+def headings(study: str) -> set[str]:
+    """The places of the parts of a page."""
+    text = (ROOT / "notebooks" / f"{study}.ipynb").read_text(encoding="utf-8")
+    cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown"]
+    titles = [line[3:] for cell in cells for line in "".join(cell["source"]).splitlines() if line.startswith("## ")]
+    return {re.sub(r"\W+", "-", title.casefold()).strip("-") for title in titles}
+
 
 TEXTS = ("role", "name", "arguments", "call_id", "text", "error", "parent")
 
@@ -126,7 +136,7 @@ def test_every_call_of_a_forbidden_tool_is_listed_with_its_place() -> None:
     ]
     assert found.answer.answer.startswith("Oak called a forbidden tool (pay) in 1 of 2 trajectories.")
     assert found.answer.next.text == "Look at the call of a forbidden tool."
-    assert f'id="{found.answer.next.at}"' in page("trajectories", found)
+    assert found.answer.next.at in headings("trajectories")
     kept = judged({"steps": rows, "tasks": tasks.assign(forbidden=[["x"], None])})
     assert trajectories.forbidden(kept)["note"].tolist() == [
         "No forbidden tool is called in 1 trajectory whose task says which are forbidden."
@@ -134,6 +144,18 @@ def test_every_call_of_a_forbidden_tool_is_listed_with_its_place() -> None:
     assert trajectories.forbidden(judged({"steps": rows}))["note"].tolist() == [
         "It is not known which tools are forbidden."
     ]
+
+
+def test_trials_are_counted_where_a_task_has_several() -> None:
+    rows = told(("a", "1", ("find", "pay")), ("b", "1", ("find",)))
+    tasks = pd.DataFrame({"id": ["a", "b"], "forbidden": [["pay"], ["pay"]]})
+    thrice = pd.concat([rows.assign(trial=str(t)) for t in range(3)], ignore_index=True)
+    called = judged({"steps": thrice, "tasks": tasks})
+    assert called.answer.answer.startswith("Oak called a forbidden tool (pay) in 3 of 6 trajectories.")
+    assert called.answer.next.text == "Look at the 3 calls of forbidden tools."
+    marked = judged({"steps": thrice.assign(mark=thrice["mark"].where(thrice["trial"] == "0"))})
+    assert marked.items["unscored"].tolist() == ["", ""]
+    assert marked.answer.answer == "Oak reaches the goal in 100% of its 2 scored trials; 4 of 6 have no mark."
 
 
 @pytest.mark.parametrize(

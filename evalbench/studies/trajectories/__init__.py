@@ -20,6 +20,7 @@ import numpy as np
 
 from evalbench import core, kit, readers
 from evalbench.studies.contract import offered
+from evalbench.studies.trajectories import answer as answering
 from evalbench.studies.trajectories import (
     blames,
     faults,
@@ -214,7 +215,8 @@ def evaluate(
         method=method.described(options),
         heard=told.heard,
     )
-    return trials.reported(result, of_trials, measures)
+    reported = trials.reported(result, of_trials, measures)
+    return kit.answering.with_answer(reported, answering.answer)  # which counts trials
 
 
 def _followed(
