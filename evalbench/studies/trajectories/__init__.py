@@ -20,7 +20,6 @@ import numpy as np
 
 from evalbench import core, kit, readers
 from evalbench.studies.contract import offered
-from evalbench.studies.trajectories import answer as answering
 from evalbench.studies.trajectories import (
     blames,
     faults,
@@ -36,6 +35,7 @@ from evalbench.studies.trajectories import (
     tables,
 )
 from evalbench.studies.trajectories import calls as called
+from evalbench.studies.trajectories.answer import answer
 
 QUESTION = "Does the agent reach the goal, and where does it leave the way?"
 MAKES_ITEMS = ("k", "success_by", "judge")
@@ -216,7 +216,7 @@ def evaluate(
         heard=told.heard,
     )
     reported = trials.reported(result, of_trials, measures)
-    return kit.answering.with_answer(reported, answering.answer)  # which counts trials
+    return kit.answering.with_answer(reported, answer)  # which counts trials
 
 
 def _followed(
