@@ -60,7 +60,7 @@ def test_trials_of_the_items_own_agent_are_lanes_and_those_of_others_come_on_dem
     page: Any, served: Served, reports: Path
 ) -> None:
     items, calls, steps, trials = (
-        table(reports, "trajectories", name) for name in ("items", "calls", "steps", "trials")
+        table(reports, "trajectories", name) for name in ("items", "tool_calls", "steps", "trials")
     )
     row = items.index[(items["success"] < 1) & (items["fn"] > 0)][0]
     case = items.loc[row]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-from toy_summary import compared, figure, sentence, summary
+from toy_summary import answered, compared, figure, sentence, summary
 
 from evalbench.core.result import Estimate
 from evalbench.core.verdict import Light
@@ -31,8 +31,8 @@ def said(*rows: Estimate, **more: Any) -> str:
 
 def test_one_agent_has_its_share_that_of_every_trial_and_where_it_leaves_the_way() -> None:
     rows = [*reached(fern=0.42), *reached(metric="pass_hat_k", title="pass^4", fern=0.2)]
-    assert said(*rows, tables=turned("pay", "", "pay", "book")) == (
-        "Fern reaches the goal in 42% of trials, and in all of 4 trials for 20% of tasks. Failed trials most often leave the way at “pay”."
+    assert said(*rows, tables=turned(*["pay"] * 5, "", *["book"] * 4)) == (
+        "Fern reaches the goal in 42% of trials, and in all of 4 trials for 20% of tasks. Failed trials most often leave the way at “pay”: 5 of the 10 that part from a successful one."
     )
     assert said(*reached("green", fern=0.9)).startswith("Fern reaches the goal in 90% of trials; ")
     assert "not good enough" in said(*reached("red", fern=0.1))
@@ -60,9 +60,48 @@ def test_of_many_agents_best_and_worst_are_named() -> None:
     )
 
 
-def test_a_forbidden_call_comes_first() -> None:
-    rows = [*reached(oak=0.9), figure("forbidden_calls", 0.02, "red", group={"model": "oak"}, higher_is_better=False)]
-    assert said(*rows) == "Oak calls forbidden tools, in 2% of its trajectories. Oak reaches the goal in 90% of trials."
+def test_a_tool_at_which_few_leave_the_way_or_no_more_than_at_another_is_not_named() -> None:
+    for few in (["pay"] * 4, [*["pay"] * 5, *["book"] * 5], [""] * 9):
+        assert said(*reached(fern=0.42), tables=turned(*few)) == "Fern reaches the goal in 42% of trials."
+
+
+def test_a_forbidden_call_comes_first_with_its_tool_and_where_it_is() -> None:
+    rows = [*reached(oak=0.9), figure("forbidden_calls", 0.05, "red", group={"model": "oak"}, higher_is_better=False)]
+    goal = "Oak reaches the goal in 90% of trials."
+    assert said(*rows) == f"Oak called a forbidden tool in 2 of 40 trajectories. {goal}"
+    calls = [("oak", "refund", True), ("oak", "find", False), ("fern", "pay", True)]
+    table = pd.DataFrame(calls, columns=["model", "name", "forbidden"])
+    tables = {"tool_calls": table}
+    assert said(*rows, tables=tables) == f"Oak called a forbidden tool (refund) in 2 of 40 trajectories. {goal}"
+    found = answered("trajectories", summary(*rows), by=("model",), tables=tables)
+    assert (found.next.text, found.next.at) == (
+        "Look at the 2 calls of forbidden tools.",
+        "what-a-reviewer-must-look-at",
+    )
+    tables["tool_calls"] = pd.concat([table, table.assign(name="pay")])
+    assert "Oak called forbidden tools (pay and 1 more) in 2 of 40" in said(*rows, tables=tables)
+
+
+def test_who_has_many_trials_without_a_mark_is_not_said_to_be_better() -> None:
+    def rows(**agents: tuple[float, int, int]) -> list[Estimate]:
+        shared: dict[str, Any] = {"higher_is_better": True, "title": "success"}
+        return [
+            figure("success", value, group={"model": name}, **{**shared, "n": n, "n_unscored": lost})
+            for name, (value, n, lost) in agents.items()
+        ]
+
+    assert (
+        said(*rows(west=(1.0, 3, 22))) == "West reaches the goal in 100% of its 3 scored trials; 22 of 25 have no mark."
+    )
+    better = compared(("success", "west", "east", "better"))
+    assert said(*rows(west=(1.0, 3, 22), east=(0.5, 25, 0)), tables=better) == (
+        "West reaches the goal in 100% of its 3 scored trials and east in 50% of trials; which is better is not known: 22 of 25 trials of "
+        "west have no mark."
+    )
+    three = rows(west=(1.0, 3, 22), east=(0.5, 25, 0), north=(0.4, 25, 0))
+    assert said(*three) == "Which agent reaches the goal most often is not known: 22 of 25 trials of west have no mark."
+    few = rows(west=(1.0, 24, 1), east=(0.5, 25, 0))
+    assert said(*few, tables=better).startswith("West reaches the goal more often than east")
 
 
 def test_what_is_not_known_is_said_not_to_be() -> None:

@@ -4,7 +4,7 @@ import { isOwn } from "./parts.js";
 
 const SIGNS = { right: ["●", "good"], "wrong arguments": ["◐", "warn"], extra: ["○", "muted"], repeat: ["↻", "warn"], error: ["✗", "bad"], forbidden: ["⊘", "bad"], made: ["◆", "muted"] };
 const TRIAL = "trial";
-export const TRAJECTORY = ["calls", "steps", "trials", "missed"]; // tables that are drawn as trials and steps
+export const TRAJECTORY = ["tool_calls", "steps", "trials", "missed"]; // tables that are drawn as trials and steps
 const LONGEST = 1500;
 
 function text(value, tag = "div") {
@@ -64,7 +64,7 @@ function lane(run, name, row, calls, missed) {
 
 function drawn(run, tables, ours) {
   const of = (name) => (tables[name] ?? []).filter(ours);
-  const [calls, trials, missed] = [of("calls"), of("trials"), of("missed")];
+  const [calls, trials, missed] = [of("tool_calls"), of("trials"), of("missed")];
   const groups = [...new Set([...calls, ...trials].map((row) => group(run, row)))];
   const made = groups.flatMap((whose) => {
     const mine = (rows) => rows.filter((row) => group(run, row) === whose);

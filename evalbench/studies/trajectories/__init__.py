@@ -35,6 +35,7 @@ from evalbench.studies.trajectories import (
     tables,
 )
 from evalbench.studies.trajectories import calls as called
+from evalbench.studies.trajectories.answer import answer
 
 QUESTION = "Does the agent reach the goal, and where does it leave the way?"
 MAKES_ITEMS = ("k", "success_by", "judge")
@@ -180,7 +181,7 @@ def evaluate(
     core.progress.at(f"intervals, {n_resamples} resamples")
     blamed, kinds = blames.blamed(given, seed, n_resamples, faults.ours(given, told), faults.kind_names(told))
     measures = summary.measures(chosen, k, **asked)
-    names = followed.runs[["run", *inputs.RUN]]
+    names, turns = followed.runs[["run", *inputs.RUN]], tables.parted(followed)
     result = kit.result_of(
         evaluate,
         data,
@@ -193,7 +194,7 @@ def evaluate(
                 "tool_calls": followed.calls.drop(columns="key"),
                 "misfits": tables.misfits(followed.calls),
                 "missed": followed.missed.assign(arguments=followed.missed["arguments"].map(inputs.in_words)),
-                "turning_points": method.with_followed(tables.parted(followed), names, given.repeated),
+                "turning_points": method.with_followed(turns[turns["kind"] != tables.SAME], names, given.repeated),
                 "contradictions": tables.contradictions_of(followed),
                 "ungrounded": followed.ungrounded,
                 "requirements": followed.required,
@@ -210,11 +211,12 @@ def evaluate(
             "fault_kinds": faults.kinds_of(found, told, names, **resampled),
             "comparison": kit.comparing.compare_groups(found, summary.compared(measures), "model", **resampled),
         },
-        notes=(*data.notes, *method.notes(given, followed, found, options), *told.notes, *of_labels),
+        notes=(*data.notes, *method.notes(given, followed, found, turns, options), *told.notes, *of_labels),
         method=method.described(options),
         heard=told.heard,
     )
-    return trials.reported(result, of_trials, measures)
+    reported = trials.reported(result, of_trials, measures)
+    return kit.answering.with_answer(reported, answer)  # which counts trials
 
 
 def _followed(

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from evalbench import core, kit
 from evalbench.kit.answering import Facts
 from evalbench.studies.trajectories.faults import JUDGE
 
 BEYOND_CHANCE = "more than chance explains"
+REVIEW = "what-a-reviewer-must-look-at"
+"""The place of the page where the calls of forbidden tools are."""
+FEW_PARTED = 5
+"""Failed trials that leave the way at one tool: fewer name no tool."""
 
 
 def answer(summary: core.Summary, facts: Facts) -> core.Answer:
@@ -24,17 +29,78 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     if light == "grey":
         return kit.answering.answered(summary, facts, f"{reached}. Whether that is enough is not known.")
     if light == "red" and deciding is not None and deciding.metric == "forbidden_calls":
-        share = kit.saying.share(deciding.value or 0.0)
-        said = (
-            f"{kit.saying.opened(kit.saying.name_of(deciding))} calls forbidden tools, in {share} of its trajectories."
-        )
-        return kit.answering.answered(summary, facts, f"{said} {reached}.")
+        said, after = _forbidden(deciding, facts)
+        return kit.answering.answered(summary, facts, f"{said} {reached}.", next=after)
     passing = kit.answering.passing(summary) if light != "unlit" else ""
     return kit.answering.answered(summary, facts, f"{reached}{passing}.{_parting(facts)}")
 
 
+def _forbidden(e: core.Estimate, facts: Facts) -> tuple[str, core.Line]:
+    """In how many of its trajectories an agent called which forbidden tool, and what to look at."""
+    rows, calls = facts.tables.get(kit.trials.ROWS), facts.tables.get("tool_calls")
+    n, own = e.n, round((e.value or 0.0) * e.n)
+    if rows is not None:
+        of_agent = rows.loc[rows["model"] == e.group.get("model"), "forbidden"].dropna()
+        n, own = len(of_agent), int((of_agent > 0).sum())
+    tool, after = "", core.Line("Look at the calls of forbidden tools.", REVIEW)
+    if calls is not None:
+        banned = calls[calls["forbidden"]]
+        names = banned.loc[banned["model"] == e.group.get("model"), "name"].value_counts()
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        tool = f" ({min(names.index[names == names.iloc[0]]):.40}{more})" if len(names) else ""
+        many = f"{len(banned)} calls of forbidden tools" if len(banned) > 1 else "call of a forbidden tool"
+        after = core.Line(f"Look at the {many}.", REVIEW)
+    which = "forbidden tools" if tool.endswith(" more)") else "a forbidden tool"
+    of = core.counted(n, "trajectory", "trajectories")
+    return f"{kit.saying.opened(kit.saying.name_of(e))} called {which}{tool} in {own} of {of}.", after
+
+
+class _Marks(NamedTuple):
+    """How many trials of an agent are scored, and how many are not."""
+
+    scored: int
+    lost: int
+
+    @property
+    def share(self) -> float:
+        return self.lost / max(self.scored + self.lost, 1)
+
+
+def _marks(e: core.Estimate, facts: Facts) -> _Marks:
+    rows = facts.tables.get(kit.trials.ROWS)
+    if rows is None:
+        return _Marks(e.n, e.n_unscored)
+    own = rows[rows["model"] == e.group["model"]] if "model" in e.group else rows
+    return _Marks(int(own["success"].notna().sum()), int((own["unscored"] != "").sum()))
+
+
+def _unmarked(ordered: Sequence[core.Estimate], facts: Facts, lacking: Mapping[str, _Marks]) -> str:
+    """How often agents reach the goal of which one has too many trials without a mark: none is named better."""
+    no = {"mark": "no mark", JUDGE: "no verdict"}.get(str(facts.parameters.get("success_by", "mark")), "no score")
+    most = max(lacking, key=lambda name: lacking[name].share)
+    scored, lost = lacking[most]
+    of = f"{core.wording.count(lost)} of {core.wording.count(scored + lost)}"
+
+    def said(e: core.Estimate) -> str:
+        own = lacking.get(kit.saying.name_of(e))
+        trials = "trials" if own is None else f"its {core.counted(own.scored, 'scored trial')}"
+        return f"{kit.saying.share(e.value or 0.0)} of {trials}"
+
+    first, last = (kit.saying.name_of(e) for e in (ordered[0], ordered[-1]))
+    if len(ordered) == 1:
+        return f"{kit.saying.opened(first)} reaches the goal in {said(ordered[0])}; {of} have {no}"
+    if len(ordered) == 2:
+        both = f"{kit.saying.opened(first)} reaches the goal in {said(ordered[0])} and {last} in {said(ordered[1])}"
+        return f"{both}; which is better is not known: {of} trials of {most} have {no}"
+    return f"Which agent reaches the goal most often is not known: {of} trials of {most} have {no}"
+
+
 def _reached(summary: core.Summary, ordered: Sequence[core.Estimate], facts: Facts) -> str:
     """How often the agents reach the goal, the best first; whether a difference is shown."""
+    share = float(facts.parameters.get("max_unscored", kit.MAX_UNSCORED))
+    marks = {kit.saying.name_of(e): _marks(e, facts) for e in ordered}
+    if lacking := {name: own for name, own in marks.items() if own.share > share}:
+        return _unmarked(ordered, facts, lacking)
     best, worst = ordered[0], ordered[-1]
     a, b = kit.saying.name_of(best), kit.saying.name_of(worst)
     first, last = (kit.saying.share(e.value or 0.0) for e in (best, worst))
@@ -65,12 +131,14 @@ def _every_time(summary: core.Summary) -> str:
 
 
 def _parting(facts: Facts) -> str:
-    """The tool at which failed trajectories most often leave the way of successful ones."""
+    """The tool at which most failed trajectories leave the way of successful ones; nothing of few, or where two tools are as frequent."""
     table = facts.tables.get("turning_points")
     if table is None or not len(table):
         return ""
     tools = table.loc[table["instead_of"] != "", "instead_of"].value_counts()
     if not len(tools):
         return ""
-    name = min(tools.index[tools == tools.iloc[0]])
-    return f" Failed trials most often leave the way at “{name}”."
+    most = int(tools.iloc[0])
+    if most < FEW_PARTED or (tools == most).sum() > 1:
+        return ""
+    return f" Failed trials most often leave the way at “{tools.index[0]:.60}”: {most} of the {len(table)} that part from a successful one."

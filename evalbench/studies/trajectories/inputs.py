@@ -305,6 +305,7 @@ def given(data: readers.Dataset) -> Given:
     steps, outcomes = _named(data["steps"]), data.get("outcomes")
     repeated = readers.schema.TRIAL in data["steps"]
     steps = steps.assign(**{c: "" for c in _OPTIONAL if c not in steps})
+    steps = steps.assign(**{c: steps[c].fillna("") for c in _OPTIONAL if steps[c].hasnans})
     steps = steps.assign(**{c: np.nan for c in ("seconds", "tokens", "cost", "mark") if c not in steps})
     of_run, first = numbered(steps, RUN)
     named = [steps[list(RUN)].iloc[first], *([_named(outcomes)[list(RUN)]] if outcomes is not None else [])]

@@ -11,7 +11,7 @@ import pandas as pd
 from evalbench import core, kit, readers
 from evalbench.metrics.trajectories import LONGEST_CYCLE, TURNS
 from evalbench.readers.schema import TRIAL
-from evalbench.studies.trajectories import items, schemas
+from evalbench.studies.trajectories import items, schemas, tables
 from evalbench.studies.trajectories.inputs import AGENTS, RUN, Given
 from evalbench.studies.trajectories.ordered import among
 
@@ -38,7 +38,9 @@ def with_followed(turns: pd.DataFrame, names: pd.DataFrame, repeated: bool) -> p
     return turns.assign(followed=turns["followed"].map(said))
 
 
-def notes(given: Given, followed: items.Followed, found: pd.DataFrame, options: Mapping[str, Any]) -> Iterator[str]:
+def notes(
+    given: Given, followed: items.Followed, found: pd.DataFrame, turns: pd.DataFrame, options: Mapping[str, Any]
+) -> Iterator[str]:
     """What was left out, repeated, cut, and what contradicts itself."""
     runs = followed.runs
     n = len(runs)
@@ -70,6 +72,11 @@ def notes(given: Given, followed: items.Followed, found: pd.DataFrame, options: 
         yield f"Calls whose arguments cannot be read: {lost} of {len(unreadable)}; they match no expected call."
     yield from _of_schemas(followed.calls)
     yield from _between_runs(runs)
+    if alike := int((turns["kind"] == tables.SAME).sum()):
+        yield (
+            f"Failed trajectories that make the same calls as a successful one of their task: {alike} of {len(turns)} that can be compared. They "
+            "leave its way nowhere and are not in the table turning_points."
+        )
     silent = ~among(given.steps.loc[given.steps["kind"] == "message", "role"], AGENTS)
     if len(silent) and silent.all():
         yield f"No message has a role of an agent ({', '.join(sorted(AGENTS))}), so that claims without ground are not looked for."

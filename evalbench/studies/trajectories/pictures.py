@@ -10,6 +10,8 @@ import pandas as pd
 from evalbench import core, draw, kit
 from evalbench.readers.schema import TRIAL
 from evalbench.studies.trajectories.calls import LOOKS
+from evalbench.studies.trajectories.inputs import AGENTS
+from evalbench.studies.trajectories.ordered import among
 from evalbench.studies.trajectories.schemas import UNKNOWN
 
 SHOWN = {
@@ -101,7 +103,7 @@ def turning_points(result: core.Result) -> pd.DataFrame:
     """Where failed trajectories leave the way of successful ones: what was called in place of what, the most frequent first."""
     table = result.tables.get("turning_points")
     if table is None:
-        return _none("No failed trajectory has a successful one of the same task beside it")
+        return _none(_without_turns(_trials_of(result)))
     how = ["model", "kind", "instead_of", "name"]
     counted = (
         table.groupby(how, sort=True).agg(n=("id", "size"), tasks=("id", "nunique"), case=("id", "first")).reset_index()
@@ -121,6 +123,47 @@ def turning_points(result: core.Result) -> pd.DataFrame:
     )
 
 
+def _without_turns(rows: pd.DataFrame) -> str:
+    """Why no failed trajectory leaves the way of a successful one."""
+    failed = rows[rows["success"] < 1]
+    beside = int(failed["id"].isin(rows.loc[rows["success"] == 1, "id"]).sum())
+    if failed.empty:
+        return _none_failed(rows)
+    if not beside:
+        return "No failed trajectory has a successful one of the same task beside it."
+    return f"Failed trajectories with a successful one of their task: {beside}. All make the same calls as that one; the outcome alone differs."
+
+
+def _trials_of(result: core.Result) -> pd.DataFrame:
+    """One row per trajectory."""
+    return result.tables.get(kit.trials.ROWS, result.items)
+
+
+def _none_failed(rows: pd.DataFrame) -> str:
+    """Of trajectories of which none is known to have failed: whether they reach the goal, or are not scored."""
+    n, scored = len(rows), int(rows["success"].notna().sum())
+    if not scored:
+        return f"None of {core.counted(n, 'trajectory', 'trajectories')} is scored, so that none is known to miss the goal."
+    if scored < n:
+        return (
+            f"The goal is reached in every scored trajectory: {scored} of {n} {'is' if scored == 1 else 'are'} scored."
+        )
+    return f"{'The only trajectory reaches' if n == 1 else f'All {n} trajectories reach'} the goal."
+
+
+def forbidden(result: core.Result) -> pd.DataFrame:
+    """Every call of a forbidden tool: the task, the agent, the trial, the step and the call."""
+    calls, rows = result.tables.get("tool_calls"), _trials_of(result)
+    own = None if calls is None else calls[calls["forbidden"]]
+    if own is None or own.empty:
+        banned = int(rows["forbidden"].notna().sum())
+        which = core.counted(banned, "trajectory", "trajectories")
+        none = f"No forbidden tool is called in {which} whose task says which are forbidden."
+        return _none(none if banned else "It is not known which tools are forbidden.")
+    names = {"id": "task", "model": "agent", TRIAL: "trial", "step": "step", "name": "tool", "arguments": "arguments"}
+    return own[[name for name in names if name in own]].rename(columns=names).reset_index(drop=True)
+
+
 def contradictions(result: core.Result) -> pd.DataFrame:
     """What a reviewer must look at: success without the expected calls, the calls without success, tools named and never called."""
     table = result.tables.get("contradictions")
@@ -133,7 +176,12 @@ def ungrounded(result: core.Result) -> pd.DataFrame:
     """Claims of the agents that nothing before them holds, with the words around them."""
     table = result.tables.get("ungrounded")
     if table is None:
-        return _none("Every number, identifier and name in the agents' messages was said before")
+        looked_at = int(_trials_of(result)["n_claims"].sum())
+        what = "number from 10 on, identifier or name"
+        if not looked_at:
+            return _none(f"No {what} is in the agents' messages: there was none to look at.")
+        many = core.counted(looked_at, what, "numbers from 10 on, identifiers and names")
+        return _none(f"Looked at in the agents' messages: {many}. Each was said before.")
     return table.rename(columns={"model": "agent", "around": "in the message"})
 
 
@@ -142,14 +190,21 @@ def _none(said: str) -> pd.DataFrame:
 
 
 def lanes(result: core.Result, tasks: int = 3) -> draw.Html:
-    """The worst tasks with all their trials: every call a mark, its text one click away."""
+    """The tasks that fail most often with all their trials, of none the first ones: every call a mark, its text one click away."""
     calls = result.tables.get("tool_calls")
     if calls is None:
         return draw.Html('<p class="eb-small">No trajectory has a call.</p>')
-    order = result.items.groupby("id")["success"].agg(lambda own: own.fillna(1).mean())
-    worst = order.reset_index().sort_values(["success", "id"], kind="stable")["id"].head(tasks)
-    drawn = [draw.lanes.legend([look for look in LOOKS if (calls["look"] == look).any()])]
-    rows, about = result.tables.get(kit.trials.ROWS, result.items), result.tables.get("tasks")
+    rows, about = _trials_of(result), result.tables.get("tasks")
+    order = result.items.groupby("id")["success"].mean().reset_index()
+    missed = order[order["success"] < 1]
+    chosen = order if missed.empty else missed
+    worst = chosen.sort_values(["success", "id"], kind="stable")["id"].head(tasks)
+    if missed.empty:
+        which = f"{_none_failed(rows)} Tasks that are shown: the first {len(worst)} of {len(order)}."
+    else:
+        which = f"Tasks in which the goal is missed: {len(missed)} of {len(order)}; of these the {len(worst)} in which it is missed most often."
+    drawn = [draw.Html(f'<p class="eb-small">{draw.escape(which)}</p>')]
+    drawn.append(draw.lanes.legend([look for look in LOOKS if (calls["look"] == look).any()]))
     asked = {} if about is None else dict(zip(about["id"], about["question"].map(_shortened), strict=True))
     for task in worst:
         own, its = rows[rows["id"] == task], calls[calls["id"] == task]
@@ -198,13 +253,15 @@ def _behind(call: Mapping[Any, Any]) -> draw.Html:
 @kit.trials.each_trial
 def worst(result: core.Result, rows: int = 10) -> pd.DataFrame:
     """Trajectories that did not reach the goal, those that are furthest from the expected calls first."""
-    table = result.items.assign(missed=result.items["fn"].fillna(0) + result.items["fp"].fillna(0))
+    failed = result.items[result.items["success"] < 1]
+    if failed.empty:
+        return _none(_none_failed(result.items))
+    table = failed.assign(missed=failed["fn"].fillna(0) + failed["fp"].fillna(0))
     found = kit.cases.worst_cases(table, ["success", "missed"], highest=["missed"], keys=["id", "model"], n=rows)
     steps = result.tables["steps"]
     show: kit.cases.Show = {
         "id": "id",
         "agent": "model",
-        "success": lambda case: kit.cases.yes_no(case["success"] == 1, "no mark"),
         "calls": "n_calls",
         "not as expected": lambda case: case["fn"] if case["fn"] == case["fn"] else None,
         "what the agent said last": lambda case: _last(steps, case),
@@ -214,7 +271,7 @@ def worst(result: core.Result, rows: int = 10) -> pd.DataFrame:
 
 def _last(steps: pd.DataFrame, case: Mapping[Any, Any]) -> draw.Html:
     own = kit.cases.rows_of(steps, case, ["id", "model"])
-    said = own.loc[(own["kind"] == "message") & (own["text"] != ""), "text"]
+    said = own.loc[(own["kind"] == "message") & (own["text"] != "") & among(own["role"], AGENTS), "text"]
     return draw.tables.text_block(said.iloc[-1]) if len(said) else draw.Html("<em>nothing</em>")
 
 
@@ -225,7 +282,7 @@ def step_by_step(result: core.Result, n: int = 1, rows: int = 60) -> draw.Html:
     table = failed.assign(missed=failed["fn"].fillna(0))
     cases = kit.cases.worst_cases(table, ["success", "missed"], highest=["missed"], keys=["id", "model"], n=n)
     if cases.empty:
-        return draw.Html('<p class="eb-small">Every trajectory that is scored reaches the goal.</p>')
+        return draw.Html(f'<p class="eb-small">{draw.escape(_none_failed(result.items))}</p>')
     return draw.Html("".join(_steps(result, case, rows) for case in cases.to_dict("records")))
 
 
@@ -235,9 +292,18 @@ def _steps(result: core.Result, case: Mapping[Any, Any], rows: int) -> draw.Html
     lacking = [] if missed is None else kit.cases.rows_of(missed, case, ["id", "model"]).to_dict("records")
     table = kit.cases.shown(own, {"step": "step", "who": _who, "what": _what})
     said = "; ".join(f"{row['name']}({row['arguments']})" for row in lacking)
-    text = f"Expected and not called so: {said}" if said else "No expected call is missing, or none is known."
+    text = f"Expected and not called so: {said}" if said else _not_lacking(case)
     title = f"{case['id']}, {case['model']}"
     return kit.cases.sheet(title, text, draw.tables.html_table(table, caption=f"Steps of {title}", rows=rows))
+
+
+def _not_lacking(case: Mapping[Any, Any]) -> str:
+    """Of a trajectory without a missing call: whether any is expected."""
+    if case["n_calls"] != case["n_calls"]:
+        return "No step of it is known."
+    if case["wanted"] != case["wanted"]:
+        return "Which calls are expected is not known."
+    return "Every expected call was made." if case["wanted"] else "No call is expected."
 
 
 def _who(step: Mapping[str, Any]) -> str:

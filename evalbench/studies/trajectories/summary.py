@@ -72,7 +72,7 @@ def all_measures(k: int) -> tuple[core.Measure, ...]:
         ),
         _ratio(
             "n_ungrounded", "n_claims", "ungrounded_claims", "claims without ground", higher_is_better=None,
-            undefined="no message of an agent claims anything",
+            undefined="no message of an agent has a number from 10 on, an identifier or a name",
         ),
         core.mean_of("n_calls", "calls", title="calls of a trajectory", unit="calls", higher_is_better=None, worst=None),
         core.mean_of(

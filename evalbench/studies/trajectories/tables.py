@@ -15,6 +15,8 @@ from evalbench.studies.trajectories.inputs import Given, in_words
 from evalbench.studies.trajectories.items import Followed
 
 OTHER_TOOL, OTHER_ARGUMENTS, STOPPED, WENT_ON = "another tool", "other arguments", "ended there", "went on"
+SAME = "the same calls"
+"""Not a turning point: the calls do not part, and the outcome differs all the same."""
 PARTED = ["run", "at", "kind", "name", "arguments", "instead_of", "instead_of_arguments", "followed"]
 CONTRADICTIONS = {
     "unexpected_success": "success without every expected call",
@@ -77,7 +79,10 @@ def misfits(calls: pd.DataFrame) -> pd.DataFrame:
 
 
 def parted(found: Followed) -> pd.DataFrame:
-    """Where each failed trajectory parts from the successful one of its task that it follows longest: of its model, else of another."""
+    """Where each failed trajectory parts from the successful one of its task that it follows longest: of its model, else of another.
+
+    One that makes the same calls as the successful one parts nowhere: its kind is :data:`SAME`.
+    """
     runs, calls = found.runs, found.calls
     ends = np.searchsorted(calls["run"].to_numpy(), np.arange(len(runs) + 1)).tolist()
     keys = calls["key"].tolist()
@@ -120,6 +125,7 @@ def _said(turns: Sequence[_Turn], calls: pd.DataFrame) -> Iterator[tuple[Any, ..
         (name, arguments), (other, wanted) = words.get(here, ("", "")), words.get(there, ("", ""))
         kind = OTHER_TOOL if name != other else OTHER_ARGUMENTS
         kind = STOPPED if here == _NOWHERE else WENT_ON if there == _NOWHERE else kind
+        kind = SAME if here == there == _NOWHERE else kind
         yield run, at + 1, kind, name, arguments, other, wanted, followed
 
 
