@@ -20,13 +20,18 @@ _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 
 
 class Views(Protocol):
-    """The items of a run and the tables linked to them: table → the columns by which it is."""
+    """The items of a run and the tables linked to them.
+
+    - ``linked``: Table → the columns by which it is.
+    - ``behind``: Name → the columns of linked tables that have it, where the items have none.
+    """
 
     id: str
     by: list[str]
     results: dict[str, Any]
     columns: dict[str, Column]
     linked: dict[str, list[str]]
+    behind: dict[str, list[Column]]
 
     def columns_of(self, table: str) -> list[Column]: ...
 
@@ -63,8 +68,26 @@ def _term(rows: Views, term: Term) -> tuple[str, list[Any]]:
         raise BadInput(f"filter: there is no column {term.column!r}; there are {', '.join(map(str, rows.columns))}")
     if column.table == "items":
         return _compared("i", column, term)
-    sql, values = _compared("t", column, term)
-    return _linked(rows, column.table, sql), values
+    return _behind(rows, rows.behind[column.name], term)
+
+
+def _behind(rows: Views, columns: Sequence[Column], term: Term) -> tuple[str, list[Any]]:
+    """Items to which a row of any of these tables belongs that fulfils a condition.
+
+    A table whose column is of a kind that the value cannot be fits nothing; where this holds for all, the first says so.
+    """
+    found, values, faults = [], [], []
+    for column in columns:
+        try:
+            sql, own = _compared("t", column, term)
+        except BadInput as error:
+            faults.append(error)
+            continue
+        found.append(_linked(rows, column.table, sql))
+        values += own
+    if not found:
+        raise faults[0]
+    return f"({' OR '.join(found)})", values
 
 
 def _compared(alias: str, column: Column, term: Term) -> tuple[str, list[Any]]:

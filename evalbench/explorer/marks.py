@@ -58,7 +58,8 @@ def reveals(rows: Rows, where: str, sort: str) -> list[str]:
     named = dict.fromkeys([*(term.column for term in parse(where)), ordered])
     tables = [table for table in ("items", *rows.linked) if table != "calls"]
     free = {rows.id, *(name for table in tables for name in _read(rows, table))}
-    own = {name: column.table != "calls" for name, column in rows.columns.items()} | {MARK: MARK not in rows.columns}
+    called = {name for name, columns in rows.behind.items() if "calls" in (column.table for column in columns)}
+    own = {name: name not in called for name in rows.columns} | {MARK: MARK not in rows.columns}
     return [name for name in named if name and not (own.get(name) and name in {*free, MARK})]
 
 

@@ -96,6 +96,7 @@ def _write(rows: Rows, made: Path, where: str) -> None:
         "standing": answers.stands(rows, where, ""),
         "lights": lights(rows.results, rows.by),
         "linked": rows.linked,
+        "behind": [[name, [[c.table, c.kind] for c in columns]] for name, columns in rows.behind.items()],
         "texts": {
             table: [c.name for c in rows.columns_of(table) if c.kind in ("text", "list")] for table in rows.linked
         },
