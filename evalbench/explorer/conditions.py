@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, Protocol
 
 from evalbench.errors import BadInput
@@ -13,7 +13,7 @@ from evalbench.readers.where import Term, parse
 CALL_ID = "item_id"
 """The column of the table of calls that begins with the item's id."""
 MARK = "mark"
-"""What a filter calls a reader's own verdict, where the items have no such column."""
+"""What a filter calls a reader's own verdict, see :func:`mark_name`."""
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf)")
 """A number in a filter; where.js reads the same."""
 _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
@@ -51,6 +51,20 @@ def condition(rows: Views, where: str) -> tuple[str, list[Any]]:
     return " AND ".join(found), values
 
 
+def mark_name(columns: Container[str]) -> str:
+    """What a filter calls a reader's own verdict: ``mark``, or ``my_mark`` where the run has a column of this name.
+
+    Examples
+    --------
+    >>> mark_name(["id"]), mark_name(["id", "mark"])
+    ('mark', 'my_mark')
+    """
+    name = MARK
+    while name in columns:
+        name = f"my_{name}"
+    return name
+
+
 def as_text(column: str, alias: str) -> str:
     """A column as a text, by which ids of any type are equal."""
     return f"CAST({alias}.{quoted(column)} AS VARCHAR)"
@@ -62,7 +76,7 @@ def _term(rows: Views, term: Term) -> tuple[str, list[Any]]:
     if term.column == "light" and "light" not in rows.columns:
         return _of_light(rows, term)
     column = rows.columns.get(term.column)
-    if column is None and term.column == MARK:
+    if column is None and term.column == mark_name(rows.columns):
         return _marked(rows, term)
     if column is None:
         raise BadInput(f"filter: there is no column {term.column!r}; there are {', '.join(map(str, rows.columns))}")
@@ -161,7 +175,7 @@ def _of_light(rows: Views, term: Term) -> tuple[str, list[Any]]:
 def _marked(rows: Views, term: Term) -> tuple[str, list[Any]]:
     """Items that a reader marked so; ``mark=`` asks for those without a mark, ``mark!=`` for the others."""
     if term.operator not in ("=", "!="):
-        raise BadInput(f"filter: a mark is equal or not equal (mark=wrong), not {term.operator}")
+        raise BadInput(f"filter: a mark is equal or not equal ({term.column}=wrong), not {term.operator}")
     within = f"i.{PLACE} IN (SELECT unnest(CAST(? AS BIGINT[])))"
     if term.values == ("",):
         return (f"NOT {within}" if term.operator == "=" else within), [rows.marked(("",))]

@@ -118,8 +118,8 @@ async function one(condition) {
   if (!condition.column) return anywhere(condition.values[0]);
   if (condition.column === "light" && !kinds.has("light")) return ofLight(condition);
   const known = kinds.get(condition.column);
-  if (!known && condition.column === "mark") {
-    equalOrNot("mark is equal or not equal (mark=wrong)", condition);
+  if (!known && condition.column === pack.about.mark) {
+    equalOrNot(`mark is equal or not equal (${condition.column}=wrong)`, condition);
     throw new Fault("filter: a pack has no marks; evalbench view RUN has those of the run.");
   }
   if (!known) throw new Fault(`filter: there is no column '${condition.column}'; there are ${[...kinds.keys()].join(", ")}`);
