@@ -53,7 +53,7 @@ def test_notebooks_are_made_though_a_folder_has_the_name() -> None:
 
 
 def test_docs_are_built_with_their_extra_alone() -> None:
-    asked = ["make", "-n", "-W", "pyproject.toml", "docs"]
+    asked = ["make", "-n", "--no-print-directory", "-W", "pyproject.toml", "docs"]
     made = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert "-e '.[docs]'" in made
     assert made.splitlines()[-1].endswith("python scripts/build_docs.py")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from evalbench.readers.where import Term, in_words
+from evalbench.readers.where import Term, in_words, of_group
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,6 +31,17 @@ class Behind(NamedTuple):
     where: str = ""
     origin: float = 0.0
     scale: float = 1.0
+
+
+def of_groups(column: str, by: str, groups: Iterable[str]) -> dict[str, Behind]:
+    """Rows of groups that their name in a column tells apart.
+
+    Examples
+    --------
+    >>> of_groups("final", "model", ["oak"])
+    {'oak': Behind(column='final', where='model=oak', origin=0.0, scale=1.0)}
+    """
+    return {group: Behind(column, of_group({by: group}, [by])) for group in groups}
 
 
 def keep(

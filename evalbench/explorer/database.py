@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 PLACE = "file_row_number"
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "FLOAT", "DOUBLE", "DECIMAL")  # fmt: skip
+ASKED_FOR = "asked_for"
+"""The column of calls with the items whose verdicts rest on each; in its view a row for each of them, of others by the call's own name."""
+_EACH_ASKED_FOR = "unnest(CASE WHEN len(asked_for) > 0 THEN asked_for ELSE [item_id] END) AS asked_for"
 _FRACTIONS = ("FLOAT", "DOUBLE", "DECIMAL")
 _MEMORY = "250MB"
 _ROWS = 1000
@@ -62,6 +65,8 @@ class Database:
                     f"CASE WHEN NOT isnan(CAST({column} AS DOUBLE)) THEN CAST({column} AS DOUBLE) END AS {column}"
                     for column in fractions
                 )
+                if any((column, type_) == (ASKED_FOR, "VARCHAR[]") for column, type_, *_ in types):
+                    doubles = ", ".join(filter(None, [doubles, _EACH_ASKED_FOR]))
                 replaced = f" REPLACE ({doubles})" if doubles else ""
                 self._root.execute(f"CREATE VIEW {quoted(name)} AS SELECT *{replaced} FROM {read}")
             except (duckdb.Error, OSError) as error:

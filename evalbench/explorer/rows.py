@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
 from evalbench.explorer.conditions import CALL_ID, as_text, condition, written
-from evalbench.explorer.database import PLACE, Column, Database, quoted
+from evalbench.explorer.database import ASKED_FOR, PLACE, Column, Database, quoted
 from evalbench.explorer.mark_files import marked
 from evalbench.readers import runs
 
@@ -59,7 +59,11 @@ class Rows:
 
     def _link(self, table: str) -> None:
         names = [column.name for column in self.columns_of(table)]
-        keys = [key for key in (self.id, *self.by) if key in names] if self.id in names else [CALL_ID]
+        keys = (
+            [key for key in (self.id, *self.by) if key in names]
+            if self.id in names
+            else [ASKED_FOR if ASKED_FOR in names else CALL_ID]
+        )
         if keys[0] in names:
             self.linked[table] = keys
             for column in self.columns_of(table):

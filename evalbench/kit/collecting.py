@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
@@ -173,6 +173,35 @@ def calls_of(replies: Sequence[Reply], heard: Iterable[Heard] = ()) -> dict[str,
 
     calls = [*([calls_table(replies)] if replies else []), *(table for each in heard for table in each.calls)]
     return {"calls": pd.concat(calls, ignore_index=True)} if calls else {}
+
+
+def with_items(calls: pd.DataFrame, ids: Iterable[Any]) -> pd.DataFrame:
+    """Calls with a column ``asked_for``: the items that rest on each, where the call's own name does not begin with the id and a bar.
+
+    What says it already stays; other names are cut at a slash or a blank until one is an item's. Without any the calls are as given.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> with_items(pd.DataFrame({"item_id": ["q1/tone/a", "q2|oak", "?"]}), ["q1", "q2"])["asked_for"].tolist()
+    [['q1'], [], []]
+    """
+    known = {str(one) for one in ids}
+    named = {name: _items_of(str(name), known) for name in calls["item_id"].unique()}
+    given = calls["asked_for"] if "asked_for" in calls else [None] * len(calls)
+    whose = [
+        list(own) if isinstance(own, list) and own else named[name]
+        for own, name in zip(given, calls["item_id"], strict=True)
+    ]
+    return calls.assign(asked_for=whose) if any(whose) else calls
+
+
+def _items_of(name: str, known: Collection[str]) -> list[str]:
+    if name.partition("|")[0] in known:
+        return []
+    while name and name not in known:
+        name = name[: max(name.rfind("/"), name.rfind(" "), 0)].rstrip()
+    return [name] if name else []
 
 
 def accounting_of(replies: Sequence[Reply], heard: Iterable[Heard] = ()) -> dict[str, Any]:

@@ -90,6 +90,7 @@ class Docket:
         self.by, self.prompt, self.settings = by, prompt, settings
         self._known: dict[str, tuple[Question, Judgement]] = {}
         self._rounds: list[Judgements] = []
+        self._units: dict[str, set[str]] = {}
 
     def ask(self, task: str | Task, questions: Sequence[Question]) -> list[Judgement]:
         """A judgement per question, in their order; the judge is asked only what it was not asked before."""
@@ -97,6 +98,9 @@ class Docket:
         name = chosen.prompt or chosen.name
         spoken = {lang: prompt_language(name, lang, self.prompt) for lang in {q.lang for q in questions}}
         keys = [_key(chosen, spoken[q.lang], q) for q in questions]
+        for key, question in zip(keys, questions, strict=True):
+            if question.unit:
+                self._units.setdefault(question.id or key, set()).add(question.unit)
         new = {k: q for k, q in zip(keys, questions, strict=True) if k not in self._known}
         for language in sorted({spoken[q.lang] for q in new.values()}):
             batch = {q.id or k: (k, q) for k, q in new.items() if spoken[q.lang] == language}
@@ -115,9 +119,15 @@ class Docket:
         return Heard(
             judge=judge_name(self.by),
             answers=tuple(sorted(self._known.values(), key=lambda pair: pair[1].id)),
-            calls=tuple(found.calls for found in self._rounds if len(found.calls)),
+            calls=tuple(self._with_units(found.calls) for found in self._rounds if len(found.calls)),
             accounting=merged(found.accounting for found in self._rounds),
         )
+
+    def _with_units(self, calls: pd.DataFrame) -> pd.DataFrame:
+        """With a column ``asked_for``: the items whose verdicts rest on a call, where its name does not say so."""
+        if not self._units:
+            return calls
+        return calls.assign(asked_for=[sorted(self._units.get(name, ())) for name in calls["item_id"]])
 
 
 def _key(task: Task, language: str, question: Question) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.core.result import DataLabel, Result, Summary
 from evalbench.kit import answering
-from evalbench.kit.collecting import accounting_of, calls_of, several
+from evalbench.kit.collecting import accounting_of, calls_of, several, with_items
 from evalbench.kit.evidence import without_width
 from evalbench.kit.options import taken
 
@@ -91,9 +91,15 @@ def result_of(
         by=tuple(by),
         items=items,
         summary=summary,
-        tables={**tables, **kept, **calls_of(replies, heard)},
+        tables=_with_items({**tables, **kept, **calls_of(replies, heard)}, items[id]),
         notes=(*filter(None, notes), *without_width(summary)),
         method=tuple(method),
         **{"accounting": merged([accounting_of(replies, heard), *spent]), **own},
     )
     return answering.with_answer(result, study.get("answer"))
+
+
+def _with_items(tables: dict[str, pd.DataFrame], ids: pd.Series) -> dict[str, pd.DataFrame]:
+    """The tables, in which calls say for which items they were made."""
+    calls = tables.get("calls")
+    return tables if calls is None else {**tables, "calls": with_items(calls, ids)}

@@ -19,19 +19,23 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "explainability": {},
     "needle": {"lengths": [60], "depths": [0, 1]},
     "rag_tuning": {},
+    "trajectories": {},
     "text_metrics": {"metrics": ["f1_score", "sacrebleu", "context_contradiction"], "lights": {}},
 }
 SLOW = ("confidence", "needle")
 ENTAILMENT, CORRECTNESS = ("ENTAILMENT", "NEUTRAL", "CONTRADICTION"), ("CORRECT", "PARTIALLY_CORRECT", "INCORRECT")
 
 
-def judge(salt: str, fails: int = 0) -> Callable[[dict[str, Any]], str]:
+def judge(salt: str, fails: int = 0) -> Callable[[dict[str, Any]], Any]:
     """A judge that labels by chance, always the same; of ``fails`` items one gets no label."""
 
-    def says(item: dict[str, Any]) -> str:
+    def says(item: dict[str, Any]) -> Any:
         n = crc32((salt + json.dumps(item, sort_keys=True, default=str)).encode())
         if fails and n % fails == 0:
             return "nothing"
+        if "criterion" in item:  # of a trajectory
+            failed = {"label": "loop", "steps": [1]} if n // 8 % 3 else {"label": "no_failure", "steps": []}
+            return failed if item["criterion"] == "failure" else {"mark": n // 8 % 2}
         return (ENTAILMENT if "premise" in item else CORRECTNESS)[n // 8 % 3]
 
     return says

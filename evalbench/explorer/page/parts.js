@@ -57,7 +57,7 @@ const CALL = "item_id"; // the column of a call that begins with the item's id, 
 // Whether a row is of an item's own group; a call that names no group is everybody's.
 export function isOwn(run, row, at) {
   if (typeof row[CALL] === "string" && !(run.id in row)) {
-    const named = row[CALL].split("|").slice(1);
+    const named = (row.asked_for ?? row[CALL]).split("|").slice(1);
     return !named.length || run.by.every((name) => named.includes(String(at[name] ?? "")));
   }
   return run.by.every((name) => row[name] === undefined || row[name] === null || String(row[name]) === String(at[name]));

@@ -122,7 +122,7 @@ def name_faults(name: str) -> list[str]:
     try:
         agent_of(name)
     except BadInput as error:
-        faults.append(" ".join(str(error).replace("\n", " ").split()).replace(":  ", ": "))
+        faults += [f"the judge {name!r} is invalid: {fault}" for fault in error.faults] or [str(error)]
     behind = model_behind(name)
     if behind and not is_model_name(behind):
         faults.append(f"{name}: {behind!r} is not a language model, and only one can look things up")

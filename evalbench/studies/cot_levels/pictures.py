@@ -10,7 +10,6 @@ import pandas as pd
 
 from evalbench import core, draw, kit
 from evalbench.metrics import coherence, reasoning
-from evalbench.readers import where
 from evalbench.studies.cot_levels import items
 
 LONGEST_STEP = 1000
@@ -44,7 +43,7 @@ def picture_scores(result: core.Result) -> draw.Drawn:
         title=f"Final scores of the responses (a score from {result.parameters['threshold']:g} on passes)",
         xlabel="Final score (0–1)",
         domain=(0, 1),
-        behind={m: draw.bars.Behind("final", where.of_group({"model": m}, ["model"])) for m in models},
+        behind=draw.bars.of_groups("final", "model", models),
     )
 
 

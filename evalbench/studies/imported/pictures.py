@@ -7,7 +7,6 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core, draw, kit
-from evalbench.readers import where
 from evalbench.studies.imported import inputs, summary
 from evalbench.studies.imported.theirs import SAME
 
@@ -59,7 +58,7 @@ def picture_spread(result: core.Result, metric: str = "") -> draw.Drawn | None:
         title=f"{name} of the single questions" if repeated else f"{name} of the single answers",
         xlabel=f"{name} of a question, the mean of its trials" if repeated else f"{name} of an answer",
         domain=scale,
-        behind={m: draw.bars.Behind(inputs.column_of(name), where.of_group({"model": m}, ["model"])) for m in models},
+        behind=draw.bars.of_groups(inputs.column_of(name), "model", models),
     )
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, draw, kit, readers
-from evalbench.readers import where
 from evalbench.studies.rag_retrieval import tables
 from evalbench.studies.rag_retrieval.figures import WITHOUT_K, Figure, bare
 
@@ -69,7 +68,7 @@ def picture_spread(result: core.Result) -> draw.Drawn:
         title=f"{figure.title} of the single queries",
         xlabel=f"{figure.title} of a query (0–1)",
         domain=(0, 1),
-        behind={run: draw.bars.Behind(figure.name, where.of_group({"run": run}, ["run"])) for run in runs},
+        behind=draw.bars.of_groups(figure.name, "run", runs),
     )
 
 

@@ -192,7 +192,7 @@ def test_calls_of_one_message_keep_their_order_and_have_their_own_results(tmp_pa
     path = tmp_path / "runs.json"
     path.write_text(json.dumps(FORMS[form]))
     found = trajectories.evaluate(load(path, study="trajectories"), n_resamples=20)
-    calls = found.tables["calls"]
+    calls = found.tables["tool_calls"]
     assert calls["name"].tolist() == ["w", "w"]
     assert [json.loads(text) for text in calls["arguments"]] == [{"c": "A"}, {"c": "B"}]
     assert ["rA" in calls["result"][0], "rB" in calls["result"][1]] == [True, True]
