@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from evalbench.explorer.conditions import as_text, written
+from evalbench.explorer.conditions import CALL_ID, as_text, written
 from evalbench.explorer.rows import Rows
 
 Group = tuple[str | None, ...]
 Belongs = Callable[[str, str, Sequence[str | None], str, Mapping[str, Any]], bool]
 """Table, id, texts of its further keys, the rest of a call's id, the row → whether it may be packed."""
+
+
+_PARTS = re.compile(r"\|| / ")
+"""Between the parts of a call's name: the item's id, whose answer it is of, and more."""
 
 
 class _Id(NamedTuple):
@@ -36,7 +41,7 @@ def belonging(rows: Rows, sql: str, values: Sequence[Any]) -> Belongs:
     """Whether a row of a linked table may go into a pack of the items of a condition.
 
     A row of a table with groups: one of a packed item's group. A call, where other items of its id are not packed: one that names a
-    packed item, by the parts of its id or its own column, and no other. No row in which a text is the name of a group that only items
+    packed item, by the parts of its name or its own column, and no other, so that one that does not say whose it is stays out. No row in which a text is the name of a group that only items
     that are not packed have.
     """
     found: dict[str, _Id] = {}
@@ -48,7 +53,7 @@ def belonging(rows: Rows, sql: str, values: Sequence[Any]) -> Belongs:
 
     def belongs(table: str, id_: str, group: Sequence[str | None], rest: str, row: Mapping[str, Any]) -> bool:
         own, (key, *by) = found[id_], rows.linked[table]
-        parts = {*rest.split("|")[1:]}
+        parts = {*rest.split("|")[1:], *_PARTS.split(str(row.get(CALL_ID, "")))[1:]}
         if own.others and not strangers(id_).isdisjoint(parts.union(v for v in row.values() if isinstance(v, str))):
             return False
         if key != rows.id:
