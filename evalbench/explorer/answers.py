@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench import studies
 from evalbench.errors import BadInput
+from evalbench.explorer.conditions import mark_name
 from evalbench.explorer.mark_files import marked_after_seeing, marks_of, merge_line
 from evalbench.explorer.marks import blinded, read_blind, reveals
 from evalbench.explorer.standing import NEEDS_A_RUN, free_options, standing
@@ -62,6 +63,7 @@ def about(run: str, rows: Rows) -> dict[str, Any]:
         "tables": sorted(rows.linked),
         "page": (rows.folder / PAGE_FILE).is_file(),
         "read_blind": read_blind(rows),
+        "mark": mark_name(rows.columns),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -76,7 +76,8 @@ def compared(
     """Two sides, item by item.
 
     - ``groups``: Of each side, such as ``"model=oak"``; empty for all of the run.
-    - ``metric``: The figure, or column of the items, by which they are compared; by default the first that differs.
+    - ``metric``: The figure, or column of the items, by which they are compared; by default the one that decides
+      the light, else the first that differs.
     - ``where``: A filter; of each pair one item fits it.
 
     Raises ``BadInput`` for a filter or a group that cannot be read, and where the two cannot be compared.
@@ -130,6 +131,12 @@ def scores(of: Sequence[Side], rows: Sequence[Rows], hooks: Hooks) -> dict[str, 
     return found
 
 
+def decides(of: Sequence[Side], known: Container[str]) -> str:
+    """The figure that decided the light of a side's run, where sides can be compared by it; else empty."""
+    named = [str((side.results.get("decided_by") or {}).get("metric", "")) for side in of]
+    return next((name for name in named if name in known), "")
+
+
 def definitions(hooks: Hooks, side: Side) -> list[Measure] | None:
     """The figures of a study that are functions of sums; None where the run does not record an option that they need."""
     if hooks.measures is None:
@@ -155,8 +162,8 @@ def _paired(left: Rows, right: Rows, _at: tuple[float, ...], groups: tuple[str, 
         raise BadInput(f"items are not compared by {metric!r}; they are by {', '.join(known) or 'nothing'}")
     if not known:
         raise BadInput("the items of these runs have no column of numbers in common by which they can be compared")
-    first = None
-    for name in [metric] if metric else list(known)[:_TRIED]:
+    first, chosen = None, metric or decides(of, known)
+    for name in [chosen] if chosen else list(known)[:_TRIED]:
         found = Pairs(left, right, of, known[name], hooks, where)
         first = first or found
         if set(found.counts) - {"same", NEITHER, ONLY_LEFT, ONLY_RIGHT}:
@@ -200,7 +207,11 @@ def _figures(
     if not score.figure:
         rows += _of_column(found, (one, other), pairs, hooks, tested=not where)
     if found is not None:
-        rows += [_row(row.group, row.comparison, row.headline, tested=not where) for row in found.rows]
+        lit = decides(pairs.sides, {row.comparison.metric for row in found.rows})
+        rows += [
+            _row(row.group, row.comparison, row.headline or row.comparison.metric == lit, tested=not where)
+            for row in found.rows
+        ]
         notes = [*map(str, found.notes), *notes]
     if both and (slow := _not_sums(pairs, hooks, rows)):
         notes.append(f"Not sums over items, so that they take minutes: {listed(slow)}. evalbench compare has them.")
@@ -303,6 +314,7 @@ def page_of(
     return {
         "metric": pairs.score.name,
         "title": pairs.score.title,
+        "decides": decides(of, known),
         "scores": [{"name": one.name, "title": one.title, "figure": one.figure} for one in known.values()],
         "names": [side.name for side in of],
         "sides": [_said(side) for side in of],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, Protocol
 
 from evalbench.errors import BadInput
@@ -13,20 +13,25 @@ from evalbench.readers.where import Term, parse
 CALL_ID = "item_id"
 """The column of the table of calls that begins with the item's id."""
 MARK = "mark"
-"""What a filter calls a reader's own verdict, where the items have no such column."""
+"""What a filter calls a reader's own verdict, see :func:`mark_name`."""
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf)")
 """A number in a filter; where.js reads the same."""
 _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 
 
 class Views(Protocol):
-    """The items of a run and the tables linked to them: table → the columns by which it is."""
+    """The items of a run and the tables linked to them.
+
+    - ``linked``: Table → the columns by which it is.
+    - ``behind``: Name → the columns of linked tables that have it, where the items have none.
+    """
 
     id: str
     by: list[str]
     results: dict[str, Any]
     columns: dict[str, Column]
     linked: dict[str, list[str]]
+    behind: dict[str, list[Column]]
 
     def columns_of(self, table: str) -> list[Column]: ...
 
@@ -46,6 +51,20 @@ def condition(rows: Views, where: str) -> tuple[str, list[Any]]:
     return " AND ".join(found), values
 
 
+def mark_name(columns: Container[str]) -> str:
+    """What a filter calls a reader's own verdict: ``mark``, or ``my_mark`` where the run has a column of this name.
+
+    Examples
+    --------
+    >>> mark_name(["id"]), mark_name(["id", "mark"])
+    ('mark', 'my_mark')
+    """
+    name = MARK
+    while name in columns:
+        name = f"my_{name}"
+    return name
+
+
 def as_text(column: str, alias: str) -> str:
     """A column as a text, by which ids of any type are equal."""
     return f"CAST({alias}.{quoted(column)} AS VARCHAR)"
@@ -57,14 +76,32 @@ def _term(rows: Views, term: Term) -> tuple[str, list[Any]]:
     if term.column == "light" and "light" not in rows.columns:
         return _of_light(rows, term)
     column = rows.columns.get(term.column)
-    if column is None and term.column == MARK:
+    if column is None and term.column == mark_name(rows.columns):
         return _marked(rows, term)
     if column is None:
         raise BadInput(f"filter: there is no column {term.column!r}; there are {', '.join(map(str, rows.columns))}")
     if column.table == "items":
         return _compared("i", column, term)
-    sql, values = _compared("t", column, term)
-    return _linked(rows, column.table, sql), values
+    return _behind(rows, rows.behind[column.name], term)
+
+
+def _behind(rows: Views, columns: Sequence[Column], term: Term) -> tuple[str, list[Any]]:
+    """Items to which a row of any of these tables belongs that fulfils a condition.
+
+    A table whose column is of a kind that the value cannot be fits nothing; where this holds for all, the first says so.
+    """
+    found, values, faults = [], [], []
+    for column in columns:
+        try:
+            sql, own = _compared("t", column, term)
+        except BadInput as error:
+            faults.append(error)
+            continue
+        found.append(_linked(rows, column.table, sql))
+        values += own
+    if not found:
+        raise faults[0]
+    return f"({' OR '.join(found)})", values
 
 
 def _compared(alias: str, column: Column, term: Term) -> tuple[str, list[Any]]:
@@ -138,7 +175,7 @@ def _of_light(rows: Views, term: Term) -> tuple[str, list[Any]]:
 def _marked(rows: Views, term: Term) -> tuple[str, list[Any]]:
     """Items that a reader marked so; ``mark=`` asks for those without a mark, ``mark!=`` for the others."""
     if term.operator not in ("=", "!="):
-        raise BadInput(f"filter: a mark is equal or not equal (mark=wrong), not {term.operator}")
+        raise BadInput(f"filter: a mark is equal or not equal ({term.column}=wrong), not {term.operator}")
     within = f"i.{PLACE} IN (SELECT unnest(CAST(? AS BIGINT[])))"
     if term.values == ("",):
         return (f"NOT {within}" if term.operator == "=" else within), [rows.marked(("",))]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
-from evalbench.explorer.conditions import MARK
+from evalbench.explorer.conditions import mark_name
 from evalbench.explorer.mark_files import CANNOT_SAY, CRITERION, MARKS, add, marked_after_seeing
 from evalbench.readers.where import parse
 
@@ -58,8 +58,9 @@ def reveals(rows: Rows, where: str, sort: str) -> list[str]:
     named = dict.fromkeys([*(term.column for term in parse(where)), ordered])
     tables = [table for table in ("items", *rows.linked) if table != "calls"]
     free = {rows.id, *(name for table in tables for name in _read(rows, table))}
-    own = {name: column.table != "calls" for name, column in rows.columns.items()} | {MARK: MARK not in rows.columns}
-    return [name for name in named if name and not (own.get(name) and name in {*free, MARK})]
+    called = {name for name, columns in rows.behind.items() if "calls" in (column.table for column in columns)}
+    own, mark = {name for name in rows.columns if name not in called}, mark_name(rows.columns)
+    return [name for name in named if name and name != mark and not (name in own and name in free)]
 
 
 def save(rows: Rows, said: Mapping[str, Any]) -> dict[str, Any]:

@@ -114,7 +114,7 @@ class Run:
             The group of each side, such as ``"model=oak"``; by default all.
         metric : str
             The figure that is a function of sums over items, or the column of numbers, yes and no, by which they are compared; by
-            default the first that differs, those of the study before columns.
+            default the figure that decides the run's light, else the first that differs, those of the study before columns.
         where : str
             A filter: only pairs of which one item fits it. What was chosen after looking is no test, and ``notes`` say so.
 

@@ -24,6 +24,7 @@ from evalbench.explorer import answers
 from evalbench.explorer.conditions import as_text, condition, lights
 from evalbench.explorer.database import PLACE, Column, as_json, quoted
 from evalbench.explorer.distributions import distribution
+from evalbench.explorer.pack_kept import Belongs, belonging
 from evalbench.explorer.page_parts import css, script, source
 from evalbench.explorer.rows import MOST_LINKED, Rows
 from evalbench.readers.runs import PAGE
@@ -41,7 +42,7 @@ def pack(rows: Rows, folder: Path, where: str = "") -> Path:
     """Write the folder.
 
     - ``folder``: New, or empty.
-    - ``where``: Only the items of this filter; the pack says so.
+    - ``where``: Only the items of this filter, with what belongs to them and to no other; without the run's page. The pack says so.
 
     Returns: ``folder/index.html``.
 
@@ -91,17 +92,24 @@ def _write(rows: Rows, made: Path, where: str) -> None:
         _part(made, "first", _json({"rows": rows.page(limit=answers.PAGE), "distributions": answers_of}))
         apart.append("first")
     run = f"{rows.folder.parent.name}/{rows.folder.name}"
+    about = answers.about(run, rows)
     index = {
-        "about": {**answers.about(run, rows), "n": n, "packed": _packed(rows, n, where)},
+        "about": {
+            **about,
+            "n": n,
+            "page": bool(about["page"]) and not where.strip(),
+            "packed": _packed(rows, n, where),
+        },
         "standing": answers.stands(rows, where, ""),
         "lights": lights(rows.results, rows.by),
         "linked": rows.linked,
+        "behind": [[name, [[c.table, c.kind] for c in columns]] for name, columns in rows.behind.items()],
         "texts": {
             table: [c.name for c in rows.columns_of(table) if c.kind in ("text", "list")] for table in rows.linked
         },
         "apart": apart,
         "chunk": CHUNK,
-        "chunks": _behind(rows, made, ids),
+        "chunks": _behind(rows, made, ids, belonging(rows, sql, values) if where.strip() else None),
         "most_linked": MOST_LINKED,
     }
     said = json.dumps(_json(index))
@@ -109,12 +117,14 @@ def _write(rows: Rows, made: Path, where: str) -> None:
     (made / "view.js").write_text(script("packed", "main"), encoding="utf-8")
     (made / "index.html").write_text(_page(), encoding="utf-8")
     (made / "view.css").write_text(css(), encoding="utf-8")
-    if (rows.folder / PAGE).is_file() and not (rows.folder / PAGE).is_symlink():
+    if not where.strip() and (rows.folder / PAGE).is_file() and not (rows.folder / PAGE).is_symlink():
         shutil.copyfile(rows.folder / PAGE, made / PAGE)
 
 
 def _packed(rows: Rows, n: int, where: str) -> str:
-    return f"{n} of {counted(rows.n, 'item')}, those of {where}" if where.strip() else counted(n, "item")
+    if not where.strip():
+        return counted(n, "item")
+    return f"{n} of {counted(rows.n, 'item')}, those of {where}; without the run's page, which shows all"
 
 
 def _column(rows: Rows, made: Path, i: int, column: Column, sql: str, values: list[Any]) -> Iterator[str]:
@@ -159,8 +169,10 @@ def _folding(rows: Rows) -> list[str]:
     return ["".join(side) for side in zip(*pairs, strict=True)]
 
 
-def _behind(rows: Rows, made: Path, ids: list[str | None]) -> int:
+def _behind(rows: Rows, made: Path, ids: list[str | None], belongs: Belongs | None) -> int:
     """Write what belongs to each id, in chunks by the place of its first item; how many there are.
+
+    - ``belongs``: Whether a row may be packed; None where all items are.
 
     Rows wait in a file for each chunk, so that only one chunk is in memory.
     """
@@ -172,11 +184,13 @@ def _behind(rows: Rows, made: Path, ids: list[str | None]) -> int:
     with tempfile.TemporaryDirectory(dir=made) as folder, ExitStack() as opened:
         waiting = [opened.enter_context((Path(folder) / str(i)).open("w+", encoding="utf-8")) for i in range(n)]
         for table in rows.linked:
-            for key, *row in _rows_of(rows, table):
+            for (key, *group), values, texts in _rows_of(rows, table):
                 for id_ in _ids(key, of_a_call=rows.linked[table][0] != rows.id):
-                    if id_ in first:
+                    if id_ in first and (
+                        belongs is None or belongs(table, id_, group, (key or "")[len(id_) :], values)
+                    ):
                         waiting[first[id_] // CHUNK].write(
-                            f"{json.dumps(id_)}\t{json.dumps(table)}\t{json.dumps(row)}\n"
+                            f"{json.dumps(id_)}\t{json.dumps(table)}\t{json.dumps([values, texts])}\n"
                         )
         for i, file in enumerate(waiting):
             file.seek(0)
@@ -191,16 +205,21 @@ def _behind(rows: Rows, made: Path, ids: list[str | None]) -> int:
     return n
 
 
-def _rows_of(rows: Rows, table: str) -> Iterator[tuple[str | None, dict[str, Any], dict[str, str] | int]]:
-    """The rows of a linked table: the text of the key, the values, and texts that the page could not write itself (0 for none)."""
+def _rows_of(rows: Rows, table: str) -> Iterator[tuple[list[str | None], dict[str, Any], dict[str, str] | int]]:
+    """The rows of a linked table: the texts of its keys, the values, and texts that the page could not write itself (0 for none)."""
     columns = rows.columns_of(table)
     names, odd = [c.name for c in columns], [c.name for c in columns if c.kind not in _PLAIN]
-    texts = [as_text(name, "t") for name in (rows.linked[table][0], *odd)]
+    keys = rows.linked[table]
+    texts = [as_text(name, "t") for name in (*keys, *odd)]
     asked = ", ".join([*texts, *(f"t.{quoted(name)}" for name in names)])
     for found in rows.database.stream(f"SELECT {asked} FROM {quoted(table)} t"):
         row = {name: as_json(value) for name, value in zip(names, found[len(texts) :], strict=True)}
-        unlike = {n: text for n, own in zip(odd, found[1:], strict=False) if (text := _unlike(row[n], own)) is not None}
-        yield found[0], row, unlike or 0
+        unlike = {
+            n: text
+            for n, own in zip(odd, found[len(keys) :], strict=False)
+            if (text := _unlike(row[n], own)) is not None
+        }
+        yield list(found[: len(keys)]), row, unlike or 0
 
 
 def _ids(key: str | None, of_a_call: bool) -> Iterator[str]:

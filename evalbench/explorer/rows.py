@@ -47,6 +47,7 @@ class Rows:
         if missing := [name for name in (self.id, *self.by) if name not in self.columns]:
             raise BadInput(f"{folder / runs.ITEMS}: has no column {', '.join(missing)}, which results.json names")
         self.linked: dict[str, list[str]] = {}
+        self.behind: dict[str, list[Column]] = {}
         self._counts: dict[str, int] = {}
         self.summaries: dict[str, Summary] = {}
         for name in self.results["tables"]:
@@ -66,7 +67,8 @@ class Rows:
         if keys[0] in names:
             self.linked[table] = keys
             for column in self.columns_of(table):
-                self.columns.setdefault(column.name, column)
+                if self.columns.setdefault(column.name, column).table != "items":
+                    self.behind.setdefault(column.name, []).append(column)
 
     def count(self, where: str = "") -> int:
         """How many items a filter leaves; counted once, since a run does not change."""

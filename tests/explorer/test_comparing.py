@@ -324,7 +324,8 @@ def test_places_are_those_of_the_items(tmp_path: Path) -> None:
 
 
 def test_items_of_two_groups_are_those_of_pandas(reports: Path) -> None:
-    found = open_run(reports / "rag_generation" / "run").compare(left="model=fern", right="model=oak")
+    run = open_run(reports / "rag_generation" / "run")
+    found = run.compare(left="model=fern", right="model=oak", metric="faithfulness")
     items = pd.read_parquet(reports / "rag_generation" / "run" / "items.parquet")
     wide = items.pivot(index="id", columns="model", values="faithfulness")
     expected = (wide["oak"] - wide["fern"]).rename("change")
@@ -431,6 +432,32 @@ def test_the_score_that_is_chosen_by_default_differs(tmp_path: Path) -> None:
     assert found.metric == "right"
 
 
+def test_by_default_items_are_compared_by_the_figure_that_decides_the_light(tmp_path: Path) -> None:
+    items = drawn(7).assign(score=1.0)
+    run_of(tmp_path / "run", items, decided_by={"metric": "whole", "model": "oak"})
+    groups = ("model=oak", "model=birch")
+    found = open_run(tmp_path / "run").compare(left=groups[0], right=groups[1])
+    assert found.metric == "whole"
+    rows = Rows(tmp_path / "run")
+    assert comparing.page_of(rows, rows, groups, "", "", limit=1)["decides"] == "whole"
+    run_of(tmp_path / "same", items, decided_by={"metric": "score", "model": "oak"})
+    assert (
+        open_run(tmp_path / "same").compare(left=groups[0], right=groups[1]).metric == "score"
+    )  # also where nothing differs
+    run_of(tmp_path / "other", items, decided_by={"metric": "no column", "model": "oak"})
+    assert open_run(tmp_path / "other").compare(left=groups[0], right=groups[1]).metric == "right"
+
+
+def test_the_figure_that_decides_the_light_is_no_further_figure(reports: Path, tmp_path: Path) -> None:
+    shutil.copytree(reports / "rag_generation" / "run", tmp_path / "run")
+    file = tmp_path / "run" / "results.json"
+    results = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps({**results, "decided_by": {"metric": "answer_relevance"}}), encoding="utf-8")
+    rows = Rows(tmp_path / "run")
+    said = comparing.difference_of(rows, rows, ("model=fern", "model=oak"), "faithfulness", "")
+    assert {row["metric"] for row in said["figures"] if row["headline"]} >= {"faithfulness", "answer_relevance"}
+
+
 def test_two_runs_say_what_only_one_has(reports: Path, later: Path) -> None:
     found = open_run(reports / "rag_generation" / "run").compare(later, left="model=fern", right="model=fern")
     gone = pd.read_parquet(reports / "rag_generation" / "run" / "items.parquet")["id"][0]
@@ -489,7 +516,7 @@ def test_the_server_gives_a_page_with_places_on_both_sides(reports: Path) -> Non
     assert answer["line"].endswith("--left model=fern --right model=oak")
     figures = asked(server, "/t/difference", values).json
     assert figures["tested"]
-    assert figures["figures"][0]["title"] == "faithfulness"
+    assert (answer["decides"], figures["figures"][0]["title"]) == ("answer_correctness", "answer correctness")
     filtered = asked(server, "/t/compare", {**values, "where": "n_statements>=1"}).json
     assert filtered["filtered"] == AFTER_LOOKING
     assert filtered["line"] == ""

@@ -19,6 +19,7 @@ from studied import evaluated, sample, whole
 from evalbench import studies
 from evalbench.cli import group
 from evalbench.errors import BadInput
+from evalbench.explorer.answers import about
 from evalbench.explorer.mark_files import marks_of, merge_line
 from evalbench.explorer.marks import blinded, reveals, save
 from evalbench.explorer.opened import open_run
@@ -227,6 +228,20 @@ def test_marks_are_asked_for_by_the_filter(rows: Rows, reports: Path) -> None:
     ):
         with pytest.raises(BadInput, match=fault):
             rows.count(wrong)
+
+
+def test_where_the_run_has_a_column_mark_those_of_a_reader_have_another_name(rows: Rows, reports: Path) -> None:
+    save(rows, mark(2, "1"))
+    items = rows.frame()
+    items.assign(mark=1).to_parquet(rows.folder / "items.parquet")
+    again = Rows(rows.folder)
+    assert again.places("my_mark!=") == again.places("my_mark=right") == [2]
+    assert again.count("mark=1") == again.n
+    assert about("needle/run", again)["mark"] == "my_mark"
+    assert about("needle/run", rows)["mark"] == "mark"
+    assert reveals(again, "my_mark=right mark=1", "") == ["mark"]
+    with pytest.raises(BadInput, match="no column 'my_mark'"):
+        rows.count("my_mark=right")
 
 
 @pytest.mark.parametrize(

@@ -215,6 +215,47 @@ def test_hostile_texts_are_texts_and_a_lost_file_is_said(
     lost.close()
 
 
+def test_a_pack_of_some_items_holds_nothing_that_others_answered(folder: Path, tmp_path: Path) -> None:
+    (folder / "report.html").write_text("<p>birch said 答案 1</p>", encoding="utf-8")
+    ids = [
+        "q1|oak",
+        "q1|birch",
+        "q1",
+        "q1|oak|birch",
+        "q2|oak",
+        "q2",
+        "q3|judge",
+        "q3",
+        "q4 / oak / 1",
+        "q4 / birch / 1",
+    ]
+    calls = pd.DataFrame(
+        {
+            "item_id": ids,
+            "model": [*["judge"] * 7, "oak", "judge", "judge"],
+            "prompt": [f"asked {i}" for i in range(10)],
+            "asked_for": [[i.split("|")[0].split(" /")[0]] for i in ids],
+        }
+    )
+    calls.to_parquet(folder / "calls.parquet")
+    some = open_run(folder).pack(tmp_path / "some", "model=oak").parent
+    behind = read(some, "behind-0")
+    assert {text["model"] for tables in behind.values() for [text, _] in tables["texts"]} == {"oak"}
+    assert {id_: [call["prompt"] for [call, _] in tables["calls"]] for id_, tables in behind.items() if "calls" in tables} == {
+        "q1": ["asked 0"], "q2": ["asked 4"], "q3": ["asked 7"], "q4": ["asked 8"],
+    }  # fmt: skip
+    assert not (some / "report.html").exists()
+    index = json.loads(
+        json.loads((some / "data" / "index.js").read_text(encoding="utf-8").partition("JSON.parse(")[2].rstrip(");\n"))
+    )
+    assert index["about"]["page"] is False
+    assert index["about"]["packed"] == "30 of 60 items, those of model=oak; without the run's page, which shows all"
+    both = open_run(folder).pack(tmp_path / "both", "id=q1").parent
+    assert [call["prompt"] for [call, _] in read(both, "behind-0")["q1"]["calls"]] == [f"asked {i}" for i in range(4)]
+    whole = open_run(folder).pack(tmp_path / "whole").parent
+    assert (whole / "report.html").is_file()
+
+
 @pytest.mark.browser
 def test_some_items_are_packed_and_said_to_be(changed: Callable[..., Path], tmp_path: Path, browser: Any) -> None:
     made = open_run(changed()).pack(tmp_path / "some", "model=oak")

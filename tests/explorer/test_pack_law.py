@@ -82,10 +82,21 @@ def nasty(request: Any, folder: Path, changed: Callable[..., Path], monkeypatch:
         .append_column("parts", items["words"])
     )
     pq.write_table(linked.append_column("sure", items["right"]), folder / "texts.parquet")
-    pq.write_table(pa.table({"key": _over(ids), "__proto__": _over(TEXTS)}), folder / "constructor.parquet")
+    shared = {
+        "__proto__": _over(TEXTS),
+        "said": _over(NUMBERS),
+        "seconds": _over(TEXTS),
+        "tokens": _over([True, None, False]),
+    }
+    pq.write_table(pa.table({"key": _over(ids), **shared}), folder / "constructor.parquet")
     rows = [str(id_).lower() if isinstance(id_, bool) else str(id_) for id_ in ids if id_ is not None]
     calls = [None, "a|b|oak", "a|", "|", *(f"{id_}|oak" for id_ in rows), *[rows[0]] * 250]
-    known = {"item_id": calls, "prompt": _over(TEXTS, len(calls)), "cost": _over(NUMBERS, len(calls))}
+    known = {
+        "item_id": calls,
+        "prompt": _over(TEXTS, len(calls)),
+        "cost": _over(NUMBERS, len(calls)),
+        "seconds": _over(NUMBERS, len(calls)),
+    }
     pq.write_table(pa.table(known), folder / "calls.parquet")
     row = {"metric": "score", "title": "score", "value": 0.5, "n": N, "unit": "0–1"}
     groups = [

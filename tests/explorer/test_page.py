@@ -54,7 +54,7 @@ def page(browser: Any) -> Iterator[Any]:
 def test_from_all_runs_to_the_items_of_a_group_to_one_item_and_back(page: Any, served: Served) -> None:
     page.goto(served.address)
     page.get_by_role("link", name="needle").click()
-    page.get_by_text("Figures (").click()
+    page.get_by_text("Figures of the whole run (").click()
     page.get_by_role("button", name="fern-1b").first.click()
     page.get_by_text("800 of 1\u202f600 items").wait_for()
     assert page.locator("#where").input_value() == "model=fern-1b"
@@ -84,8 +84,19 @@ def test_a_filter_that_cannot_be_read_is_said_at_the_box(page: Any, served: Serv
     box.fill("nowhere=1")
     page.keyboard.press("Enter")
     page.get_by_role("alert").filter(has_text="there is no column 'nowhere'").wait_for()
+    still = page.get_by_text("Still showing: all items")
+    expect(still).to_be_visible()
+    expect(page.locator("section.view")).to_have_css("opacity", "0.5")
+    page.get_by_role("button", name="Values", exact=True).click()
+    page.locator("figure.chart").first.wait_for()
+    expect(box).to_have_value("nowhere=1")
+    expect(still).to_be_visible()
+    page.get_by_role("button", name="Items", exact=True).click()
+    page.locator("[data-row]").first.wait_for()
     box.fill("recall=0 model=oak-7b")
     page.keyboard.press("Enter")
+    expect(still).to_be_hidden()
+    expect(page.locator("section.view")).to_have_css("opacity", "1")
     page.get_by_text(re.compile(r"^\d+ of 1\u202f600 items")).wait_for()
 
 
@@ -97,6 +108,17 @@ def test_values_narrow_the_items_and_say_what_is_left(page: Any, served: Served)
     page.get_by_label("p, from", exact=True).fill("0.5")
     page.get_by_label("p, from", exact=True).press("Enter")
     expect(page.locator("#where")).to_have_value("topic=ferries p>=0.5 p<=1")
+
+
+def test_what_is_empty_is_counted_here_and_in_the_run(page: Any, served: Served, reports: Path) -> None:
+    items = pd.read_parquet(reports / "needle" / "run" / "items.parquet")
+    some = items[items["model"] == "oak-7b"]
+    column = next(name for name in items if some[name].isna().any() and some[name].notna().any())
+    page.goto(f"{served.address}#run=needle%2Frun&view=values&where=model%3Doak-7b&charts=%5B%22{column}%22%5D")
+    here, whole = (
+        f"{frame[column].isna().sum():,} of {len(frame):,}".replace(",", "\u202f") for frame in (some, items)
+    )
+    page.get_by_text(f"Empty: {here} here, {whole} in the run.").wait_for()
 
 
 def test_another_threshold_changes_the_light_and_gives_the_option(page: Any, served: Served) -> None:
@@ -252,8 +274,8 @@ def test_two_groups_are_compared_item_by_item(page: Any, served: Served) -> None
     page.get_by_role("region", name="Differences", exact=True).get_by_text("AUROC of 1 − p").wait_for()
     page.get_by_label("By", exact=True).select_option("correct")
     page.get_by_role("heading", name="Items by correct").wait_for()
-    page.get_by_role("button", name=re.compile("^lower ")).click()
-    expect(page.get_by_role("button", name=re.compile("^lower "))).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name=re.compile(r" lower \(")).click()
+    expect(page.get_by_role("button", name=re.compile(r" lower \("))).to_have_attribute("aria-pressed", "true")
     page.locator("[data-row]").first.press("Enter")
     title = page.locator("#item-title")
     second = page.locator("[data-row]").nth(1).inner_text()

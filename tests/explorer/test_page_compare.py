@@ -27,9 +27,10 @@ from evalbench.explorer.server import app  # noqa: E402
 pytestmark = pytest.mark.browser
 TOKEN = "token-of-a-test"
 HOSTILE = "<img src=x onerror=alert(1)>\u202e"
-GROUPS = "#run=rag_generation%2Frun&view=compare&left=model%3Dfern&right=model%3Doak"
+DECIDING = "#run=rag_generation%2Frun&view=compare&left=model%3Dfern&right=model%3Doak"
+GROUPS = f"{DECIDING}&rank=faithfulness"
 SAME = GROUPS.replace("fern", "oak")
-RUNS = "#run=rag_generation%2Frun&view=compare&with=rag_generation%2Flater"
+RUNS = "#run=rag_generation%2Frun&view=compare&with=rag_generation%2Flater&rank=faithfulness"
 
 
 @pytest.fixture(scope="module")
@@ -104,9 +105,21 @@ def test_two_groups_with_figures_interval_and_test(page: Any, address: str) -> N
     assert found.get_by_role("columnheader", name="p (Holm)").first.is_visible()
 
 
+def test_it_begins_with_the_figure_that_decides_the_light(page: Any, address: str) -> None:
+    page.goto(address + DECIDING)
+    page.get_by_role("heading", name="Items by answer correctness: oak − fern").wait_for()
+    expect(page.get_by_label("By", exact=True).locator("option").first).to_have_text("what decides the light")
+    figures(page).get_by_role("row", name=re.compile("^answer correctness")).wait_for()
+    page.goto(address + GROUPS)
+    page.get_by_role("heading", name="Items by faithfulness: oak − fern").wait_for()
+    figures(page).get_by_role("row", name=re.compile("^answer correctness")).wait_for()  # and is not folded
+    page.get_by_role("button", name="Values", exact=True).click()
+    expect(page.locator("figure.chart figcaption").first).to_have_text("answer_correctness")
+
+
 def test_results_are_filters_and_columns_are_orders_kept_in_the_address(page: Any, address: str) -> None:
     page.goto(address + GROUPS)
-    worse = page.get_by_role("button", name=re.compile(r"^worse \("))
+    worse = page.get_by_role("button", name=re.compile(r"^oak worse \("))
     n = int(re.sub(r"\D", "", worse.inner_text()))
     worse.click()
     expect(page).to_have_url(re.compile("verdict=worse"))
@@ -170,7 +183,7 @@ def test_two_runs_what_only_one_has_and_whose_inputs_differ(page: Any, address: 
     expect(page.locator("#item-title")).to_contain_text("new-one")
     expect(page).to_have_url(re.compile(r"run=rag_generation%2Flater"))
     page.go_back()
-    worse = page.get_by_role("button", name=re.compile(r"^worse \("))
+    worse = page.get_by_role("button", name=re.compile(r"^B worse \("))
     worse.click()
     expect(worse).to_have_attribute("aria-pressed", "true")
     page.locator("button.pairs").first.click()

@@ -65,6 +65,27 @@ def test_a_filter_leaves_what_pandas_leaves(folder: Path, where: str, mask: Mask
         assert sum(found["counts"]) + found["empty"] + found.get("more", 0) == len(expected)
 
 
+def test_of_several_linked_tables_with_a_column_any_may_fit(folder: Path, changed: Callable[..., Path]) -> None:
+    steps = pd.DataFrame(
+        {"id": ["q1", "q2", "q3"], "step": [1, 2, 8], "score": [9.0, 9.0, 9.0], "said": ["a", "b", "7"]}
+    )
+    tools = pd.DataFrame({"id": ["q2", "q4"], "step": ["one", None], "name": ["x", "voucher"], "said": [3.0, 7.0]})
+    steps.to_parquet(folder / "steps.parquet")
+    tools.assign(name=None).to_parquet(folder / "tools.parquet")
+    tools.to_parquet(folder / "more.parquet")
+    rows = Rows(changed(tables={name: f"{name}.parquet" for name in ("steps", "tools", "more", "calls")}))
+    ids = lambda where: sorted({*rows.frame(where)["id"]})  # noqa: E731
+    assert ids("name=voucher") == ["q4"]
+    assert ids("step=one") == ["q2"]
+    assert ids("step>=2") == ["q2", "q3"]
+    assert ids("said=7") == ["q3", "q4"]
+    assert ids("said~b") == ["q2"]
+    assert "q4" not in ids("-name=voucher")
+    assert ids("score=9") == []  # the items' own
+    with pytest.raises(BadInput, match="score is a column of numbers"):
+        rows.count("score=x")
+
+
 def test_pages_are_sorted_with_nulls_last_and_long_texts_cut(folder: Path) -> None:
     rows = Rows(folder)
     items = pd.read_parquet(folder / "items.parquet")

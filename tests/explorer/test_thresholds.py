@@ -127,6 +127,22 @@ def test_any_setting_is_that_of_a_run_or_refused_as_by_a_run(run: Rows, number: 
 
 
 @pytest.mark.generated
+def test_half_a_rule_of_a_light_is_refused_as_by_a_run(run: Rows) -> None:
+    name = run.results["study"]
+    if "lights" not in studies.study(name).options():
+        pytest.skip("the study has no lights of one's own")
+    assert "lights" in free_options(studies.study(name))
+    (figure, rule), *_ = OTHERS[name]["lights"].items()
+    for end in rule:
+        changed = {"lights": {figure: {end: rule[end]}}}
+        here = outcome(lambda changed=changed: standing(run, options=changed))
+        by_run = outcome(lambda changed=changed: evaluated(name, sample(name), **changed))
+        assert isinstance(by_run, frozenset), by_run
+        assert here == by_run
+        assert "are set together or not at all" in " ".join(by_run)
+
+
+@pytest.mark.generated
 def test_items_that_a_threshold_moves_are_counted(run: Rows) -> None:
     assert standing(run).moved is None
     name = run.results["study"]

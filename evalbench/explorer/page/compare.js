@@ -74,6 +74,8 @@ function figures(found, names) {
     rest.length ? el("details", {}, el("summary", {}, `Further figures (${rest.length})`), table(rest, "Differences of further figures")) : null];
 }
 
+const DIRECTED = new Set(["better", "worse", "higher", "lower"]); // of the right side
+
 // What is said of a pair, with the names of the sides.
 function said(verdict, names) {
   const side = (at) => names[at === "left" ? 0 : 1];
@@ -135,7 +137,7 @@ function units(found, now) {
 
 function answer(found, now, page, box) {
   const chosen = (name) => el("button", { type: "button", "aria-pressed": String((now.verdict ?? "") === name), onclick: () => go({ verdict: name, part: "", item: "", pair: "" }) },
-    visible(name ? `${said(name, found.names)} (${number(found.counts[name])})` : `all (${number(found.total)})`));
+    visible(name ? `${DIRECTED.has(name) ? `${found.names[1]} ${name}` : said(name, found.names)} (${number(found.counts[name])})` : `all (${number(found.total)})`));
   const last = Math.max(0, Math.ceil(found.n / PAGE) - 1);
   const turn = (to, text) => el("button", { type: "button", disabled: to < 0 || to > last, onclick: () => go({ part: to ? String(to) : "", item: "", pair: "" }) }, text);
   const legend = found.names.map((name, i) => (found.sides[i].endsWith(`=${name}`) && found.same_run ? null : `${name} is ${found.sides[i]}`)).filter(Boolean);
@@ -186,11 +188,11 @@ export async function compare(place, run, given) {
   const others = (await ask("runs")).filter((one) => one.study === run.study && one.light && one.run !== run.run);
   const groups = groupsOf(run);
   const chosen = { left: now.left, right: now.right };
-  const form = (scores) => el("div", { class: "bar chosen" },
+  const form = (scores, decides = "") => el("div", { class: "bar chosen" },
     select("Left", "left", groups, now.left || "all", chosen),
     select("Right", "right", groups, now.right || "all", chosen),
     others.length ? select("of", "with", [["", "this run"], ...others.map((one) => [one.run, `${one.run_id} ${(one.started || "").slice(0, 16).replace("T", " ")}`])], now.with, chosen) : null,
-    select("By", "rank", [["", "the first that differs"], ...scores], now.rank));
+    select("By", "rank", [["", decides ? "what decides the light" : "the first that differs"], ...scores], now.rank));
   const page = Math.max(0, Number.parseInt(now.part ?? "0", 10) || 0);
   const side = (group) => (group === "all" ? "" : group);
   const asked = { run: run.run, with: now.with, left: side(now.left), right: side(now.right), metric: now.rank, where: now.where };
@@ -200,7 +202,7 @@ export async function compare(place, run, given) {
     const found = await ask("compare", { ...pairs, offset: page * PAGE });
     shown = { page, last: Math.max(0, Math.ceil(found.n / PAGE) - 1), asked: pairs, now };
     const box = el("section", { "aria-label": "Differences in figures", "aria-live": "polite", "aria-busy": "true", class: "stands" }, el("p", { class: "eb-small" }, "Intervals and tests are being computed …"));
-    fill(place, form(found.scores.map((one) => [one.name, one.title])), answer(found, now, page, box));
+    fill(place, form(found.scores.map((one) => [one.name, one.title]), found.decides), answer(found, now, page, box));
     figured(box, asked, found);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;

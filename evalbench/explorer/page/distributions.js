@@ -8,7 +8,7 @@ const [WIDTH, HEIGHT] = [320, 90];
 
 function first(run) {
   const own = run.columns.filter((column) => column.table === "items" && column.name !== run.id).map((column) => column.name);
-  const scores = [...new Set(run.figures.map((row) => row.metric))].filter((name) => own.includes(name));
+  const scores = [...new Set([run.decided_by?.metric, ...run.figures.map((row) => row.metric)])].filter((name) => own.includes(name));
   return [...new Set([...scores.slice(0, 4), ...run.by, ...own.filter((name) => !["unscored", "undefined"].includes(name)), ...own])].slice(0, 6);
 }
 
@@ -100,11 +100,20 @@ function bars(column, found, now) {
     found.more_all ? el("p", { class: "eb-small" }, `Other values: ${number(found.more)} of ${number(found.more_all)} items.`) : null];
 }
 
+// How many of the items of the filter, and of the run, have no value.
+function empties(found) {
+  const sum = (counts) => counts.reduce((a, b) => a + b, 0);
+  const here = sum(found.counts) + (found.more ?? 0) + found.empty;
+  const all = sum(found.all) + (found.more_all ?? 0) + found.empty_all;
+  const whole = `${number(found.empty_all)} of ${number(all)}`;
+  return here === all ? `${whole} items` : `${number(found.empty)} of ${number(here)} here, ${whole} in the run`;
+}
+
 async function chart(run, column, now) {
   const found = await ask("distribution", { run: run.run, column, where: now.where });
   return el("figure", { class: "chart" }, el("figcaption", {}, column),
     found.kind === "number" ? histogram(column, found, now) : bars(column, found, now),
-    found.empty_all && (found.kind === "number" || found.values.length) ? el("p", { class: "eb-small" }, `Empty: ${number(found.empty)} of ${number(found.empty_all)} items.`) : null);
+    found.empty_all && (found.kind === "number" || found.values.length) ? el("p", { class: "eb-small" }, `Empty: ${empties(found)}.`) : null);
 }
 
 export function stands(run, found, now, before = null) {

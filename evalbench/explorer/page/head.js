@@ -3,6 +3,8 @@ import { cell, copy, el, lamp, number, visible } from "./dom.js";
 import { marked } from "./mark.js";
 import { go, term, withValue } from "./state.js";
 
+const MARKS = [["right", "marked right"], ["wrong", "marked wrong"], ["cannot say", "marked cannot say"], ["", "not marked"]];
+
 // A text as one word of a shell's command.
 function inShell(text) {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
@@ -62,23 +64,33 @@ async function conditions(run) {
     ...(await reasons(run, "unscored")),
     ...(await reasons(run, "undefined")),
     ...lights.map((light) => ["light", light, `groups with a ${light} figure`]),
+    ...(run.packed ? [] : MARKS.map(([word, title]) => [run.mark, word, title])),
   ];
 }
 
+let draft = {}; // what was typed into the filter and is not shown yet, for the filter that is
+
 // What was asked, the answer, and the filter.
 export async function head(run, now) {
-  const box = el("input", { id: "where", type: "search", value: now.where ?? "", spellcheck: "false", autocomplete: "off", "aria-describedby": "where-fault where-help" });
+  const shown = now.where ?? "";
+  const kept = draft.run === run.run && draft.where === shown && draft.text !== shown;
+  const box = el("input", { id: "where", type: "search", value: kept ? draft.text : shown, spellcheck: "false", autocomplete: "off", "aria-describedby": "where-fault where-help" });
   const fault = el("p", { id: "where-fault", class: "fault", role: "alert", hidden: true });
+  const still = el("p", { class: "after still", role: "status", dir: "auto", hidden: !kept }, visible(`Still showing: ${shown || "all items"}`));
+  box.addEventListener("input", () => { draft = { run: run.run, where: shown, text: box.value }; });
   const submit = async (event) => {
     event.preventDefault();
     try {
       await ask("items", { run: run.run, where: box.value, limit: 1 });
       fault.hidden = true;
+      still.hidden = true;
+      draft = {};
       go({ where: box.value.trim(), page: "", item: "" });
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       fault.textContent = error.message;
       fault.hidden = false;
+      still.hidden = false;
     }
   };
   const made = await choices(run);
@@ -92,7 +104,7 @@ export async function head(run, now) {
       run.page && el("a", { href: run.packed ? "report.html" : `report?run=${encodeURIComponent(run.run)}`, target: "_blank", rel: "noopener" }, "its page"), marked(run)),
     el("h1", {}, run.question),
     el("p", { class: "answer", dir: "auto" }, lamp(run.light), " ", visible(run.answer?.answer ?? run.sentence)),
-    el("details", { open: false }, el("summary", {}, `Figures (${run.figures.length})`), figures(run, run.figures, now)),
+    el("details", { open: false }, el("summary", {}, `Figures of the whole run (${run.figures.length})`), figures(run, run.figures, now)),
     el("form", { class: "filter", role: "search", onsubmit: submit },
       el("label", { for: "where" }, "Filter"), box,
       el("button", { type: "submit" }, "Show"),
@@ -100,6 +112,6 @@ export async function head(run, now) {
       quick,
       el("button", { type: "button", onclick: asCode }, "Copy as code"),
       el("button", { type: "button", onclick: () => copy(line) }, "Copy command")),
-    fault,
+    fault, still,
     el("p", { id: "where-help", class: "eb-small" }, "Such as model=oak score<0.5 question~refund; a word alone is looked for in all texts, - before a condition negates it."));
 }

@@ -32,8 +32,8 @@ export function saw(run, row) {
 const counter = el("span", {}); // in the head
 let counted = 0; // an answer that comes late is not shown
 
-function count(found) {
-  fill(counter, found.n ? [" · ", el("button", { type: "button", class: "link", onclick: () => go({ where: "mark!=", view: "items", page: "", item: "" }) }, `${number(found.n)} ${found.n === 1 ? "item is" : "items are"} marked`),
+function count(found, run) {
+  fill(counter, found.n ? [" · ", el("button", { type: "button", class: "link", onclick: () => go({ where: `${run.mark}!=`, view: "items", page: "", item: "" }) }, `${number(found.n)} ${found.n === 1 ? "item is" : "items are"} marked`),
     ", ", el("button", { type: "button", class: "link", title: found.line, onclick: () => copy(found.line) }, "copy the command for labels")] : null);
 }
 
@@ -41,7 +41,7 @@ function count(found) {
 export function marked(run) {
   fill(counter);
   const mine = (counted += 1);
-  if (!globalThis.evalbenchPack) ask("marks", { run: run.run }).then((found) => { if (mine === counted) count(found); }, (error) => { if (!(error instanceof Fault)) throw error; });
+  if (!globalThis.evalbenchPack) ask("marks", { run: run.run }).then((found) => { if (mine === counted) count(found, run); }, (error) => { if (!(error instanceof Fault)) throw error; });
   return counter;
 }
 
@@ -75,7 +75,7 @@ export async function marking(run, now) {
     }
     reveals = found.reveals;
     before = found.seen;
-    count(found);
+    count(found, run);
     fill(why, isBlind() && !hidden() ? `Not blind: ${reveals.length ? `the filter or the order names ${reveals.join(", ")}` : "you saw the scores of this item"}. A mark is kept with those made after seeing.` : null);
     const shown = isBlind() ? found.marks.filter((mark) => mark.annotator === name.value.trim()) : found.marks;
     last = found.marks.find((mark) => mark.annotator === name.value.trim() && mark.blind === hidden()) ?? {};

@@ -31,6 +31,7 @@ function part(name) {
 }
 
 const kinds = new Map(pack.about.columns.map((column) => [column.name, column]));
+const behindColumns = new Map(pack.behind); // name → the linked tables that have it, with its kind in each
 const own = pack.about.columns.filter((column) => column.table === "items");
 
 function placeOf(name) {
@@ -117,15 +118,33 @@ async function one(condition) {
   if (!condition.column) return anywhere(condition.values[0]);
   if (condition.column === "light" && !kinds.has("light")) return ofLight(condition);
   const known = kinds.get(condition.column);
-  if (!known && condition.column === "mark") {
-    equalOrNot("mark is equal or not equal (mark=wrong)", condition);
+  if (!known && condition.column === pack.about.mark) {
+    equalOrNot(`mark is equal or not equal (${condition.column}=wrong)`, condition);
     throw new Fault("filter: a pack has no marks; evalbench view RUN has those of the run.");
   }
   if (!known) throw new Fault(`filter: there is no column '${condition.column}'; there are ${[...kinds.keys()].join(", ")}`);
+  if (known.table !== "items") return ofTables(condition);
   const fulfils = test(condition, known.kind, condition.operator === "~" ? await folding() : null);
-  if (known.table !== "items") return linked(known.table, (row, texts) => fulfils(row[known.name], written(row[known.name], among(texts, known.name))));
   const [values, texts] = await Promise.all([column(condition.column), textsOf(condition.column)]);
   return (i) => fulfils(values[i], texts[i]);
+}
+
+// Of the tables that have the column any may fulfil the condition; one of a kind that the value cannot be fits nothing.
+async function ofTables(condition) {
+  const fold = condition.operator === "~" ? await folding() : null;
+  const [found, faults] = [[], []];
+  for (const [table, kind] of behindColumns.get(condition.column)) {
+    try {
+      found.push([table, test(condition, kind, fold)]);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      faults.push(error);
+    }
+  }
+  if (!found.length) throw faults[0];
+  const name = condition.column;
+  const tests = await Promise.all(found.map(([table, fulfils]) => linked(table, (row, texts) => Object.hasOwn(row, name) && fulfils(row[name], written(row[name], among(texts, name))))));
+  return (i) => tests.some((fits) => fits(i));
 }
 
 const filtered = new Map(); // the last filter, as whether each item fits

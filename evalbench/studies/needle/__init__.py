@@ -186,7 +186,7 @@ def evaluate(
     checks.that(scorer != JUDGE or judge, "scorer judge needs a judge")
     one = "scorer first_number reads one number; for several needles in a context take contains or word"
     checks.that(scorer != "first_number" or needles_per_context == 1, one)
-    checks.tried(lambda: summary.rules_of(**kit.taken(summary.rules_of, options)))
+    summary.check_options(checks)
     if model:
         checks.tried(lambda: haystack.counter(tokenizer))
     checks.refuse("needle")

@@ -82,6 +82,11 @@ def rests_on_judge(figure: str, group: Mapping[str, str], *, scorer: str = SCORE
     )
 
 
+def check_options(checks: kit.Checks) -> None:
+    """Gather what is wrong with the options that :func:`summarise` reads."""
+    checks.tried(lambda: rules_of(**kit.taken(rules_of, checks.options)))
+
+
 @kit.slicing.sliced("needle", measures=measures)
 def summarise(
     items: pd.DataFrame,

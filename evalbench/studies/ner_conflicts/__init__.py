@@ -92,7 +92,7 @@ def evaluate(
     """
     options = kit.stated(evaluate, locals())
     checks = kit.Checks(options)
-    checks.tried(lambda: summary.rules_of(**kit.taken(summary.rules_of, options)))
+    summary.check_options(checks)
     checks.refuse("ner_conflicts")
     data, trials = kit.trials.spread(data, SCHEMA)
     known = inputs.prepare(data)

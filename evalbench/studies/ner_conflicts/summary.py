@@ -91,6 +91,11 @@ def rules_of(
     return kit.rules.rules_of(lights, kit.rules.figures_of(measures(), OCCURRENCES), own)
 
 
+def check_options(checks: kit.Checks) -> None:
+    """Gather what is wrong with the options that :func:`summarise` reads."""
+    checks.tried(lambda: rules_of(**kit.taken(rules_of, checks.options)))
+
+
 @kit.slicing.sliced("text_id", measures=measures)
 def summarise(
     items: pd.DataFrame,

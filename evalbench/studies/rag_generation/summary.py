@@ -83,6 +83,12 @@ def rules_of(lights: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, dic
     return kit.rules.rules_of(lights, known)
 
 
+def check_options(checks: kit.Checks) -> None:
+    """Gather what is wrong with the options that :func:`summarise` reads."""
+    given = checks.options
+    checks.tried(lambda: rules_of(given["lights"] or {}, given["metrics"]))
+
+
 @kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,

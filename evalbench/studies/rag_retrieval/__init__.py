@@ -130,11 +130,10 @@ def evaluate(
     checks.that(max_grade is not None or not wanting, scale)
     checks.choices(ties=(*TIES, MEAN), no_relevant=("skip", "zero"))
     summary.check_options(checks)
-    rule = checks.tried(lambda: summary.rules_of(lights or {}, names, k)) or {}
     if isinstance(max_grade, int | float) and wanting and (highest := data["qrels"]["relevance"].max()) > max_grade:
         checks.that(False, f"max_grade: qrels have a grade of {highest:g}, above {max_grade:g}")
     checks.refuse("rag_retrieval")
-    options |= {"metrics": names, "lights": rule}
+    options |= {"metrics": names, "lights": summary.rules_of(lights or {}, names, k)}
     depths = sorted({*ks, k})
     data, trials = kit.trials.spread(data, inputs.SCHEMA)
     found, rules = inputs.given(data), Rules(**kit.taken(Rules, options))

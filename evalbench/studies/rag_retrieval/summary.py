@@ -63,7 +63,9 @@ def measures(metrics: Sequence[str], k: int, ties: str = "") -> tuple[core.Measu
 
 def check_options(checks: kit.Checks) -> None:
     """Gather what is wrong with the options that :func:`summarise` reads."""
+    given = checks.options
     checks.choices(absent=(AUTO, "zero", "skip"))
+    checks.tried(lambda: rules_of(given["lights"] or {}, given["metrics"], given["k"]))
 
 
 @kit.slicing.sliced("query_id", measures=measures)

@@ -123,6 +123,12 @@ def groups_of(items: pd.DataFrame) -> Iterator[tuple[dict[str, str], str, pd.Dat
         yield dict(zip(by, map(str, names), strict=True)), str(rows["task"].iloc[0]), rows
 
 
+def check_options(checks: kit.Checks) -> None:
+    """Gather what is wrong with the options that :func:`summarise` reads."""
+    task = checks.options["task"]
+    checks.tried(lambda: rules_of(checks.options["lights"], (task,) if task in inputs.TASKS else inputs.TASKS))
+
+
 @kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,

@@ -160,6 +160,11 @@ def _round_up(n: float) -> str:
     return core.wording.count(-(-int(np.ceil(n)) // step) * step)
 
 
+def check_options(checks: kit.Checks) -> None:
+    """Gather what is wrong with the options that :func:`summarise` reads."""
+    checks.tried(lambda: rules_of(checks.options["lights"]))
+
+
 @kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,

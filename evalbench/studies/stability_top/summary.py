@@ -67,6 +67,11 @@ def measures() -> tuple[core.Measure, ...]:
     return (strict, *others)
 
 
+def check_options(checks: kit.Checks) -> None:
+    """Gather what is wrong with the options that :func:`summarise` reads."""
+    checks.tried(lambda: rules_of(checks.options["lights"]))
+
+
 @kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,

@@ -75,6 +75,13 @@ def rests_on_judge(figure: str, group: Mapping[str, str], *, metrics: Sequence[s
     return figure != "sacrebleu_corpus" and (figure not in metrics or "contradict" in registry.card(figure).needs)
 
 
+def check_options(checks: kit.Checks) -> None:
+    """Gather what is wrong with the options that :func:`summarise` reads."""
+    given = checks.options
+    if given["metrics"]:
+        checks.tried(lambda: rules_of(given["lights"] or {}, given["metrics"]))
+
+
 @kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,

@@ -149,6 +149,13 @@ def rules_of(lights: Mapping[str, Any] | None, k: int, **asked: Sequence[str]) -
     return kit.rules.rules_of(lights, kit.rules.figures_of(known, *ENDLESS))
 
 
+def check_options(checks: kit.Checks) -> None:
+    """Gather what is wrong with the options that :func:`summarise` reads."""
+    given = checks.options
+    asked = {name: given[name] for name in ("criteria", "kinds", "step_criteria")}
+    checks.tried(lambda: rules_of(given["lights"], given["k"], **asked))
+
+
 @kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
