@@ -118,19 +118,6 @@ def _refuse_values(hooks: Study, stated: Mapping[str, Any]) -> None:
     checks.refuse(hooks.name)
 
 
-def _refuse_order(stated: Mapping[str, Any]) -> None:
-    """Thresholds that leave no yellow between them, as ``evaluate`` refuses them."""
-    faults = []
-    for green, yellow, sign in (("green_from", "yellow_from", 1), ("green_to", "yellow_to", -1)):
-        high, low = stated.get(green), stated.get(yellow)
-        if (high is None) != (low is None):
-            faults.append(f"{green} and {yellow} are set together or not at all")
-        elif isinstance(high, int | float) and isinstance(low, int | float) and sign * high <= sign * low:
-            faults.append(f"{green} must be {'above' if sign > 0 else 'below'} {yellow}, got {high} and {low}")
-    if faults:
-        raise BadInput.listing("thresholds that do not fit each other:", faults)
-
-
 def _over(hooks: Study, name: str, value: Any, parameters: Mapping[str, Any]) -> Any:
     """An option's new value; of a word for each of several columns, those that are not named stay."""
     known = hooks.options()

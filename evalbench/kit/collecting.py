@@ -186,6 +186,8 @@ def with_items(calls: pd.DataFrame, ids: Iterable[Any]) -> pd.DataFrame:
     >>> with_items(pd.DataFrame({"item_id": ["q1/tone/a", "q2|oak", "?"]}), ["q1", "q2"])["asked_for"].tolist()
     [['q1'], [], []]
     """
+    import pandas as pd
+
     known = {str(one) for one in ids}
     named = {name: _items_of(str(name), known) for name in calls["item_id"].unique()}
     given = calls["asked_for"] if "asked_for" in calls else [None] * len(calls)
@@ -193,7 +195,7 @@ def with_items(calls: pd.DataFrame, ids: Iterable[Any]) -> pd.DataFrame:
         list(own) if isinstance(own, list) and own else named[name]
         for own, name in zip(given, calls["item_id"], strict=True)
     ]
-    return calls.assign(asked_for=whose) if any(whose) else calls
+    return calls.assign(asked_for=pd.Series(whose, calls.index, dtype=object)) if any(whose) else calls
 
 
 def _items_of(name: str, known: Collection[str]) -> list[str]:

@@ -127,7 +127,7 @@ class Docket:
         """With a column ``asked_for``: the items whose verdicts rest on a call, where its name does not say so."""
         if not self._units:
             return calls
-        return calls.assign(asked_for=[sorted(self._units.get(name, ())) for name in calls["item_id"]])
+        return calls.assign(asked_for=calls["item_id"].map(lambda name: sorted(self._units.get(name, ()))))
 
 
 def _key(task: Task, language: str, question: Question) -> str:
