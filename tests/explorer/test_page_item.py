@@ -162,7 +162,7 @@ def test_hostile_steps_and_sources_are_texts(page: Any, folder: Path) -> None:
     key = {"id": "q1", "model": "birch"}
     tables = {
         "steps": [{**key, "trial": HOSTILE, "step": 1, "kind": "call", "role": HOSTILE, "name": HOSTILE, "arguments": HOSTILE, "text": "", "error": HOSTILE, "look": HOSTILE}],
-        "calls": [{**key, "trial": HOSTILE, "at": 1, "name": HOSTILE, "arguments": HOSTILE, "result": HOSTILE, "error": "", "look": HOSTILE}],
+        "tool_calls": [{**key, "trial": HOSTILE, "at": 1, "name": HOSTILE, "arguments": HOSTILE, "result": HOSTILE, "error": "", "look": HOSTILE}],
         "citations": [{**key, "n": 1, "claim": HOSTILE, "quote": HOSTILE, "title": HOSTILE, "url": f"javascript:{HOSTILE}", "source_text": HOSTILE, "located_start": 0, "located_end": 4, "support_label": HOSTILE, "support_reason": HOSTILE}],
         "statements": [{**key, "statement": 1, "text": HOSTILE, "cites": f"1, {HOSTILE}", "recalled": 1.0}],
     }  # fmt: skip

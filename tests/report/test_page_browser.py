@@ -175,7 +175,8 @@ def test_hidden_rows_are_one_click_or_one_link_away(browser, url, javascript):
 def test_a_count_leads_to_the_items_of_its_group(browser, url):
     page = browser.new_page()
     page.goto(url)
-    page.locator("table.eb-headline a", has_text="40").first.click()
+    page.locator("table.eb-headline button", has_text="40").first.click()
+    page.locator("[popover]:popover-open").get_by_role("link", name="On this page").click()
     assert page.url.endswith("#items")
     assert page.locator("#items input.filter").input_value() == '"fern@1.0.0|oak-7b"'
     assert page.locator("#items tbody tr:visible").count() == 40
