@@ -302,6 +302,7 @@ def test_a_mark_is_made_by_key_blind_or_not_and_taken_back(page: Any, served: Se
     page.get_by_text("Blind: scores").wait_for()
     page.keyboard.press("j")
     expect(page).to_have_url(re.compile("item=5"))
+    page.wait_for_load_state("networkidle")  # the form of the item before says the same
     page.get_by_text("No mark yet.").wait_for()
     assert page.locator("dialog").get_by_text("oak-7b").count() == 0
     assert page.locator("dialog").get_by_text("contains").count() == 0
