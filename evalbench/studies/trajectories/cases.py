@@ -28,7 +28,7 @@ class Case(NamedTuple):
         return self.question.fields
 
     def asked(self, criterion: str, step: int | None = None) -> kit.judging.Question:
-        """The question by a criterion, of the whole or of a step; a judge that is a function is told which."""
+        """The question by a criterion, of the whole or of a step; a judge that is a function is given its name."""
         fields = {**self.fields, "criterion": criterion, "step": "" if step is None else str(step)}
         name = self.question.id if step is None else step_name(self.question.id, step)
         return self.question._replace(fields=fields, id=name)
