@@ -126,11 +126,14 @@ def test_any_setting_is_that_of_a_run_or_refused_as_by_a_run(run: Rows, number: 
         assert here == by_run, changed
 
 
+WITH_LIGHTS = [name for name in studies.names() if "lights" in studies.study(name).options()]
+"""Studies whose user may give rules of lights of his own."""
+
+
 @pytest.mark.generated
+@pytest.mark.parametrize("run", some_studies(WITH_LIGHTS), indirect=True)
 def test_half_a_rule_of_a_light_is_refused_as_by_a_run(run: Rows) -> None:
     name = run.results["study"]
-    if "lights" not in studies.study(name).options():
-        pytest.skip("the study has no lights of one's own")
     assert "lights" in free_options(studies.study(name))
     (figure, rule), *_ = OTHERS[name]["lights"].items()
     for end in rule:
