@@ -78,17 +78,18 @@ def merge_line(run: Path) -> str:
     return shlex.join(["evalbench", "label", "merge", *files, *keys, "--out", "labels.csv"]) if files else ""
 
 
-def add(run: Path, line: Mapping[str, Any], known: Mapping[str, str]) -> None:
+def add(run: Path, line: Mapping[str, Any], known: Mapping[str, str], by: Sequence[str] = ()) -> None:
     """Add a row to the annotator's file, and the item that it is of to the key.
 
     - ``line``: The columns of a saved label, and ``blind``, ``where`` and ``sort``.
     - ``known``: ``id``, and ``model`` where there are several.
+    - ``by``: The columns that name an item's group: a filter by them alone chooses among no group's items.
 
     Raises ``BadInput`` if the files cannot be written.
     """
     file = _file(run, str(line["annotator"]), bool(line["blind"]))
     with _alone(file) as out:
-        _key(file, line, known)
+        _key(file, line, known, by)
         out.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
         out.flush()
         os.fsync(out.fileno())
@@ -159,10 +160,10 @@ def _is_mark(row: bytes) -> bool:
     )
 
 
-def _key(file: Path, line: Mapping[str, Any], known: Mapping[str, str]) -> None:
+def _key(file: Path, line: Mapping[str, Any], known: Mapping[str, str], by: Sequence[str]) -> None:
     """Which item each row is of, as ``label merge --key`` reads it."""
     path = file.with_suffix(".key.json")
     items = read_json(path).get("items", {}) if path.is_file() else {}
     if items.get(line["id"]) != known:
-        key = {"format": 1, "page": line["page"], "criterion": CRITERION, "mode": "single", "marks": list(MARKS)}
+        key = {"format": 1, "page": line["page"], "criterion": CRITERION, "mode": "single", "marks": list(MARKS), "by": list(by)}
         write_json(path, {**key, "items": {**items, line["id"]: dict(known)}})

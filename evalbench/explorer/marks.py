@@ -86,7 +86,7 @@ def save(rows: Rows, said: Mapping[str, Any]) -> dict[str, Any]:
         "skipped": given["skipped"], "comment": given["comment"], "at": datetime.datetime.now(datetime.UTC).isoformat(),
         "blind": blind, "where": given["where"], "sort": given["sort"],
     }  # fmt: skip
-    add(rows.folder, line, known)
+    add(rows.folder, line, known, rows.by)
     return {**line, **known, "row": given["row"]}
 
 

@@ -17,7 +17,9 @@ from evalbench.core.judged_rates import post_stratified_rate, rogan_gladen_rate
 from evalbench.core.measures import Measure
 from evalbench.core.ppi import Corrected, corrected_mean, sampled_mean
 from evalbench.core.stats import FEW_UNITS
+from evalbench.core.transport import transport_check
 from evalbench.core.wording import counted
+from evalbench.readers.corrections import Learnt
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -196,3 +198,50 @@ def _weights(f: Floats, marks: Floats, block: npt.NDArray[np.int64], n: int) -> 
         block[right], weights=part, minlength=n
     )
     return np.asarray(total / len(f))
+
+
+def fit_of(
+    learnt: Learnt,
+    figure: str,
+    items: pd.DataFrame,
+    measure: Measure,
+    column: str,
+    by: str,
+    seed: int,
+    n_resamples: int,
+) -> dict[str, Any]:
+    """A correction as ``summarise`` takes it, with its check on each group's labels; JSON values.
+
+    ``error`` is the standard error of each stretch of marks of which one human mark is expected: s / √n with
+    s² = (Σ (y − expected)² + 2 s²_all) / (n + 2), s²_all that over all labels.
+    """
+    low, high = learnt.scale
+    judged, human = ((np.asarray(side) - low) / (high - low) for side in (learnt.judged, learnt.human))
+    scaled = Learnt(learnt.judge, learnt.criterion, tuple(judged.tolist()), tuple(human.tolist())).fit
+    marks, expected = np.asarray(scaled.marks), np.asarray(scaled.expected)
+    block = np.concatenate([[0], np.cumsum(np.abs(np.diff(expected)) > 1e-12)]).astype(np.int64)
+    of = block[np.searchsorted(marks, judged)]
+    squares = (human - expected[np.searchsorted(marks, judged)]) ** 2
+    n = np.bincount(of)
+    whole = float(squares.mean())
+    error = np.sqrt((np.bincount(of, weights=squares) + 2 * whole) / (n + 2) / n)
+    checks = {}
+    if column:
+        groups = items[by].astype(str) if by in items else None
+        for name in sorted(set(groups)) if groups is not None else [""]:
+            rows = items if groups is None else items[groups == name]
+            f, y = rows[measure.sums[0]].to_numpy(dtype=float), rows[column].to_numpy(dtype=float)
+            found = transport_check(judged, human, f, y, seed=seed, n_resamples=n_resamples)
+            checks[name] = {"gap": found.value, "low": found.ci_low, "high": found.ci_high, "n": found.n}
+    return {
+        "figure": figure,
+        "judge": learnt.judge,
+        "criterion": learnt.criterion,
+        "learnt_on": learnt.where,
+        "n_labels": len(judged),
+        "marks": marks.tolist(),
+        "expected": expected.tolist(),
+        "block": block.tolist(),
+        "error": error.tolist(),
+        "checks": checks,
+    }

@@ -102,7 +102,7 @@ def fixed(
     by, units : str
         The columns of the group and of the resampling unit.
     fit : mapping, optional
-        The correction learnt on other data, see :func:`evalbench.kit.labelled.fit_of`.
+        The correction learnt on other data, see :func:`evalbench.kit.corrected_means.fit_of`.
     """
     known = {m.metric: m for m in measures}
     columns = {metric: place for metric in known if (place := _column(items, metric))}

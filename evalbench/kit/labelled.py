@@ -12,14 +12,13 @@ import numpy as np
 
 from evalbench.core.measures import Measure
 from evalbench.core.notes import Note
-from evalbench.core.transport import transport_check
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 from evalbench.judge.offline import RECORDED
 from evalbench.kit.collecting import UNNAMED
-from evalbench.kit.corrected_means import LABEL, PROBABILITY, STRATUM
+from evalbench.kit.corrected_means import LABEL, PROBABILITY, STRATUM, fit_of
 from evalbench.readers.corrections import Learnt, read_corrections
-from evalbench.readers.labels import Decided, decided, read_labels
+from evalbench.readers.labels import Decided, decided, is_selected, no_random_part, read_labels
 from evalbench.readers.strangers import written_otherwise
 
 if TYPE_CHECKING:
@@ -58,6 +57,8 @@ class Given:
         Figure → one label for each item.
     drawn : str
         How they were drawn.
+    left_out : mapping of str to str
+        Figure → what was left out of its labels, in words.
     learnt : tuple of Learnt
         The corrections of the file.
     figures : mapping of str to Measure
@@ -67,6 +68,7 @@ class Given:
 
     labels: Mapping[str, Decided] = field(default_factory=dict)
     drawn: str = "random"
+    left_out: Mapping[str, str] = field(default_factory=dict)
     learnt: tuple[Learnt, ...] = ()
     file: str = ""
     correction: str = ""
@@ -100,7 +102,7 @@ class Given:
         added: dict[str, Any] = {}
         notes: list[str] = []
         for metric, found in self.labels.items():
-            added |= _columns(items, metric, found, self.drawn, by, unit, self.file, notes)
+            added |= _columns(items, metric, found, self.drawn, by, unit, self.file, self.left_out.get(metric, ""), notes)
         out = items.assign(**added)
         if not self.learnt:
             return Labelled(out, {"correction_fit": None}, tuple(notes))
@@ -219,8 +221,12 @@ def given(
         raise BadInput("labels and correction: no figure rests on a judge with these options")
     learnt = read_corrections(Path(correction).expanduser()) if correction else ()
     known = None if rows is None or unit not in rows else set(rows[unit].astype(str))
-    found = _read(Path(labels).expanduser(), figures, labels_of, scale, known) if labels else {}
-    return Given(found, labels_drawn, learnt, labels, correction, figures, labels_of)
+    read = _read(Path(labels).expanduser(), figures, labels_of, scale, known) if labels else {}
+    left_out = {}
+    if labels_drawn == "random":
+        read, left_out = _drawn(read, labels)
+    found = {figure: decided(own) for figure, own in read.items()}
+    return Given(found, labels_drawn, left_out, learnt, labels, correction, figures, labels_of)
 
 
 def is_mean(measure: Measure) -> bool:
@@ -230,7 +236,7 @@ def is_mean(measure: Measure) -> bool:
 
 def _read(
     path: Path, figures: Mapping[str, Measure], chosen: str, scale: Sequence[float], known: set[str] | None
-) -> dict[str, Decided]:
+) -> dict[str, pd.DataFrame]:
     rows = read_labels(path)
     criteria = sorted(set(rows["criterion"]))
     of = {criterion: figure_of(criterion, figures) for criterion in criteria}
@@ -252,10 +258,26 @@ def _read(
             faults.append(_fault(off, "mark", f"is off the scale {low:g}–{high:g} of {figure} (labels_scale)"))
         if scale:
             own["mark"] = (own["mark"] - low) / (high - low)
-        found[figure] = decided(own)
+        found[figure] = own
     if faults:
         raise BadInput.listing(f"{path}: labels cannot be used:", faults)
     return found
+
+
+def _drawn(read: Mapping[str, pd.DataFrame], file: str) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
+    """Each figure's labels without those of items that somebody looked for, and what was left out."""
+    kept = {figure: own[~is_selected(own)] for figure, own in read.items()}
+    left = {figure: own[is_selected(own)] for figure, own in read.items() if len(kept[figure]) < len(own)}
+    faults = [
+        f"{figure}: all {counted(len(left[figure]), 'label')} were {no_random_part(left[figure])}: a figure corrected by them "
+        "would be of these; label without filter and order or as `evalbench label plan` draws, or say with labels_drawn how they "
+        "were chosen"
+        for figure, own in kept.items()
+        if not own["mark"].notna().any()
+    ]
+    if faults:
+        raise BadInput.listing(f"{file}: labels cannot be used:", faults)
+    return kept, {figure: f"{counted(len(own), 'label')} left out, {no_random_part(own)}" for figure, own in left.items()}
 
 
 def _fault(rows: pd.DataFrame, column: str, what: str) -> str:
@@ -266,7 +288,15 @@ def _fault(rows: pd.DataFrame, column: str, what: str) -> str:
 
 
 def _columns(
-    items: pd.DataFrame, metric: str, found: Decided, drawn: str, by: str, unit: str, file: str, notes: list[str]
+    items: pd.DataFrame,
+    metric: str,
+    found: Decided,
+    drawn: str,
+    by: str,
+    unit: str,
+    file: str,
+    left_out: str,
+    notes: list[str],
 ) -> dict[str, Any]:
     """The columns of one figure's labels, and what must be said of them."""
     import pandas as pd
@@ -305,6 +335,7 @@ def _columns(
     elsewhere = written_otherwise(set(labels["id"]) - set(items[unit].astype(str)), items[unit].astype(str))
     said = [
         counted(n_labelled, "item") + " labelled",
+        left_out,
         f"{found.several} by several people, whose {'mean' if found.by_mean else 'majority'} counts"
         if found.several
         else "",
@@ -322,50 +353,3 @@ def _columns(
         if (labels["stratum"] != "").any():
             columns[f"{STRATUM}{metric}"] = at["stratum"].fillna("").to_numpy(dtype=object)
     return columns
-
-
-def fit_of(
-    learnt: Learnt,
-    figure: str,
-    items: pd.DataFrame,
-    measure: Measure,
-    column: str,
-    by: str,
-    seed: int,
-    n_resamples: int,
-) -> dict[str, Any]:
-    """A correction as ``summarise`` takes it, with its check on each group's labels; JSON values.
-
-    ``error`` is the standard error of each stretch of marks of which one human mark is expected: s / √n with
-    s² = (Σ (y − expected)² + 2 s²_all) / (n + 2), s²_all that over all labels.
-    """
-    low, high = learnt.scale
-    judged, human = ((np.asarray(side) - low) / (high - low) for side in (learnt.judged, learnt.human))
-    scaled = Learnt(learnt.judge, learnt.criterion, tuple(judged.tolist()), tuple(human.tolist())).fit
-    marks, expected = np.asarray(scaled.marks), np.asarray(scaled.expected)
-    block = np.concatenate([[0], np.cumsum(np.abs(np.diff(expected)) > 1e-12)]).astype(np.int64)
-    of = block[np.searchsorted(marks, judged)]
-    squares = (human - expected[np.searchsorted(marks, judged)]) ** 2
-    n = np.bincount(of)
-    whole = float(squares.mean())
-    error = np.sqrt((np.bincount(of, weights=squares) + 2 * whole) / (n + 2) / n)
-    checks = {}
-    if column:
-        groups = items[by].astype(str) if by in items else None
-        for name in sorted(set(groups)) if groups is not None else [""]:
-            rows = items if groups is None else items[groups == name]
-            f, y = rows[measure.sums[0]].to_numpy(dtype=float), rows[column].to_numpy(dtype=float)
-            found = transport_check(judged, human, f, y, seed=seed, n_resamples=n_resamples)
-            checks[name] = {"gap": found.value, "low": found.ci_low, "high": found.ci_high, "n": found.n}
-    return {
-        "figure": figure,
-        "judge": learnt.judge,
-        "criterion": learnt.criterion,
-        "learnt_on": learnt.where,
-        "n_labels": len(judged),
-        "marks": marks.tolist(),
-        "expected": expected.tolist(),
-        "block": block.tolist(),
-        "error": error.tolist(),
-        "checks": checks,
-    }

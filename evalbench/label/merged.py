@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -11,8 +11,10 @@ import numpy as np
 
 from evalbench.core.agreement import cohen_kappa, krippendorff_alpha
 from evalbench.core.stats import Measured
+from evalbench.errors import BadInput
 from evalbench.label.items import PAIR
 from evalbench.label.saved import Key
+from evalbench.readers.where import in_words, parse
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +32,7 @@ LABELS = (
     "seconds",
     "probability",
     "stratum",
+    "selected_by",
 )
 """Columns of the table of labels: ``doc_id`` and ``system`` as ``human_correlation`` calls them."""
 
@@ -144,6 +147,7 @@ def labels_of(rows: pd.DataFrame, comparisons: pd.DataFrame | None, keys: Mappin
             "seconds": rows["seconds"].to_numpy(dtype=float),
             "probability": np.array([key.get("probability", np.nan) for key in known], dtype=float),
             "stratum": [str(key.get("stratum", "")) for key in known],
+            "selected_by": _selected_by(rows, keys),
         }
     )
     violations = [all(name in key for name in PAIR) for key in known]
@@ -157,11 +161,26 @@ def labels_of(rows: pd.DataFrame, comparisons: pd.DataFrame | None, keys: Mappin
         out = pd.concat([out, _shares(comparisons)], ignore_index=True)
     if (out["system"] == "").all():
         out = out.drop(columns="system")
-    for name, empty in (("probability", out["probability"].isna()), ("stratum", out["stratum"] == "")):
-        if empty.all():
-            out = out.drop(columns=name)
+    rare = {"probability": out["probability"].isna(), **{name: out[name] == "" for name in ("stratum", "selected_by")}}
+    out = out.drop(columns=[name for name, empty in rare.items() if empty.all()])
     order = [name for name in ("criterion", "doc_id", "system", "annotator") if name in out]
     return out.sort_values(order, kind="stable", ignore_index=True)
+
+
+def _selected_by(rows: pd.DataFrame, keys: Mapping[str, Key]) -> list[str]:
+    """The filter and the order under which each item was come upon in the explorer; a filter of its group alone selects nothing."""
+    return [
+        ", ".join(filter(None, (_filtered(where, by), f"sorted by {sort}" if sort.removeprefix("-") not in ("", *by) else "")))
+        for page, where, sort in rows[["page", "where", "sort"]].itertuples(index=False, name=None)
+        for by in [keys[page].by if page in keys else ()]
+    ]  # fmt: skip
+
+
+def _filtered(where: str, by: Sequence[str]) -> str:
+    try:
+        return in_words([term for term in parse(where) if term.column not in by])
+    except BadInput:  # a hand wrote it
+        return where
 
 
 def _key(keys: Mapping[str, Key], place: tuple[str, str]) -> Mapping[str, Any]:
@@ -207,7 +226,7 @@ def _shares(comparisons: pd.DataFrame) -> pd.DataFrame:
     ]
     unit = ["doc_id", "system", "annotator", "criterion"]
     shares = pd.concat(sides).groupby(unit, sort=True)["score"].mean().reset_index()
-    return shares.assign(skipped="", comment="", seconds=np.nan, probability=np.nan, stratum="")
+    return shares.assign(skipped="", comment="", seconds=np.nan, probability=np.nan, stratum="", selected_by="")
 
 
 # -- agreement --------------------------------------------------------------------------------------------------------

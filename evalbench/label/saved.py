@@ -33,6 +33,8 @@ ROW = Table(
         Column("order", "int", low=0, **_TEXT),
         Column("changes", "int", low=0, **_TEXT),
         Column("at", "ts", **_TEXT),
+        Column("where", "text", **_TEXT, help="the filter of the explorer that was on"),
+        Column("sort", "text", **_TEXT, help="and the order"),
     ),
     help="one row per item that was labelled, skipped or commented on",
 )
@@ -40,13 +42,17 @@ ROW = Table(
 
 @dataclass(frozen=True)
 class Key:
-    """What ``label page`` wrote beside a page; see :func:`evalbench.label.page.page_and_key`."""
+    """What ``label page`` wrote beside a page; see :func:`evalbench.label.page.page_and_key`.
+
+    - ``by``: Of marks of the explorer the columns that name an item's group.
+    """
 
     page: str
     criterion: str
     mode: str
     marks: tuple[int, ...]
     items: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    by: tuple[str, ...] = ()
 
 
 def read_keys(paths: Sequence[Path]) -> dict[str, Key]:
@@ -66,7 +72,7 @@ def read_keys(paths: Sequence[Path]) -> dict[str, Key]:
             faults.append(f"{path}: not a key that `evalbench label page` wrote ({wrong})")
             continue
         parts = (content["page"], content["criterion"], content["mode"])
-        key = Key(*parts, tuple(content["marks"]), content["items"])
+        key = Key(*parts, tuple(content["marks"]), content["items"], tuple(content.get("by", ())))
         if found.setdefault(key.page, key) != key:
             faults.append(f"{path}: another key of the same page differs")
     if faults:
@@ -91,7 +97,8 @@ def _key_fault(content: Mapping[str, Any]) -> str:
     for name, item in items.items():
         if not isinstance(item, dict) or not all(isinstance(item.get(part), str) and item[part] for part in needed):
             return f"item {name}: no {', '.join(needed)}"
-    return ""
+    by = content.get("by", [])
+    return "" if isinstance(by, list) and all(isinstance(name, str) for name in by) else "by is not a list of names"
 
 
 def read_saved(paths: Sequence[Path], keys: Mapping[str, Key]) -> pd.DataFrame:
@@ -147,7 +154,7 @@ def _filled(frame: pd.DataFrame) -> pd.DataFrame:
     """All columns of :data:`ROW`; those that a file lacks are empty."""
     import pandas as pd
 
-    empty: dict[str, Any] = {"skipped": "", "comment": "", "flag": 0.0, "at": pd.NaT}
+    empty: dict[str, Any] = {"skipped": "", "comment": "", "flag": 0.0, "at": pd.NaT, "where": "", "sort": ""}
     out = pd.DataFrame(
         {c.name: frame[c.name] if c.name in frame else empty.get(c.name, float("nan")) for c in ROW.columns},
         index=frame.index,

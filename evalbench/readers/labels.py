@@ -28,6 +28,7 @@ LABELS = Table(
         Column("comment", "text", **_TEXT),
         Column("probability", "float", low=0, high=1, help="with which a plan drew the item", **_TEXT),
         Column("stratum", "text", **_TEXT),
+        Column("selected_by", "text", help="the filter and the order with which somebody found the item", **_TEXT),
     ),
     help="one row per item, annotator and criterion",
 )
@@ -99,7 +100,7 @@ def unguarded(cell: Any) -> Any:
 def _without_guards(frame: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
-    texts = [name for name in ("id", "model", "criterion", "annotator", "comment", "stratum") if name in frame]
+    texts = [name for name in ("id", "model", "criterion", "annotator", "comment", "stratum", "selected_by") if name in frame]
     # A Series of its own dtype: pandas would turn texts with None into its own kind, with NaN.
     own = {
         name: pd.Series([unguarded(cell) for cell in frame[name]], index=frame.index, dtype=object) for name in texts
@@ -134,6 +135,27 @@ def _several(frame: pd.DataFrame, keys: Sequence[str], column: str, what: str) -
     n = len(wrong.drop_duplicates(list(keys)))
     name = f"item {str(first['id'])[:60]!r}" + (f" and {n - 1} more" if n > 1 else "")
     return [Fault(column, f"{name} {what}", tuple(int(row) for row in wrong["row"]))]
+
+
+def is_selected(rows: pd.DataFrame) -> pd.Series:
+    """Which labels are of items that somebody looked for, with a filter or in an order, and that no plan drew.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = pd.DataFrame({"selected_by": ["", "light=red", "light=red"], "probability": [np.nan, np.nan, 0.5]})
+    >>> is_selected(rows).tolist()
+    [False, True, False]
+    """
+    return (rows["selected_by"] != "") & rows["probability"].isna()
+
+
+def no_random_part(rows: pd.DataFrame) -> str:
+    """Why labels of items that somebody looked for do not count, with the first filter."""
+    return (
+        f"given to items found with a filter or in an order (first {rows['selected_by'].iloc[0][:60]!r}), "
+        "which are not a random part of the items"
+    )
 
 
 class Decided(NamedTuple):

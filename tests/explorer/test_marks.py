@@ -381,3 +381,18 @@ def test_a_study_reads_the_marks_as_its_labels(tmp_path: Path) -> None:
     assert after.items[column].notna().sum() == len(labels) > 100
     given = after.items[after.items[column].notna()].set_index(["id", "model"])[column]
     assert given.to_dict() == labels.set_index(["doc_id", "system"])["score"].to_dict()
+
+
+def test_a_merged_mark_says_which_filter_and_order_led_to_its_item(rows: Rows, tmp_path: Path) -> None:
+    """A filter by the group alone chooses among no group's items; what the reader looked for is named."""
+    save(rows, mark(0))
+    save(rows, mark(1, where="model=oak"))
+    save(rows, mark(2, where='model=oak recall=0 question~"a b"', sort="-length"))
+    save(rows, mark(3, sort="model"))
+    found = merged(rows, tmp_path).set_index("doc_id")["selected_by"].fillna("")
+    assert sorted(found) == ["", "", "", 'recall=0 question~"a b", sorted by -length']
+
+
+def test_marks_of_all_items_have_no_column_of_a_filter(rows: Rows, tmp_path: Path) -> None:
+    save(rows, mark(0))
+    assert "selected_by" not in merged(rows, tmp_path)

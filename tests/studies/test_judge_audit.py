@@ -219,6 +219,17 @@ def test_labels_with_probabilities_are_weighted_by_them():
     assert figure(result, "corrected").method == "weighted by the probability of being drawn"
 
 
+def test_labels_of_items_that_somebody_looked_for_are_left_out_unless_it_is_said_how_they_were_chosen():
+    verdicts, labels, *_ = zero_one()
+    without = audited(verdicts, labels[:20])
+    looked_for = [label | {"selected_by": "light=red" if i >= 20 else ""} for i, label in enumerate(labels)]
+    result = audited(verdicts, looked_for)
+    assert [e.row() for e in result.summary.estimates] == [e.row() for e in without.summary.estimates]
+    assert any(str(note).startswith("20 labels left out, given to items found with a filter") for note in result.notes)
+    taken = audited(verdicts, looked_for, labels_drawn="elsewhere")
+    assert figure(taken, "corrected") == figure(audited(verdicts, labels, labels_drawn="elsewhere"), "corrected")
+
+
 def test_the_leaning_to_length_is_that_of_core():
     draw = np.random.default_rng(6)
     truth, length = draw.integers(0, 2, 70).astype(float), draw.integers(10, 500, 70).astype(float)

@@ -120,7 +120,7 @@ def evaluate(
     with core.judging_time.judging(judged_at):
         heard = live.heard(data, asked_by, **{**kit.taken(live.heard, options), "judge": judge})
     data = heard.data
-    readings = inputs.read(data, humans, kinds_in_order)
+    readings = inputs.read(data, humans, kinds_in_order, at_random=labels_drawn in (figures.DRAWN, "random"))
     if labels_drawn == figures.DRAWN:
         labels_drawn = "probability" if readings.labels["probability"].notna().any() else "random"
     options["labels_drawn"] = labels_drawn

@@ -101,6 +101,7 @@ SCHEMA: Mapping[str, Table] = {
             _text("comment"),
             _text("skipped", "as `label merge` writes it; not used"),
             _text("stratum", "as `label merge` writes it; not used"),
+            _text("selected_by", "as `label merge` writes it: labels of items that somebody looked for are no random part"),
             _number("seconds", "as `label merge` writes it; not used"),
             Column(
                 "probability",
@@ -258,11 +259,14 @@ def _as_text(cell: Any) -> Any:
     return json.dumps(cell, ensure_ascii=False, default=str) if isinstance(cell, list | dict) else cell
 
 
-def read(data: readers.Dataset, humans: Sequence[str] = (), kinds_in_order: Sequence[str] = ()) -> Readings:
+def read(
+    data: readers.Dataset, humans: Sequence[str] = (), kinds_in_order: Sequence[str] = (), *, at_random: bool = False
+) -> Readings:
     """Verdicts and labels of a data set.
 
     - ``humans``: Names in the column ``judge`` that are people: their rows are labels.
     - ``kinds_in_order``: The kinds of marks that are words, from the lowest: then they are ordered marks.
+    - ``at_random``: Leave out labels of items that somebody looked for, with a filter or in an order.
 
     Raises ``BadInput`` for names that are not there, tables without a judge's verdict, and several labels of one
     annotator for the same.
@@ -289,6 +293,10 @@ def read(data: readers.Dataset, humans: Sequence[str] = (), kinds_in_order: Sequ
     skipped = int(labels["mark"].isna().sum())
     notes += [f"{core.counted(skipped, 'label')} without a mark, left out."] if given is not None and skipped else []
     labels = labels[labels["mark"].notna()]
+    if at_random and (selected := readers.labels.is_selected(labels)).any():
+        why = readers.labels.no_random_part(labels[selected])
+        notes.append(f"{core.counted(int(selected.sum()), 'label')} left out, {why}; `labels_drawn=elsewhere` takes them.")
+        labels = labels[~selected]
     on = tuple(c for c in KEYS if c == "id" or ((labels[c] != "").any() and (verdicts[c] != "").any()))
     doubled = labels[labels.duplicated([*on, "annotator"], keep=False)]
     if len(doubled):
@@ -356,9 +364,9 @@ def _beside(verdicts: pd.DataFrame, unused: Sequence[str]) -> tuple[list[pd.Data
 
 
 def _as_labels(table: pd.DataFrame) -> pd.DataFrame:
-    empty: dict[str, Any] = {**dict.fromkeys((*KEYS, "annotator", "comment"), ""), "probability": np.nan}
+    empty: dict[str, Any] = {**dict.fromkeys((*KEYS, "annotator", "comment", "selected_by"), ""), "probability": np.nan}
     named = table.assign(**{c: value for c, value in empty.items() if c not in table})
-    return named[[*KEYS, "annotator", "mark", "probability", "comment"]].astype({"mark": float, "probability": float})
+    return named[[*KEYS, "annotator", "mark", "probability", "comment", "selected_by"]].astype({"mark": float, "probability": float})
 
 
 def _with_reasons(verdicts: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
