@@ -165,5 +165,12 @@ def _key(file: Path, line: Mapping[str, Any], known: Mapping[str, str], by: Sequ
     path = file.with_suffix(".key.json")
     items = read_json(path).get("items", {}) if path.is_file() else {}
     if items.get(line["id"]) != known:
-        key = {"format": 1, "page": line["page"], "criterion": CRITERION, "mode": "single", "marks": list(MARKS), "by": list(by)}
+        key = {
+            "format": 1,
+            "page": line["page"],
+            "criterion": CRITERION,
+            "mode": "single",
+            "marks": list(MARKS),
+            "by": list(by),
+        }
         write_json(path, {**key, "items": {**items, line["id"]: dict(known)}})

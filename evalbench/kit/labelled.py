@@ -102,7 +102,9 @@ class Given:
         added: dict[str, Any] = {}
         notes: list[str] = []
         for metric, found in self.labels.items():
-            added |= _columns(items, metric, found, self.drawn, by, unit, self.file, self.left_out.get(metric, ""), notes)
+            added |= _columns(
+                items, metric, found, self.drawn, by, unit, self.file, self.left_out.get(metric, ""), notes
+            )
         out = items.assign(**added)
         if not self.learnt:
             return Labelled(out, {"correction_fit": None}, tuple(notes))
@@ -277,7 +279,9 @@ def _drawn(read: Mapping[str, pd.DataFrame], file: str) -> tuple[dict[str, pd.Da
     ]
     if faults:
         raise BadInput.listing(f"{file}: labels cannot be used:", faults)
-    return kept, {figure: f"{counted(len(own), 'label')} left out, {no_random_part(own)}" for figure, own in left.items()}
+    return kept, {
+        figure: f"{counted(len(own), 'label')} left out, {no_random_part(own)}" for figure, own in left.items()
+    }
 
 
 def _fault(rows: pd.DataFrame, column: str, what: str) -> str:

@@ -100,7 +100,9 @@ def unguarded(cell: Any) -> Any:
 def _without_guards(frame: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
-    texts = [name for name in ("id", "model", "criterion", "annotator", "comment", "stratum", "selected_by") if name in frame]
+    texts = [
+        name for name in ("id", "model", "criterion", "annotator", "comment", "stratum", "selected_by") if name in frame
+    ]
     # A Series of its own dtype: pandas would turn texts with None into its own kind, with NaN.
     own = {
         name: pd.Series([unguarded(cell) for cell in frame[name]], index=frame.index, dtype=object) for name in texts

@@ -331,20 +331,25 @@ def test_labels_of_items_in_another_writing_are_named(tmp_path):
     assert "2 labels of items that are not in the sample (they differ from known ones by case alone" in notes[-1].short
 
 
-LOOKED_FOR = "id,criterion,mark,selected_by\na,right,1,\nb,right,0,light=red\nc,right,0,\"kind=1, sorted by right\"\n"
+LOOKED_FOR = 'id,criterion,mark,selected_by\na,right,1,\nb,right,0,light=red\nc,right,0,"kind=1, sorted by right"\n'
 
 
 def test_labels_of_items_that_somebody_looked_for_do_not_correct_a_figure(tmp_path):
     added, notes = columns(tmp_path, LOOKED_FOR, ONE)
     assert added["label:right"] == pytest.approx([1, nan, nan], nan_ok=True)
-    assert "2 labels left out, given to items found with a filter or in an order (first 'light=red'), which are not" in notes[0]
+    assert (
+        "2 labels left out, given to items found with a filter or in an order (first 'light=red'), which are not"
+        in notes[0]
+    )
     as_said, notes = columns(tmp_path, LOOKED_FOR, ONE, labels_drawn="by_class")
     assert as_said["label_by_class:right"] == [1, 0, 0]
     assert notes == ("Labels of right: 3 items labelled.",)
 
 
 def test_labels_of_looked_for_items_alone_are_refused(tmp_path):
-    with pytest.raises(BadInput, match="right: all 2 labels were given to items found with a filter .* are not a random part"):
+    with pytest.raises(
+        BadInput, match="right: all 2 labels were given to items found with a filter .* are not a random part"
+    ):
         columns(tmp_path, LOOKED_FOR.replace("a,right,1,\n", ""), ONE)
 
 

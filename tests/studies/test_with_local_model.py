@@ -61,7 +61,9 @@ def test_cited_answers_are_collected_judged_or_unscored():
 def test_trajectories_are_judged_or_unscored_and_asked_about_once():
     local.fetch(NAME)
     frames = load("parcel_desk@1.0.0", study="trajectories").tables
-    few = {name: frame[frame["id"] == "claim-01"] for name, frame in frames.items() if name not in ("verdicts", "tools")}
+    few = {
+        name: frame[frame["id"] == "claim-01"] for name, frame in frames.items() if name not in ("verdicts", "tools")
+    }
     few = {
         name: own[(own["trial"] == "1") & (own["model"] == "fern-desk")] if "trial" in own else own
         for name, own in few.items()

@@ -101,7 +101,9 @@ SCHEMA: Mapping[str, Table] = {
             _text("comment"),
             _text("skipped", "as `label merge` writes it; not used"),
             _text("stratum", "as `label merge` writes it; not used"),
-            _text("selected_by", "as `label merge` writes it: labels of items that somebody looked for are no random part"),
+            _text(
+                "selected_by", "as `label merge` writes it: labels of items that somebody looked for are no random part"
+            ),
             _number("seconds", "as `label merge` writes it; not used"),
             Column(
                 "probability",
@@ -295,7 +297,9 @@ def read(
     labels = labels[labels["mark"].notna()]
     if at_random and (selected := readers.labels.is_selected(labels)).any():
         why = readers.labels.no_random_part(labels[selected])
-        notes.append(f"{core.counted(int(selected.sum()), 'label')} left out, {why}; `labels_drawn=elsewhere` takes them.")
+        notes.append(
+            f"{core.counted(int(selected.sum()), 'label')} left out, {why}; `labels_drawn=elsewhere` takes them."
+        )
         labels = labels[~selected]
     on = tuple(c for c in KEYS if c == "id" or ((labels[c] != "").any() and (verdicts[c] != "").any()))
     doubled = labels[labels.duplicated([*on, "annotator"], keep=False)]
@@ -366,7 +370,9 @@ def _beside(verdicts: pd.DataFrame, unused: Sequence[str]) -> tuple[list[pd.Data
 def _as_labels(table: pd.DataFrame) -> pd.DataFrame:
     empty: dict[str, Any] = {**dict.fromkeys((*KEYS, "annotator", "comment", "selected_by"), ""), "probability": np.nan}
     named = table.assign(**{c: value for c, value in empty.items() if c not in table})
-    return named[[*KEYS, "annotator", "mark", "probability", "comment", "selected_by"]].astype({"mark": float, "probability": float})
+    return named[[*KEYS, "annotator", "mark", "probability", "comment", "selected_by"]].astype(
+        {"mark": float, "probability": float}
+    )
 
 
 def _with_reasons(verdicts: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
