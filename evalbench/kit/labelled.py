@@ -224,7 +224,7 @@ def given(
     learnt = read_corrections(Path(correction).expanduser()) if correction else ()
     known = None if rows is None or unit not in rows else set(rows[unit].astype(str))
     read = _read(Path(labels).expanduser(), figures, labels_of, scale, known) if labels else {}
-    left_out = {}
+    left_out: dict[str, str] = {}
     if labels_drawn == "random":
         read, left_out = _drawn(read, labels)
     found = {figure: decided(own) for figure, own in read.items()}
