@@ -3,39 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from documents import blocks, shell
+from installed import NOT_THE_CHECKOUT_S, UV, done
 
 from evalbench.workbench import own_files
 
 ROOT = Path(__file__).resolve().parents[1]
-UV = Path(sys.executable).parent / "uv"
-NOT_THE_CHECKOUT_S = shutil.ignore_patterns(
-    ".git", ".venv", "reports", "lab", "build", "dist", "*.egg-info", "__pycache__"
-)
-
-
-def environment() -> dict[str, str]:
-    """Nothing of evalbench's, of make's or of this environment; offline folders of wheels as the Makefile names them."""
-    left = ("EVALBENCH_", "PYTHON", "VIRTUAL_ENV", "MAKE", "MFLAGS")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(left)}
-    if "PIP_FIND_LINKS" in kept:
-        kept.setdefault("UV_FIND_LINKS", kept["PIP_FIND_LINKS"])
-    return {**kept, "HF_HUB_OFFLINE": "1"}
-
-
-def done(*words: str | Path, cwd: Path) -> str:
-    ran = subprocess.run(
-        [str(w) for w in words], cwd=cwd, env=environment(), capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == 0, f"{words}\n{ran.stdout[-2000:]}\n{ran.stderr[-4000:]}"
-    return ran.stdout
 
 
 def test_the_folder_above_a_clone_imports_the_package(tmp_path: Path) -> None:
