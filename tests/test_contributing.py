@@ -151,3 +151,11 @@ def test_every_law_of_a_study_holds_for_it_unasked(house: Path) -> None:
 def test_it_runs_as_every_study_does(house: Path) -> None:
     run(sys.executable, "-m", "evalbench.cli", "check", "--accept", "refusals", at=house)
     assert passed(house, SUITES, "not browser") >= 30
+
+
+def test_the_page_says_what_each_file_at_the_root_is_for() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split(
+        "\n"
+    )
+    kept = {name for name in listed if name and "/" not in name} or {p.name for p in ROOT.iterdir() if p.is_file()}
+    assert [name for name in sorted(kept) if f"`{name}`" not in PAGE] == []
