@@ -289,7 +289,7 @@ def test_two_groups_are_compared_item_by_item(page: Any, served: Served) -> None
 
 def test_a_mark_is_made_by_key_blind_or_not_and_taken_back(page: Any, served: Served) -> None:
     page.goto(f"{served.address}#run=needle%2Frun&item=3")
-    page.get_by_label("by", exact=True).fill("Anna")
+    page.get_by_label("Your name").fill("Anna")
     page.locator("#item-title").click()
     page.keyboard.press("2")
     page.get_by_text("Anna: wrong (scores were seen)").wait_for()

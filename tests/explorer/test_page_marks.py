@@ -50,8 +50,8 @@ def opened(page: Any, served: Served, item: int, **more: str) -> None:
 
 
 def named(page: Any, name: str) -> None:
-    page.get_by_label("by", exact=True).fill(name)
-    page.get_by_label("by", exact=True).press("Enter")
+    page.get_by_label("Your name").fill(name)
+    page.get_by_label("Your name").press("Enter")
     expect(page.locator("dialog")).to_be_focused()
 
 
@@ -67,7 +67,7 @@ def test_items_are_marked_by_keyboard_alone(page: Any, served: Served) -> None:
     page.locator("#item-title").wait_for()
     page.keyboard.press("1")
     expect(page.locator("#said")).to_have_text("Whose mark is it? Type your name first.")
-    expect(page.get_by_label("by", exact=True)).to_be_focused()
+    expect(page.get_by_label("Your name")).to_be_focused()
     assert made(served) == []
     page.keyboard.type("anna 12")
     page.keyboard.press("Tab")
@@ -126,7 +126,7 @@ def test_a_comment_that_is_being_typed_survives_the_name(page: Any, served: Serv
     opened(page, served, 3)
     page.get_by_label("Comment").fill("typed before the name")
     page.get_by_label("Comment").blur()
-    expect(page.get_by_label("by", exact=True)).to_be_focused()
+    expect(page.get_by_label("Your name")).to_be_focused()
     page.keyboard.type("anna")
     page.get_by_role("button", name="Wrong", exact=True).click()
     page.get_by_text("anna: wrong (scores were seen), “typed before the name”").wait_for()
