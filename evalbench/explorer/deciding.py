@@ -23,7 +23,11 @@ def decided_from(rows: Rows) -> dict[str, Any] | None:
     own = [column.name for column in rows.columns.values() if column.table == "items"]
     if row is None or row["metric"] in own:
         return None
-    return {"metric": row["metric"], "title": title_of(row), "columns": [name for name in _summed(rows, row["metric"]) if name in own]}
+    return {
+        "metric": row["metric"],
+        "title": title_of(row),
+        "columns": [name for name in _summed(rows, row["metric"]) if name in own],
+    }
 
 
 def _summed(rows: Rows, metric: str) -> list[str]:

@@ -82,11 +82,9 @@ def test_either_side_first_gives_one_p(seed):
     """Of means and of ratios; of few units and many, whose differences are counts, shares or all unlike."""
     g = rng(seed)
     n = int(g.integers(1, 90))
-    a, b = (
-        g.integers(0, 3, (2, n, 2)).astype(float),
-        g.integers(0, 2, (2, n, 2)) / 3,
-        g.normal(0.1, 1, (2, n, 2)),
-    )[seed % 3]
+    a, b = (g.integers(0, 3, (2, n, 2)).astype(float), g.integers(0, 2, (2, n, 2)) / 3, g.normal(0.1, 1, (2, n, 2)))[
+        seed % 3
+    ]
     one, other = (swap_test(*sides, of_sums, rng(seed), 500) for sides in ((a, b), (b, a)))
     assert one == other
 

@@ -80,7 +80,7 @@ export async function marking(run, now) {
     before = found.seen;
     count(found, run);
     fill(why, isBlind() && !hidden() ? `Not blind: ${reveals.length ? `the filter or the order names ${reveals.join(", ")}` : "you saw the scores of this item"}. A mark is kept with those made after seeing.` : null);
-    fill(selected, found.selected_by ? visible(`Found by ${found.selected_by}: as a label it does not count as drawn at random.`) : null);
+    fill(selected, found.selected_by ? visible(`Not drawn at random (${found.selected_by}): its label says so, and does not correct a figure as if it were.`) : null);
     const shown = isBlind() ? found.marks.filter((mark) => mark.annotator === name.value.trim()) : found.marks;
     last = found.marks.find((mark) => mark.annotator === name.value.trim() && mark.blind === hidden()) ?? {};
     if (comment.value === written) comment.value = last.comment ?? ""; // what is being typed stays

@@ -15,7 +15,7 @@ function vector(value) {
   const said = value.map((one) => (one === null ? "null" : String(one)));
   if (value.length <= FEW) return el("span", { class: "vector" }, said.join(", "));
   const begin = value.slice(0, FIRST).map((one) => (one === null ? "null" : number(one))).join(", ");
-  return el("details", { class: "vector" }, el("summary", {}, `${number(value.length)} numbers: ${begin}, …`), el("p", {}, said.join(", ")));
+  return el("details", { class: "vector" }, el("summary", {}, `${number(value.length)} numbers: ${begin}, …`), el("p", { tabindex: "0" }, said.join(", ")));
 }
 
 // The next part of JSON, of which all lines but the first are indented; `at` is the place of its first token.
