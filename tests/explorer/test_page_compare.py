@@ -87,6 +87,9 @@ def test_two_groups_with_figures_interval_and_test(page: Any, address: str) -> N
     expect(row).to_contain_text(re.compile(r"\[−0\.\d+, 0?\.?\d*"))
     assert row.locator("svg.difference .interval").count() == 1
     assert found.get_by_role("columnheader", name="p (Holm)").first.is_visible()
+    expect(found.get_by_text("p (Holm): adjusted for the 5 comparisons of the run's page.")).to_be_visible()
+    found.get_by_text("Further figures (").click()
+    expect(found.get_by_text(re.compile("further figures of these two groups"))).to_be_visible()
 
 
 def test_it_begins_with_the_figure_that_decides_the_light(page: Any, address: str) -> None:
