@@ -150,7 +150,7 @@ def compare(
     from evalbench.report.compare_files import write
     from evalbench.report.compare_overall import overall
     from evalbench.report.compare_table import ARROWS
-    from evalbench.report.compare_words import headline, judged_by, outcome, plain, sentences
+    from evalbench.report.compare_words import family, headline, judged_by, outcome, plain, sentences
 
     reports = workbench.reports(root)
     alone = aa and len(runs) == 1 and not right
@@ -186,7 +186,9 @@ def compare(
     for one in pairs.found:
         by = f"{judged_by(one)}, " if judged_by(one) else ""
         click.echo(f"{ARROWS[outcome(one)]} {outcome(one)}  {by}{one.side.name} against {one.reference.name}")
-        said = list(dict.fromkeys([plain(one), *sentences(one)]))
+        said = list(
+            dict.fromkeys([plain(one), *sentences(one), *filter(None, [family(one) if len(sides) == 2 else ""])])
+        )
         notes = [note for note in one.notes if note not in said]
         click.echo("\n".join([*(f"  {line}" for line in said), *(f"  note: {note}" for note in notes)]))
     for pair in pairs.refused:

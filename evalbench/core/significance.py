@@ -51,7 +51,7 @@ def swap_test(
     list of Permutation, one per statistic
         p = (1 + k) / (1 + n_permutations), where k permutations differ at least as much as observed; k / 2**m
         where the m ≤ 12 differing units were enumerated.  A permutation without a value counts as
-        at least as different.
+        at least as different.  B against A has exactly the p of A against B.
 
     References
     ----------
@@ -66,8 +66,8 @@ def swap_test(
     a, b = np.asarray(units_a, dtype=float), np.asarray(units_b, dtype=float)
     if a.shape != b.shape or a.ndim != 2:
         raise ValueError(f"the two systems need the same units and columns: shapes {a.shape} and {b.shape}")
-    moves = (b - a)[(a != b).any(axis=1)]
     sums_a, sums_b = a.sum(axis=0), b.sum(axis=0)
+    least, moves = _least_and_moves(a, b)
     if len(moves) <= _ENUMERATED:
         masks = np.arange(1 << len(moves))[:, None] >> np.arange(len(moves)) & 1
         moved = masks @ moves
@@ -75,8 +75,18 @@ def swap_test(
         moved = _random_moves(moves, rng, n_permutations)
     with np.errstate(all="ignore"):
         observed = (statistic(sums_a[None]) - statistic(sums_b[None]))[0]
-        permuted = statistic(sums_a + moved) - statistic(sums_b - moved)
+        permuted = statistic(least + moved) - statistic(sums_a + sums_b - (least + moved))
     return _two_sided(observed, permuted, exact=len(moves) <= _ENUMERATED)
+
+
+def _least_and_moves(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """The sums of each unit's lesser row, by the first column that differs, and by how much its other row is more.
+
+    Sides in the other order give the same, so that a test of B against A draws what one of A against B does.
+    """
+    differ = a != b
+    falls = np.take_along_axis(b < a, differ.argmax(axis=1)[:, None], axis=1)
+    return np.where(falls, b, a).sum(axis=0), np.where(falls, a - b, b - a)[differ.any(axis=1)]
 
 
 def _random_moves(moves: Floats, rng: np.random.Generator, n_permutations: int) -> Floats:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench import studies
 from evalbench.errors import BadInput
 from evalbench.explorer.conditions import mark_name
+from evalbench.explorer.deciding import decided_from
 from evalbench.explorer.mark_files import marked_after_seeing, marks_of, merge_line
 from evalbench.explorer.marks import blinded, read_blind, reveals
 from evalbench.explorer.standing import NEEDS_A_RUN, free_options, standing
@@ -57,6 +58,7 @@ def about(run: str, rows: Rows) -> dict[str, Any]:
         "n": rows.n,
         "columns": [column._asdict() for column in rows.columns.values()],
         "figures": results["summary"],
+        "decided_from": decided_from(rows),
         "groups": {name: _values(results["summary"], name) for name in rows.by},
         "options": options,
         "fixed_options": fixed,
@@ -84,13 +86,16 @@ def item(rows: Rows, row: int, where: str, sort: str, blind: bool = False) -> di
 
 def marks(rows: Rows, row: str, where: str, sort: str, annotator: str) -> dict[str, Any]:
     """The marks of one item, how many items have some, the command that makes labels of them, what the filter and the order say of it
-    that a blind reader is not to know, and whether this one marked it after seeing before.
+    that a blind reader is not to know, by what they select it, and whether this one marked it after seeing before.
     """
+    from evalbench.label.merged import selected_by
+
     found = marks_of(rows.folder)
     return {
         "n": int(found["row"].nunique()),
         "marks": found[found["row"].astype(str) == row].to_dict("records"),
         "reveals": reveals(rows, where, sort),
+        "selected_by": selected_by(where, sort, rows.by),
         "seen": marked_after_seeing(rows.folder, annotator, row),
         "line": merge_line(rows.folder),
     }

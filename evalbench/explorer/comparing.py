@@ -14,12 +14,13 @@ from evalbench.compare.changes import mean
 from evalbench.compare.runs import Differences, Hooks, compare, paired_groups
 from evalbench.compare.sides import Side, read_side
 from evalbench.core.clusters import CLUSTER
-from evalbench.core.compared import ANOTHER_JUDGE, ANOTHER_MEASURE, Comparison
+from evalbench.core.compared import ANOTHER_JUDGE, ANOTHER_MEASURE
 from evalbench.core.comparison import compare_measures
 from evalbench.core.measures import Measure, mean_of, share_of
 from evalbench.core.wording import count, listed, title_of
 from evalbench.errors import BadInput
 from evalbench.explorer.database import as_json
+from evalbench.explorer.families import figure_row, figure_rows, on_page
 from evalbench.explorer.inputs import same_data
 from evalbench.explorer.pairing import NEITHER, ONLY_LEFT, ONLY_RIGHT, Pairs
 from evalbench.explorer.rows import shortened
@@ -45,8 +46,9 @@ class Compared(NamedTuple):
     """Two sides.
 
     - ``figures``: A row each: the group, ``metric``, ``title``, ``left``, ``right``, ``difference`` (right − left), ``ci_low`` and
-      ``ci_high`` (95 %), ``n`` (units that both have); ``p``, ``p_holm`` and ``outcome`` of the right against the left unless
-      the items were filtered; ``headline`` figures are one family of tests. One that was chosen by a column is the first.
+      ``ci_high`` (95 %), ``n`` (units that both have); ``p``, ``p_holm``, ``n_tests`` and ``family`` (for what ``p_holm`` is
+      adjusted) and ``outcome`` of the right against the left unless the items were filtered. Of two groups of one run, figures
+      that its page compares are those of the page. One that was chosen by a column is the first.
     - ``items``: A row for each id and group that a side has, the largest changes first: ``left``, ``right``, ``change`` (right − left; NaN
       where one has no value, or the inputs differ) and ``verdict``, one of :data:`evalbench.explorer.pairing.VERDICTS`.
     - ``metric``: By what the items are compared, in words.
@@ -181,8 +183,10 @@ def _figures(
     both = pairs.n - sum(pairs.counts.get(name, 0) for name in (ONLY_LEFT, ONLY_RIGHT))
     sample = SAMPLED_FROM if both > SAMPLED_FROM else None
     notes = [AFTER_LOOKING] if where else []
+    page = {} if where else on_page(left, right, pairs.sides)
     if sample:
-        notes.append(f"The figures are those of {count(sample)} pairs, drawn evenly.")
+        others = "; those of the run's page are of all" if page else ""
+        notes.append(f"The figures are those of {count(sample)} pairs, drawn evenly{others}.")
     if lacking := [side.run_id for side in pairs.sides if definitions(hooks, side) is None]:
         return Figures((), (*notes, f"{', '.join(lacking)}: results.json lacks options that the study's figures need."))
     unit = hooks.unit or left.id
@@ -206,13 +210,10 @@ def _figures(
         found = None
     if not score.figure:
         rows += _of_column(found, (one, other), pairs, hooks, tested=not where)
-    if found is not None:
-        lit = decides(pairs.sides, {row.comparison.metric for row in found.rows})
-        rows += [
-            _row(row.group, row.comparison, row.headline or row.comparison.metric == lit, tested=not where)
-            for row in found.rows
-        ]
-        notes = [*map(str, found.notes), *notes]
+    stated = found.rows if found else ()
+    lit = decides(pairs.sides, {*page, *(row.comparison.metric for row in stated)})
+    rows += figure_rows(stated, page, lit, same_run=left.folder == right.folder, tested=not where)
+    notes = [*map(str, found.notes if found else ()), *notes]
     if both and (slow := _not_sums(pairs, hooks, rows)):
         notes.append(f"Not sums over items, so that they take minutes: {listed(slow)}. evalbench compare has them.")
     return Figures(tuple(rows), tuple(dict.fromkeys(notes)))
@@ -281,17 +282,11 @@ def _of_column(
         )
         c = done.comparisons[0]
         rows.append(
-            _row(group, replace(c, outcome=void, p=None, p_holm=None, words="") if void else c, True, tested=tested)
+            figure_row(
+                group, replace(c, outcome=void, p=None, p_holm=None, words="") if void else c, True, tested=tested
+            )
         )
     return rows
-
-
-def _row(group: Mapping[str, str], c: Comparison, headline: bool, *, tested: bool) -> dict[str, Any]:
-    return {
-        "group": dict(group), "metric": c.metric, "title": c.title or c.metric, "left": c.value_b, "right": c.value_a, "difference": c.difference,
-        "headline": headline, "ci_low": c.ci_low, "ci_high": c.ci_high, "n": c.n_a, "left_out": c.n_left_out, "note": c.note,
-        **({"p": c.p, "p_holm": c.p_holm, "outcome": c.outcome, "words": c.words} if tested else {}),
-    }  # fmt: skip
 
 
 def page_of(

@@ -78,8 +78,8 @@ def merge_line(run: Path) -> str:
     return shlex.join(["evalbench", "label", "merge", *files, *keys, "--out", "labels.csv"]) if files else ""
 
 
-def add(run: Path, line: Mapping[str, Any], known: Mapping[str, str], by: Sequence[str] = ()) -> None:
-    """Add a row to the annotator's file, and the item that it is of to the key.
+def add(run: Path, line: Mapping[str, Any], known: Mapping[str, str], by: Sequence[str] = ()) -> Path:
+    """Add a row to the annotator's file, which is returned, and the item that it is of to the key.
 
     - ``line``: The columns of a saved label, and ``blind``, ``where`` and ``sort``.
     - ``known``: ``id``, and ``model`` where there are several.
@@ -93,6 +93,7 @@ def add(run: Path, line: Mapping[str, Any], known: Mapping[str, str], by: Sequen
         out.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
         out.flush()
         os.fsync(out.fileno())
+    return file
 
 
 def folder_of(run: Path) -> Path:

@@ -69,7 +69,7 @@ def save(rows: Rows, said: Mapping[str, Any]) -> dict[str, Any]:
     - ``said``: ``row`` (the item's place), ``annotator``, ``mark`` (0 wrong, 1 right, empty for none), ``skipped`` (why there is
       none), ``comment``, ``blind``, ``where`` and ``sort`` (the filter and the order that were on).
 
-    Returns: The row that was written. One without mark, reason and comment takes an earlier one back. It is blind only where the
+    Returns: The row that was written, and ``file``: where, below the folder of reports. One without mark, reason and comment takes an earlier one back. It is blind only where the
     filter and the order do not say what it is to be blind to (:func:`reveals`), and the annotator did not mark the item after seeing.
 
     Raises ``BadInput``: All faults of what was said at once; or where there is no such item.
@@ -86,8 +86,8 @@ def save(rows: Rows, said: Mapping[str, Any]) -> dict[str, Any]:
         "skipped": given["skipped"], "comment": given["comment"], "at": datetime.datetime.now(datetime.UTC).isoformat(),
         "blind": blind, "where": given["where"], "sort": given["sort"],
     }  # fmt: skip
-    add(rows.folder, line, known, rows.by)
-    return {**line, **known, "row": given["row"]}
+    file = add(rows.folder, line, known, rows.by)
+    return {**line, **known, "row": given["row"], "file": file.relative_to(rows.folder.parent.parent).as_posix()}
 
 
 def _checked(said: Mapping[str, Any], n: int) -> dict[str, Any]:

@@ -170,10 +170,21 @@ def labels_of(rows: pd.DataFrame, comparisons: pd.DataFrame | None, keys: Mappin
 def _selected_by(rows: pd.DataFrame, keys: Mapping[str, Key]) -> list[str]:
     """The filter and the order under which each item was come upon in the explorer; a filter of its group alone selects nothing."""
     return [
-        ", ".join(filter(None, (_filtered(where, by), f"sorted by {sort}" if sort.removeprefix("-") not in ("", *by) else "")))
+        selected_by(where, sort, keys[page].by if page in keys else ())
         for page, where, sort in rows[["page", "where", "sort"]].itertuples(index=False, name=None)
-        for by in [keys[page].by if page in keys else ()]
-    ]  # fmt: skip
+    ]
+
+
+def selected_by(where: str, sort: str, by: Sequence[str]) -> str:
+    """The filter and the order that chose an item, in words; empty where there are none but for the group's columns.
+
+    Examples
+    --------
+    >>> selected_by("model=oak light=red", "-score", ["model"]), selected_by("model=oak", "model", ["model"])
+    ('light=red, sorted by -score', '')
+    """
+    order = f"sorted by {sort}" if sort.removeprefix("-") not in ("", *by) else ""
+    return ", ".join(filter(None, (_filtered(where, by), order)))
 
 
 def _filtered(where: str, by: Sequence[str]) -> str:

@@ -134,5 +134,39 @@ def sentences(differences: Differences, metric: str = "") -> list[str]:
     ]
 
 
+def adjusted_for(n_tests: int, kind: str, *, same_run: bool, grouped: bool = False) -> str:
+    """Over which tests of two sides Holm's adjustment goes.
+
+    - ``kind``: ``headline`` or ``further``.
+    - ``same_run``: Whether the sides are groups of one run.
+    - ``grouped``: Whether each figure is tested in several groups.
+
+    Examples
+    --------
+    >>> adjusted_for(3, "headline", same_run=True), adjusted_for(1, "headline", same_run=False)
+    ('adjusted for the 3 headline figures of these two groups', 'the only headline figure of these two runs, not adjusted')
+    """
+    of = f"of these two {'groups' if same_run else 'runs'}"
+    if n_tests == 1:
+        return f"the only {kind} figure {of}, not adjusted"
+    return f"adjusted for the {n_tests} {f'tests of {kind}' if grouped else kind} figures {of}"
+
+
+def family(differences: Differences) -> str:
+    """For which tests the p-values of the first figures are adjusted, a sentence; empty where nothing was tested."""
+    tested = [row for row in differences.rows if row.headline and row.comparison.p is not None]
+    if not tested or differences.same:
+        return ""
+    one, other = differences.reference, differences.side
+    same_run = one.run_id == other.run_id
+    said = adjusted_for(
+        tested[0].comparison.n_tests, "headline", same_run=same_run, grouped=any(row.group for row in tested)
+    )
+    beside = same_run and any(name in one.results.get("tables", ()) for name in ("comparison", "comparisons"))
+    return (
+        f"p-values by Holm: {said}{'; the page of the run adjusts over all comparisons of its own' if beside else ''}."
+    )
+
+
 def said_group(group: Mapping[str, str]) -> str:
     return f"{', '.join(group.values())}: " if group else ""

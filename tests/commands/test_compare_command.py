@@ -37,6 +37,10 @@ def test_two_groups_of_a_run(reports: Path, tmp_path: Path) -> None:
     done = called(reports / "high", "--left", "checker=reed", "--right", "checker=moss", out=tmp_path)
     assert done.exit_code == 0, done.output
     assert "moss-panel@2.1.0|birch-30b against reed-index@2.2.0|oak-7b" in done.output
+    assert (
+        "p-values by Holm: adjusted for the 4 headline figures of these two groups; the page of the run adjusts over all "
+        "comparisons of its own."
+    ) in done.output
     content = json.loads((tmp_path / "comparison.json").read_text())
     assert content["comparisons"][0]["units"] == {"shared": 48, "only_reference": 0, "only_side": 0}
     assert (tmp_path / "comparison.html").is_file()

@@ -72,6 +72,23 @@ def test_swaps_recompute_f1_as_a_loop_does():
     assert swap_test(a, b, f1, rng(5))[0].p == pytest.approx(hits / 4000, abs=0.03)
 
 
+def of_sums(sums):
+    with np.errstate(all="ignore"):
+        return np.column_stack([sums[:, 0] / 7, sums[:, 0] / sums[:, 1], sums[:, 1] / (sums[:, 0] + sums[:, 1])])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_either_side_first_gives_one_p(seed):
+    """Of means and of ratios; of few units and many, whose differences are counts, shares or all unlike."""
+    g = rng(seed)
+    n = int(g.integers(1, 90))
+    a, b = (g.integers(0, 3, (2, n, 2)).astype(float), g.integers(0, 2, (2, n, 2)) / 3, g.normal(0.1, 1, (2, n, 2)))[
+        seed % 3
+    ]
+    one, other = (swap_test(*sides, of_sums, rng(seed), 500) for sides in ((a, b), (b, a)))
+    assert one == other
+
+
 @pytest.mark.parametrize("few", [True, False])
 def test_dealing_anew_agrees_with_scipy(few):
     g = rng(6)

@@ -1,15 +1,18 @@
-"""A run with hostile cells of every kind."""
+"""Runs, their server and a page of a browser: a run with hostile cells of every kind, and the samples of studies."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pytest
+
+if TYPE_CHECKING:
+    from served_explorer import Served
 
 HOSTILE = "<img src=x onerror=alert(1)>\u202e'; DROP TABLE items; --"
 QUOTED = 'a "b" c'
@@ -64,3 +67,53 @@ def changed(folder: Path) -> Callable[..., Path]:
         return folder
 
     return change
+
+
+@pytest.fixture
+def many(folder: Path) -> Callable[..., None]:
+    """Items of two models, so many of each, in place of those of the run."""
+
+    def write(n: int, **columns: Any) -> None:
+        models = ["oak", "birch"]
+        items = pd.DataFrame({
+            "id": [f"q{i}" for i in range(n) for _ in models],
+            "model": models * n,
+            "score": [(i % 7) / 7 + j / 100 for i in range(n) for j in range(2)],
+            "unscored": "",
+        })  # fmt: skip
+        items.assign(**columns).to_parquet(folder / "items.parquet")
+
+    return write
+
+
+@pytest.fixture(scope="module")
+def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run of the sample of each of the module's ``STUDIES``."""
+    from studied import whole
+
+    from evalbench.runs.record import record
+
+    made = tmp_path_factory.mktemp("reports")
+    for name in request.module.STUDIES:
+        record(whole(name), made / name / "run")
+    return made
+
+
+@pytest.fixture(scope="module")
+def served(reports: Path) -> Iterator[Served]:
+    """The server of these runs."""
+    from served_explorer import Served
+
+    server = Served(reports)
+    yield server
+    server.end()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A page whose errors fail the test, and which may ask its own server only."""
+    from served_explorer import watched
+
+    opened = browser.new_page(viewport={"width": 1240, "height": 900})
+    with watched(opened):
+        yield opened

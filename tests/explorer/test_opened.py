@@ -25,6 +25,10 @@ def test_figures_items_and_other_thresholds(folder: Path) -> None:
     run, result = evalbench.open_run(folder), whole("needle")
     assert repr(run).startswith(f"<Run of needle: {result.light}, {len(result.items):,} items.".replace(",", " ")[:20])
     assert run.figures["value"].tolist() == [row.value for row in result.summary.estimates]
+    for figures in (run.figures, result.figures):
+        assert figures[["unit", "higher_is_better"]].values.tolist() == [
+            [row.unit, row.higher_is_better] for row in result.summary.estimates
+        ]
     assert len(run.items()) == len(result.items)
     lost = run.items("model=fern-1b recall=0", sort="length")
     assert set(lost["model"]) == {"fern-1b"}

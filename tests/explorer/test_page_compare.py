@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,13 +17,11 @@ from evalbench.runs.record import record
 
 pytest.importorskip("duckdb", reason="peer not importable: duckdb")
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
-uvicorn = pytest.importorskip("uvicorn", reason="peer not importable: uvicorn")
+pytest.importorskip("uvicorn", reason="peer not importable: uvicorn")
 
-from evalbench.explorer.reports import Explorer  # noqa: E402
-from evalbench.explorer.server import app  # noqa: E402
+from served_explorer import TOKEN, Served  # noqa: E402
 
 pytestmark = pytest.mark.browser
-TOKEN = "token-of-a-test"
 HOSTILE = "<img src=x onerror=alert(1)>\u202e"
 DECIDING = "#run=rag_generation%2Frun&view=compare&left=model%3Dfern&right=model%3Doak"
 GROUPS = f"{DECIDING}&rank=faithfulness"
@@ -56,20 +52,8 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def address(reports: Path) -> Iterator[str]:
-    import socket
-
-    listening = socket.create_server(("127.0.0.1", 0))
-    host = f"127.0.0.1:{listening.getsockname()[1]}"
-    server = uvicorn.Server(uvicorn.Config(app(Explorer(reports), TOKEN, [host]), log_level="error"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    give_up = time.monotonic() + 30
-    while not server.started and time.monotonic() < give_up:
-        time.sleep(0.02)
-    yield f"http://{host}/{TOKEN}/"
-    server.should_exit = True
-    thread.join(20)
+def address(served: Served) -> str:
+    return served.address
 
 
 @pytest.fixture
@@ -103,6 +87,9 @@ def test_two_groups_with_figures_interval_and_test(page: Any, address: str) -> N
     expect(row).to_contain_text(re.compile(r"\[−0\.\d+, 0?\.?\d*"))
     assert row.locator("svg.difference .interval").count() == 1
     assert found.get_by_role("columnheader", name="p (Holm)").first.is_visible()
+    expect(found.get_by_text("p (Holm): adjusted for the 5 comparisons of the run's page.")).to_be_visible()
+    found.get_by_text("Further figures (").click()
+    expect(found.get_by_text(re.compile("further figures of these two groups"))).to_be_visible()
 
 
 def test_it_begins_with_the_figure_that_decides_the_light(page: Any, address: str) -> None:

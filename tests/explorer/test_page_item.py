@@ -4,46 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from studied import whole
-
-from evalbench.runs.record import record
 
 pytest.importorskip("duckdb", reason="peer not importable: duckdb")
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 pytest.importorskip("uvicorn", reason="peer not importable: uvicorn")
 
-from served_explorer import Served, watched  # noqa: E402
+from served_explorer import Served  # noqa: E402
 
 pytestmark = pytest.mark.browser
+STUDIES = ("trajectories", "citation", "cot_levels")
 HOSTILE = "<img src=x onerror=alert(1)>\u202e</script>"
-
-
-@pytest.fixture(scope="module")
-def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("reports")
-    for name in ("trajectories", "citation", "cot_levels"):
-        record(whole(name), made / name / "run")
-    return made
-
-
-@pytest.fixture(scope="module")
-def served(reports: Path) -> Iterator[Served]:
-    server = Served(reports)
-    yield server
-    server.end()
-
-
-@pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    opened = browser.new_page(viewport={"width": 1240, "height": 900})
-    with watched(opened):
-        yield opened
 
 
 def opened_item(page: Any, served: Served, study: str, row: int, more: str = "") -> Any:
@@ -217,3 +193,87 @@ def test_axe_finds_no_violation_in_an_item(browser: Any, served: Served, study: 
     found = Axe().run(opened).response["violations"]
     assert [(one["id"], [node["html"] for node in one["nodes"]][:2]) for one in found] == []
     opened.close()
+
+
+ODD: dict[str, Any] = {
+    "vector": [0.123456789, *range(299)],
+    "few": [1.5, 2.0],
+    "meta": '{"name": "<img src=x onerror=alert(1)>", "score": 1.0, "parts": [{"id": 12345678901234567890, "text": "a text that needs room"}, {}]}',
+    "objects": [{"tool": "find", "arguments": {"query": HOSTILE, "limit": n}} for n in range(3)],
+    "long": f"{HOSTILE} {'word ' * 900}the end",
+    "reply": '{"a":1}',
+}
+
+
+def test_vectors_json_and_long_texts_are_folded(page: Any, folder: Path, many: Callable[..., None]) -> None:
+    many(2, **{name: [value] * 4 for name, value in ODD.items()})
+    server = Served(folder.parent.parent)
+    try:
+        page.goto(f"{server.address}#run=needle%2Frun&item=0")
+        shown = page.locator("dialog")
+        vector = shown.locator("details.vector")
+        expect(vector.locator("summary")).to_have_text("300 numbers: 0.1235, 0, 1, 2, 3, …")
+        expect(vector.locator("p")).to_be_hidden()
+        vector.locator("summary").press("Enter")
+        expect(vector.locator("p")).to_contain_text(re.compile("^0.123456789, 0, 1, 2, .*, 298$"))
+        expect(shown.locator("dd", has_text="1.5, 2")).to_be_visible()
+        expect(shown.locator("dd", has_text='{"a":1}')).to_be_visible()  # as the model wrote it
+        meta, objects = shown.locator("details.json pre").all_inner_texts()
+        assert meta.splitlines() == [
+            "{",
+            '  "name": "<img src=x onerror=alert(1)>",',
+            '  "score": 1.0,',
+            '  "parts": [{"id": 12345678901234567890, "text": "a text that needs room"}, {}]',
+            "}",
+        ]
+        assert len(objects.splitlines()) >= 5
+        assert "<img src=x onerror=alert(1)>U+202E</script>" in objects
+        expect(shown).not_to_contain_text("the end")
+        more = shown.get_by_role("button", name=re.compile(r"^Show all 4.\d+ letters"))
+        more.press("Enter")
+        expect(shown).to_contain_text("the end")
+        shown.get_by_role("button", name="Show the beginning").click()
+        expect(shown).not_to_contain_text("the end")
+        assert shown.locator("img, script").count() == 0
+        page.keyboard.press("Escape")
+        expect(page.locator(".items tbody tr").first).to_contain_text("0.1235, 0, 1, …")
+    finally:
+        server.end()
+
+
+def test_json_that_is_no_json_or_too_deep_is_a_text(page: Any, folder: Path, many: Callable[..., None]) -> None:
+    deep = "[" * 200 + "]" * 200
+    broken = '{"a": ' + "[1, 2, 3], " * 20
+    many(2, deep=[deep] * 4, broken=[broken] * 4)
+    server = Served(folder.parent.parent)
+    try:
+        page.goto(f"{server.address}#run=needle%2Frun&item=0")
+        for text in (deep, broken.strip()):
+            expect(page.locator("dialog .text p", has_text=text)).to_be_visible()
+        assert page.locator("details.json").count() == 0
+    finally:
+        server.end()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1240, "light"), (400, "dark")])
+def test_axe_finds_no_violation_in_odd_values(
+    browser: Any, folder: Path, many: Callable[..., None], width: int, scheme: Any
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    many(2, **{name: [value] * 4 for name, value in ODD.items()})
+    server = Served(folder.parent.parent)
+    opened = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    try:
+        for more in ("", "&view=compare&rank=score&pair=1"):
+            opened.goto("about:blank")
+            opened.goto(f"{server.address}#run=needle%2Frun&item=0{more}")
+            opened.locator("#item-title").wait_for()
+            opened.evaluate("document.querySelectorAll('dialog details').forEach((one) => { one.open = true; })")
+            assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            assert opened.evaluate("document.querySelector('dialog').scrollWidth <= innerWidth")
+            found = Axe().run(opened).response["violations"]
+            assert [(one["id"], [node["html"] for node in one["nodes"]][:2]) for one in found] == []
+    finally:
+        opened.close()
+        server.end()

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from studied import whole
 
+from evalbench.cli import group
+from evalbench.explorer.mark_files import merge_line
 from evalbench.runs.record import record
 
 pytest.importorskip("duckdb", reason="peer not importable: duckdb")
@@ -35,13 +39,6 @@ def served(tmp_path: Path) -> Iterator[Served]:
     server.end()
 
 
-@pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    opened = browser.new_page(viewport={"width": 1240, "height": 900})
-    with watched(opened):
-        yield opened
-
-
 def opened(page: Any, served: Served, item: int, **more: str) -> None:
     parts = "".join(f"&{name}={value}" for name, value in more.items())
     page.goto("about:blank")
@@ -50,8 +47,8 @@ def opened(page: Any, served: Served, item: int, **more: str) -> None:
 
 
 def named(page: Any, name: str) -> None:
-    page.get_by_label("by", exact=True).fill(name)
-    page.get_by_label("by", exact=True).press("Enter")
+    page.get_by_label("Your name").fill(name)
+    page.get_by_label("Your name").press("Enter")
     expect(page.locator("dialog")).to_be_focused()
 
 
@@ -67,7 +64,7 @@ def test_items_are_marked_by_keyboard_alone(page: Any, served: Served) -> None:
     page.locator("#item-title").wait_for()
     page.keyboard.press("1")
     expect(page.locator("#said")).to_have_text("Whose mark is it? Type your name first.")
-    expect(page.get_by_label("by", exact=True)).to_be_focused()
+    expect(page.get_by_label("Your name")).to_be_focused()
     assert made(served) == []
     page.keyboard.type("anna 12")
     page.keyboard.press("Tab")
@@ -126,7 +123,7 @@ def test_a_comment_that_is_being_typed_survives_the_name(page: Any, served: Serv
     opened(page, served, 3)
     page.get_by_label("Comment").fill("typed before the name")
     page.get_by_label("Comment").blur()
-    expect(page.get_by_label("by", exact=True)).to_be_focused()
+    expect(page.get_by_label("Your name")).to_be_focused()
     page.keyboard.type("anna")
     page.get_by_role("button", name="Wrong", exact=True).click()
     page.get_by_text("anna: wrong (scores were seen), “typed before the name”").wait_for()
@@ -285,3 +282,34 @@ def test_axe_finds_no_violation_in_marks_and_in_a_run_in_progress(
         page.get_by_label("blind").check()
         page.get_by_text("Not blind").wait_for()
         checked("a mark")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({}, ""),
+        ({"where": "model%3Doak-7b"}, ""),
+        (
+            {"where": "recall%3D0"},
+            "Not drawn at random (recall=0): its label says so, and does not correct a figure as if it were.",
+        ),
+        ({"where": "model%3Doak-7b", "sort": "-length"}, "Not drawn at random (sorted by -length)"),
+        ({"view": "compare"}, "Not drawn at random (sorted by -change)"),
+    ],
+)
+def test_a_mark_that_a_filter_or_an_order_chose_says_so_as_its_label_does(
+    page: Any, served: Served, asked: dict[str, str], said: str
+) -> None:
+    opened(page, served, 3, **asked)
+    form = page.get_by_role("region", name="Your mark")
+    form.get_by_text("No mark yet.").wait_for()
+    expect(form.get_by_text(said or "drawn at random")).to_have_count(1 if said else 0)
+    named(page, "anna")
+    page.keyboard.press("1")
+    form.get_by_text("Saved, in marks/needle/run/anna.seen.jsonl of the folder of reports.").wait_for()
+    labels = served.reports / "labels.csv"
+    _, _, *words = shlex.split(merge_line(served.reports / "needle" / "run"))
+    assert CliRunner().invoke(group, ["label", *words[:-1], str(labels)]).exit_code == 0
+    assert bool(said) is ("selected_by" in labels.read_text(encoding="utf-8"))
+    page.keyboard.press("0")
+    form.get_by_text("Taken back, in marks/needle/run/anna.seen.jsonl").wait_for()

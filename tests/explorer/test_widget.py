@@ -136,7 +136,7 @@ def test_the_frame_asks_the_kernel_and_nothing_else(browser: Any, tmp_path: Path
     frame = hosted(opened, explorer, "confidence/run")
     frame.locator("[data-row]").first.click()
     frame.locator("#item-title").wait_for()
-    frame.get_by_label("by", exact=True).fill("Anna")
+    frame.get_by_label("Your name").fill("Anna")
     frame.get_by_role("button", name="Wrong", exact=True).click()
     frame.get_by_text("Anna: wrong (scores were seen)").wait_for()
     opened.keyboard.press("Escape")

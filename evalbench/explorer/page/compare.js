@@ -67,8 +67,13 @@ function figures(found, names) {
     el("td", { class: "number", title: row.left_out ? `${row.left_out} without a value on one side` : null }, number(row.n)),
     found.tested && [el("td", { class: "number" }, p(row.p)), el("td", { class: "number" }, p(row.p_holm)), el("td", {}, row.outcome)]);
   const numeric = (i) => i > groups.length && heads[i] !== "Result" && heads[i] !== "";
-  const table = (rows, title) => el("div", { class: "eb-scroll", tabindex: "0", role: "region", "aria-label": title }, el("table", { class: "rows" },
-    el("thead", {}, el("tr", {}, heads.map((name, i) => (name || i <= groups.length ? el("th", { scope: "col", class: numeric(i) ? "number" : null }, visible(name)) : el("td", {}))))), el("tbody", {}, rows.map(line))));
+  const adjusted = (rows) => {
+    const families = new Map();
+    for (const row of rows.filter((one) => one.family)) families.set(row.family, [...new Set([...(families.get(row.family) ?? []), row.title])]);
+    return [...families].map(([family, titles]) => el("p", { class: "eb-small", dir: "auto" }, visible(`p (Holm)${families.size > 1 ? ` of ${titles.join(", ")}` : ""}: ${family}.`)));
+  };
+  const table = (rows, title) => [el("div", { class: "eb-scroll", tabindex: "0", role: "region", "aria-label": title }, el("table", { class: "rows" },
+    el("thead", {}, el("tr", {}, heads.map((name, i) => (name || i <= groups.length ? el("th", { scope: "col", class: numeric(i) ? "number" : null }, visible(name)) : el("td", {}))))), el("tbody", {}, rows.map(line)))), adjusted(rows)];
   const [first, rest] = [found.figures.filter((row) => row.headline), found.figures.filter((row) => !row.headline)];
   return [first[0]?.words && el("p", { class: "answer", dir: "auto" }, visible(first[0].words)), table(first, "Differences"),
     rest.length ? el("details", {}, el("summary", {}, `Further figures (${rest.length})`), table(rest, "Differences of further figures")) : null];

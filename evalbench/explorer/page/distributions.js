@@ -8,7 +8,7 @@ const [WIDTH, HEIGHT] = [320, 90];
 
 function first(run) {
   const own = run.columns.filter((column) => column.table === "items" && column.name !== run.id).map((column) => column.name);
-  const scores = [...new Set([run.decided_by?.metric, ...run.figures.map((row) => row.metric)])].filter((name) => own.includes(name));
+  const scores = [...new Set([...(run.decided_from?.columns ?? []), run.decided_by?.metric, ...run.figures.map((row) => row.metric)])].filter((name) => own.includes(name));
   return [...new Set([...scores.slice(0, 4), ...run.by, ...own.filter((name) => !["unscored", "undefined"].includes(name)), ...own])].slice(0, 6);
 }
 
@@ -133,6 +133,14 @@ async function shownBy(run, now) {
   }
 }
 
+// Where no column has the figure that decides the light: of which it is computed.
+function decided(run) {
+  const from = run.decided_from;
+  if (!from) return null;
+  const how = from.columns.length ? `it is computed from sums over the items of ${from.columns.join(", ")}` : "its formula is on the run's page";
+  return el("p", { class: "eb-small", dir: "auto" }, visible(`The light rests on ${from.title}, which is not a column of the items: ${how}.`));
+}
+
 // How the values of columns are spread, and what the items of the filter show.
 export async function distributions(place, run, now) {
   let shown = first(run);
@@ -145,5 +153,5 @@ export async function distributions(place, run, now) {
   const more = el("select", { "aria-label": "Add a column", onchange: (event) => go({ charts: JSON.stringify([...shown, event.target.value]) }) },
     el("option", { value: "" }, "Add a column …"), own.filter((name) => !shown.includes(name)).map((name) => el("option", { value: name }, name)));
   const charts = await Promise.all(shown.filter((name) => own.includes(name)).map((name) => chart(run, name, now)));
-  fill(place, el("div", { class: "charts" }, charts), more, el("h2", {}, "What these items show"), await shownBy(run, now));
+  fill(place, decided(run), el("div", { class: "charts" }, charts), more, el("h2", {}, "What these items show"), await shownBy(run, now));
 }

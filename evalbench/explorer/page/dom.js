@@ -51,6 +51,9 @@ export function cell(value, column = "", exact = false) {
   if (Array.isArray(value) && value.length && value.every((one) => typeof one === "string")) {
     return exact ? el("ul", { class: "list" }, value.map((one) => el("li", { dir: "auto" }, visible(one)))) : el("span", { dir: "auto" }, visible(value.join(" · ")));
   }
+  if (Array.isArray(value) && value.length && value.every((one) => typeof one === "number" || one === null)) {
+    return el("span", { class: "nowrap" }, value.slice(0, 3).map((one) => (one === null ? "null" : number(one))).join(", "), value.length > 3 ? ", …" : "");
+  }
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return el("span", { dir: "auto" }, visible(text));
 }

@@ -14,6 +14,12 @@ function interval(row) {
   return row.ci_low === null || row.ci_low === undefined ? "" : ` [${number(row.ci_low)}, ${number(row.ci_high)}]`;
 }
 
+// The unit of a figure, and which end of it is better.
+function measured(row) {
+  const direction = { true: "higher is better", false: "lower is better" }[row.higher_is_better] ?? "neither end is better";
+  return [row.unit, direction].filter(Boolean).join(", ");
+}
+
 // Figures with their intervals; each opens the items of its group.
 export function figures(run, rows, now, before = null) {
   const was = new Map((before ?? []).map((row) => [key(run, row), row]));
@@ -24,7 +30,7 @@ export function figures(run, rows, now, before = null) {
     const moved = old && old.light !== row.light;
     return el("tr", { class: moved ? "moved" : null },
       el("td", {}, lamp(row.light), moved && el("span", { class: "eb-small" }, ` was ${old.light}`)),
-      el("th", { scope: "row", dir: "auto" }, visible(row.title || row.metric)),
+      el("th", { scope: "row", dir: "auto" }, visible(row.title || row.metric), el("span", { class: "eb-small measured" }, visible(measured(row)))),
       el("td", { dir: "auto" }, where ? el("button", { type: "button", class: "link", title: "Items of this group", onclick: () => go({ where, view: "items", page: "" }) }, visible(group.map((name) => row[name]).join(", "))) : "all"),
       el("td", { class: "number nowrap" }, row.value === null ? cell(null) : `${number(row.value)}${interval(row)}`),
       el("td", { class: "number" }, number(row.n)));

@@ -1,8 +1,9 @@
 // One item of two sides: texts, parts and scores beside each other, with what differs marked.
-import { cell, el, visible } from "./dom.js";
+import { el, visible } from "./dom.js";
 import { evidence, isDrawn } from "./evidence.js";
 import { chains, isTrajectory, TRAJECTORY, trajectories } from "./lanes.js";
 import { differences, fields, isOwn } from "./parts.js";
+import { value } from "./values.js";
 
 const MOST_OPEN = 12;
 const TEXTS = ["question", "prompt", "answer", "output", "reply"];
@@ -12,8 +13,8 @@ function own(run, rows, place) {
   return (rows ?? []).filter((row) => isOwn(run, row, place));
 }
 
-function isText(value) {
-  return typeof value === "string" && value !== "";
+function isText(given) {
+  return typeof given === "string" && given !== "";
 }
 
 function equal(one, other) {
@@ -31,7 +32,7 @@ function single(rows, keys, names) {
   return [fields(Object.fromEntries(same.map((name) => [name, rows[0][name]]))),
     known.filter((name) => !same.includes(name)).map((name) => {
       const values = rows.map((row) => row[name]);
-      const made = values.every(isText) ? differences(...values).map((text) => el("p", { dir: "auto" }, text)) : values.map((one) => el("p", {}, cell(one, name, true)));
+      const made = values.every(isText) ? differences(...values).map((text) => el("p", { dir: "auto" }, text)) : values.map((one) => el("div", { class: "value" }, value(one, name)));
       return el("div", {}, el("h4", {}, name), columns(names, made));
     })];
 }
@@ -47,7 +48,7 @@ function table(run, name, both, names, behind) {
 
 function scores(both, keys, names) {
   const known = [...new Set(both.flatMap(Object.keys))].filter((name) => name !== "row" && !keys.includes(name));
-  const line = (name) => el("tr", {}, el("th", { scope: "row" }, name), both.map((item) => el("td", {}, cell(item[name], name, true))));
+  const line = (name) => el("tr", {}, el("th", { scope: "row" }, name), both.map((item) => el("td", {}, value(item[name], name))));
   const of = (title, shown) => el("div", { class: "eb-scroll", tabindex: "0", role: "region", "aria-label": title }, el("table", { class: "rows" },
     el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Column"), names.map((name) => el("th", { scope: "col", dir: "auto" }, visible(name))))), el("tbody", {}, shown.map(line))));
   const [same, other] = [known.filter((name) => equal(both[0][name], both[1][name])), known.filter((name) => !equal(both[0][name], both[1][name]))];

@@ -1,21 +1,22 @@
 // The rows of a table that belong to one item: its own, and what others have in their place.
-import { cell, el, visible } from "./dom.js";
+import { el, visible } from "./dom.js";
+import { block, folded, isBlock, readable, value } from "./values.js";
 
 const MOST_BESIDE = 4;
 const ANSWERS = ["answer", "output", "reply", "response", "prediction"];
 
-function isText(value) {
-  return typeof value === "string" && value.length > 60;
+function isText(given) {
+  return typeof given === "string" && given.length > 60;
 }
 
 // The fields of a row, short ones in a line; numbers as they are.
 export function fields(row, without = []) {
   const names = Object.keys(row).filter((name) => name !== "row" && !without.includes(name));
-  const short = names.filter((name) => !isText(row[name]));
-  const long = names.filter((name) => isText(row[name]));
+  const short = names.filter((name) => !isBlock(row[name]));
+  const long = names.filter((name) => isBlock(row[name]));
   return [
-    short.length ? el("dl", { class: "fields" }, short.map((name) => el("div", {}, el("dt", {}, name), el("dd", {}, cell(row[name], name, true))))) : null,
-    ...long.map((name) => el("div", { class: "text" }, el("h4", {}, name), el("p", { dir: "auto" }, visible(row[name])))),
+    short.length ? el("dl", { class: "fields" }, short.map((name) => el("div", {}, el("dt", {}, name), el("dd", {}, value(row[name], name))))) : null,
+    ...long.map((name) => el("div", { class: "text" }, el("h4", {}, name), block(row[name], name))),
   ];
 }
 
@@ -24,9 +25,10 @@ function words(text) {
 }
 
 // Where two texts differ, by their longest common run of words; texts of more than 600 words are shown without marks.
-export function differences(left, right) {
+export function differences(...both) {
+  const [left, right] = both.map(readable);
   const [a, b] = [words(left), words(right)];
-  if (a.length > 600 || b.length > 600) return [visible(left), visible(right)];
+  if (a.length > 600 || b.length > 600) return [folded(left), folded(right)];
   const length = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
   for (let i = a.length - 1; i >= 0; i -= 1) {
     for (let j = b.length - 1; j >= 0; j -= 1) {
@@ -67,9 +69,9 @@ function groupOf(run, row) {
   return run.by.filter((by) => row[by] !== undefined && row[by] !== null).map((by) => String(row[by])).join(", ");
 }
 
-function marked(value, name, own) {
-  if (typeof value !== "string" || typeof own !== "string" || !value || !own || value === own) return cell(value, name, true);
-  return el("span", { dir: "auto" }, differences(own, value)[1]);
+function marked(given, name, own) {
+  if (typeof given !== "string" || typeof own !== "string" || !given || !own || given === own) return value(given, name);
+  return el("span", { dir: "auto" }, differences(own, given)[1]);
 }
 
 // A row of each group side by side: what all have once, what differs in a column for each, with marks against the item's own.
@@ -81,8 +83,8 @@ function together(run, rows, at) {
   const differing = names.filter((name) => !same(name)).map((name) => el("div", {}, el("h4", {}, name),
     el("div", { class: "beside" }, [own, ...others].map((row, i) => el("div", { class: "text" },
       el("p", { class: "eb-small group", dir: "auto" }, visible(groupOf(run, row) || "another row")),
-      el("p", {}, i ? marked(row[name], name, own[name]) : others.length === 1 && typeof own[name] === "string" && typeof others[0][name] === "string"
-        ? el("span", { dir: "auto" }, differences(own[name], others[0][name])[0]) : cell(row[name], name, true)))))));
+      el("div", { class: "value" }, i ? marked(row[name], name, own[name]) : others.length === 1 && typeof own[name] === "string" && typeof others[0][name] === "string"
+        ? el("span", { dir: "auto" }, differences(own[name], others[0][name])[0]) : value(row[name], name)))))));
   return [fields(shared), differing];
 }
 

@@ -1,9 +1,11 @@
 import { ask, Fault } from "./ask.js";
 import { copy, el, fill, number } from "./dom.js";
 import { stands } from "./distributions.js";
+import { lightsForm } from "./lights.js";
 import { go, keep } from "./state.js";
 
 const WAIT = 200;
+const LIGHTS = "lights"; // the option with rules of one's own for each figure
 
 function scale(value) {
   if (value === null || value === undefined) return null;
@@ -65,11 +67,14 @@ export async function thresholds(place, run, now) {
   const before = await ask("standing", { run: run.run, where: now.where });
   let waiting = 0;
   let asked = 0;
+  let lights = null;
   const show = async () => {
     const mine = (asked += 1);
     try {
       const found = Object.keys(options).length ? await ask("standing", { run: run.run, where: now.where, options: JSON.stringify(options) }) : before;
       if (mine !== asked) return;
+      lights?.faults("");
+      lights?.figures(found.figures);
       const moved = found.light === before.light ? `The light stays ${found.light}.` : `The light is ${found.light}; it was ${before.light}.`;
       fill(result, el("h2", {}, moved),
         found.line ? el("p", { class: "line" }, el("code", {}, found.line), " ", el("button", { type: "button", onclick: () => copy(found.line) }, "Copy")) : el("p", { class: "eb-small" }, "Nothing is changed yet."),
@@ -77,7 +82,8 @@ export async function thresholds(place, run, now) {
         stands(run, found, now, before.figures));
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      fill(result, el("p", { class: "fault", role: "alert" }, error.message));
+      if (mine !== asked) return;
+      fill(result, el("p", { class: "fault", role: "alert" }, lights?.faults(error.message) ? "No figures: the thresholds of a light have a fault, which is beside them." : error.message));
     }
   };
   const own = Object.fromEntries(run.options.map((option) => [option.name, option.value]));
@@ -92,7 +98,12 @@ export async function thresholds(place, run, now) {
   };
   const fixed = run.fixed_options.length ? el("details", {}, el("summary", {}, `${number(run.fixed_options.length)} options need a new run: other scores`),
     el("dl", { class: "fields" }, run.fixed_options.map((option) => el("div", {}, el("dt", {}, option.name), el("dd", {}, JSON.stringify(option.value)))))) : null;
-  const fields = run.options.map((option) => field(option, option.name in options ? options[option.name] : option.value, change));
+  const fields = run.options.map((option) => {
+    const value = option.name in options ? options[option.name] : option.value;
+    if (option.name !== LIGHTS || option.kind !== "json") return field(option, value, change);
+    lights = lightsForm(option, value, before.figures, change);
+    return lights.form;
+  });
   fill(place, el("div", { class: "columns" },
     el("form", { class: "options", onsubmit: (event) => event.preventDefault() },
       fields.length ? fields : el("p", {}, "Every option of this study needs a new run."),
