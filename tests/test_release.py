@@ -29,9 +29,9 @@ RUNS = {
     "local": "evalbench models list",
     "ml": "evalbench run drift",
     "monitor": "evalbench monitor init log.db",
-    "view": "evalbench view reports/matching/* --pack pack",
+    "view": "evalbench view $(ls -d reports/matching/* | tail -1) --pack pack",
     "xlsx": "evalbench data check answers.xlsx --study text_metrics",
-    "mlflow": "evalbench export reports/matching/* --to mlflow --out tracking",
+    "mlflow": "evalbench export $(ls -d reports/matching/* | tail -1) --to mlflow --out tracking",
     "docs": "sphinx-build --version",
 }  # fmt: skip
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import click
 from click.shell_completion import BashComplete, CompletionItem, ZshComplete, add_completion_class, split_arg_string
@@ -17,7 +17,7 @@ from click.shell_completion import get_completion_class as class_of
 from evalbench.commands.parameters import root_of, study_of
 
 VARIABLE = "_EVALBENCH_COMPLETE"
-Items = list[CompletionItem[str]]
+Items: TypeAlias = "list[CompletionItem[str]]"
 
 
 def answer(cli: click.Command) -> bool:

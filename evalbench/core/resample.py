@@ -1,7 +1,9 @@
 """Sums over bootstrap resamples, exactly and fast.
 
 How often a set of units is drawn is multinomial, so equal units need one count together; the others are cut into
-runs of a power of two of units, within which a draw is a few random bits.
+runs of a power of two of units, within which a draw is a few random bits.  More than :data:`CROWD` others, none of which
+weighs much, are drawn as a crowd: the sum of k draws of them has the normal distribution with k times their mean and
+covariance.
 """
 
 from __future__ import annotations
@@ -17,6 +19,10 @@ _DRAWS_PER_BINOMIAL = 50
 _DRAWS_AT_ONCE = 1 << 17
 _PAIRED_BLOCK = 256
 _LARGEST_BLOCK = 1 << 16
+CROWD = 100_000
+_ROUNDING = 1e-12
+_LARGEST_WEIGHT = 0.01
+"""Of Σ|x − m|³ / (Σ(x − m)²)^1.5 in a crowd: the error of the normal distribution is below half of it (Shevtsova 2011)."""
 
 
 def resampled_sums(rows: Floats, times: npt.NDArray[np.int64], rng: np.random.Generator, n_resamples: int) -> Floats:
@@ -27,6 +33,8 @@ def resampled_sums(rows: Floats, times: npt.NDArray[np.int64], rng: np.random.Ge
     often = count >= _DRAWS_PER_BINOMIAL
     rest = np.repeat(np.flatnonzero(~often[which]), times[~often[which]])
     frequent, single = rows[first[often]], rows[rest]
+    if len(single) > CROWD and (crowd := _crowd(single)):
+        return _with_crowd(frequent, count[often], len(single), *crowd, rng, n_resamples)
     blocks = _powers_of_two(len(single), _PAIRED_BLOCK if rows.shape[1] == 1 else _LARGEST_BLOCK)
     starts = np.cumsum(blocks) - blocks
     chance = np.concatenate([count[often], blocks]) / total
@@ -40,6 +48,47 @@ def resampled_sums(rows: Floats, times: npt.NDArray[np.int64], rng: np.random.Ge
             add = _add_paired_draws if rows.shape[1] == 1 and size == _PAIRED_BLOCK else _add_draws
             add(out[chunk], single[start : start + size], counts, rng)
     return out
+
+
+def _with_crowd(
+    frequent: Floats, count: Ints, n: int, mean: Floats, root: Floats, rng: np.random.Generator, n_resamples: int
+) -> Floats:
+    """Sums of resamples of units of which n are a crowd with this mean and root of the covariance."""
+    counts = rng.multinomial(n + int(count.sum()), np.append(count, n) / (n + count.sum()), size=n_resamples)
+    spread = rng.standard_normal((n_resamples, len(mean))) @ root.T
+    of_crowd = counts[:, -1:]
+    return np.asarray(counts[:, :-1] @ frequent + of_crowd * mean + np.sqrt(of_crowd) * spread)
+
+
+def _crowd(rows: Floats) -> tuple[Floats, Floats] | None:
+    """Mean of the rows and a root of their covariance; None where a single row weighs much in a column."""
+    mean = rows.mean(axis=0)
+    covariance, cubes = np.zeros((len(mean), len(mean))), np.zeros(len(mean))
+    for begin in range(0, len(rows), _LARGEST_BLOCK):
+        off = rows[begin : begin + _LARGEST_BLOCK] - mean
+        covariance += off.T @ off
+        cubes += (np.abs(off) ** 3).sum(axis=0)
+    if (cubes > _LARGEST_WEIGHT * np.diag(covariance) ** 1.5).any():
+        return None
+    return mean, root_of(covariance / len(rows))
+
+
+def root_of(covariance: Floats) -> Floats:
+    """The lower triangle whose product with its transpose is a covariance, which may be singular.
+
+    Examples
+    --------
+    >>> root_of(np.array([[4.0, 2, 4], [2, 1, 2], [4, 2, 5]]))
+    array([[2., 0., 0.],
+           [1., 0., 0.],
+           [2., 0., 1.]])
+    """
+    root = np.zeros_like(covariance)
+    for j in range(len(covariance)):
+        left = covariance[:, j] - root @ root[j]
+        if left[j] > _ROUNDING * covariance[j, j]:
+            root[j:, j] = left[j:] / np.sqrt(left[j])
+    return root
 
 
 def _add_paired_draws(out: Floats, block: Floats, counts: npt.NDArray[np.int64], rng: np.random.Generator) -> None:

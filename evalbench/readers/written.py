@@ -23,6 +23,7 @@ NUMBERED = ("id", "doc_id")
 QUESTIONS = ("prompt", "question", "reference", "ground_truth", "context", "contexts")
 """Columns whose cells show which rows of several models belong together; the surest first."""
 
+_BETWEEN = "\x1f"  # older pandas takes texts for equal that are so up to a NUL
 _TEXT = r"""(?:'(?:[^'\\\n]|\\[^\n])*'|"(?:[^"\\\n]|\\[^\n])*"|None)"""
 _PYTHON_LIST = re.compile(rf"\s*\[\s*(?:{_TEXT}(?:\s*,\s*{_TEXT})*(?:\s*,)?\s*)?\]\s*")
 _COMMA = re.compile(r"[-+]?\d+,\d+")
@@ -232,14 +233,14 @@ def _by_question(frame: pd.DataFrame, groups: Sequence[Column]) -> tuple[list[st
 
     if not all(column.groups or column.name == TRIAL for column in groups):
         return [], []
-    systems = frame[[column.name for column in groups]].astype(str).agg("\0".join, axis=1)
+    systems = frame[[column.name for column in groups]].astype(str).agg(_BETWEEN.join, axis=1)
     taken: list[str] = []
     cells: list[Any] = []
     for name in [name for name in QUESTIONS if name in frame]:
         taken.append(name)
         cells.append(frame[name].map(lambda cell: "" if _blank(cell) else repr(cell)))
-        asked = pd.concat(cells, axis=1).agg("\0".join, axis=1)
-        unclear = asked.str.strip("\0") == ""
+        asked = pd.concat(cells, axis=1).agg(_BETWEEN.join, axis=1)
+        unclear = asked.str.strip(_BETWEEN) == ""
         if not unclear.any() and not pd.DataFrame({"system": systems, "asked": asked}).duplicated().any():
             return taken, (pd.factorize(asked)[0] + 1).tolist()
     return [], []

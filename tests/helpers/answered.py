@@ -57,11 +57,19 @@ def _inner_names(result: Result, texts: dict[str, str], groups: list[str]) -> li
         plain = _without(text, groups)
         for word in re.findall(r"[\w.|@-]*_[\w.|@-]*", plain):
             inner = word in {e.metric for e in result.summary.estimates} | {*result.parameters} | {*result.tables}
-            theirs = any(word in said for said in own)
+            theirs = any(word in said for said in own) or _is_a_cell(result, word)
             option = part in ("next", "could_change") and word in result.parameters  # it says which one to set
             if not option and ((part != "could_change" and not theirs) or (part == "could_change" and inner)):
                 wrong.append(f"{part} has the name {word}")
     return wrong
+
+
+def _is_a_cell(result: Result, word: str) -> bool:
+    """Whether the data call something so, such as a tool."""
+    frames = (result.items, *result.tables.values())
+    return any(
+        (frame[column] == word).any() for frame in frames for column in frame.select_dtypes(["object", "string"])
+    )
 
 
 def _leaves(value: object) -> list[object]:

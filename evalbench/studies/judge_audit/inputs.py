@@ -102,7 +102,8 @@ SCHEMA: Mapping[str, Table] = {
             _text("skipped", "as `label merge` writes it; not used"),
             _text("stratum", "as `label merge` writes it; not used"),
             _text(
-                "selected_by", "as `label merge` writes it: labels of items that somebody looked for are no random part"
+                "selected_by",
+                "as `label merge` writes it: labels of items that somebody looked for are not a random part",
             ),
             _number("seconds", "as `label merge` writes it; not used"),
             Column(
