@@ -16,6 +16,7 @@ from evalbench.core.compared import ALPHA, ANOTHER_JUDGE, ANOTHER_MEASURE, Compa
 from evalbench.core.ends import at_an_end, unlike_at_most
 from evalbench.core.measures import Columns, Drawn, Measure, intervals
 from evalbench.core.planning import equivalent, least_p, smallest_difference
+from evalbench.core.resample import drawn_in_words
 from evalbench.core.seeds import rng
 from evalbench.core.sides import Sides, values_of
 from evalbench.core.significance import Permutation, holm, mcnemar, shuffle_test, swap_test
@@ -248,7 +249,11 @@ def _compare_one(
         n_b=sides.n_b[at],
         n_left_out=sides.n_shared - sides.n_a[at] if paired else 0,
         n_clusters=drawn.n_units if drawn.clusters else None,
-        method=_method(len(drawn.replicates), test, agreed, paired=paired, clusters=drawn.clusters) if bounded else "",
+        method=_method(
+            drawn_in_words(len(drawn.replicates), drawn.n_units), test, agreed, paired=paired, clusters=drawn.clusters
+        )
+        if bounded
+        else "",
         outcome=outcome,
         words="",
         note=_note(measure, drawn, defined=defined),
@@ -294,14 +299,14 @@ def _mcnemar(rows_a: Floats, rows_b: Floats) -> float:
     return mcnemar(int((rows_a[:, 0] > rows_b[:, 0]).sum()), int((rows_a[:, 0] < rows_b[:, 0]).sum()))
 
 
-def _method(n_resamples: int, test: Permutation, agreed: str, *, paired: bool, clusters: bool) -> str:
+def _method(resamples: str, test: Permutation, agreed: str, *, paired: bool, clusters: bool) -> str:
     of = "clusters" if clusters else "units"
     kind = f"swaps within {of}" if paired else f"{of} dealt anew"
     how = "all" if test.exact else f"{test.n_permutations}"
     if agreed:
         return f"{agreed}; {how} {kind}"
     drawn = "percentile bootstrap of clusters, widened by t" if clusters else "percentile bootstrap"
-    return f"{'paired' if paired else 'independent'} {drawn}, {n_resamples} resamples; {how} {kind}"
+    return f"{'paired' if paired else 'independent'} {drawn}, {resamples}; {how} {kind}"
 
 
 def _note(measure: Measure, drawn: Drawn, *, defined: bool) -> str:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from evalbench.core.arrays import Floats
 from evalbench.core.clusters import codes, drawn_together, is_clustered, said, widened
 from evalbench.core.ends import at_an_end, scale_of, unlike_at_most
+from evalbench.core.resample import drawn_in_words
 from evalbench.core.result import Estimate
 from evalbench.core.seeds import rng
 from evalbench.core.stats import (
@@ -283,9 +284,9 @@ def _estimate_one(
     if not n:
         value = np.nan
     why = counted(np.asarray(columns.get("unscored", ()), dtype=object)[unscored]) if n_unscored else ""
-    notes, method = [], f"percentile bootstrap, {len(replicates)} resamples"
+    notes, method = [], f"percentile bootstrap, {drawn_in_words(len(replicates), n_units)}"
     if clusters:
-        method = f"percentile bootstrap of {n_units} clusters, widened by t, {len(replicates)} resamples"
+        method = f"percentile bootstrap of {n_units} clusters, widened by t, {drawn_in_words(len(replicates), n_units)}"
     elif clustered:
         method = f"clustered {method}"
     if not np.isfinite(value):

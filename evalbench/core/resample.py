@@ -33,8 +33,8 @@ def resampled_sums(rows: Floats, times: npt.NDArray[np.int64], rng: np.random.Ge
     often = count >= _DRAWS_PER_BINOMIAL
     rest = np.repeat(np.flatnonzero(~often[which]), times[~often[which]])
     frequent, single = rows[first[often]], rows[rest]
-    if len(single) > CROWD and (crowd := _crowd(single)):
-        return _with_crowd(frequent, count[often], len(single), *crowd, rng, n_resamples)
+    if len(single) > CROWD and (root := spread_of(single, mean := single.mean(axis=0))) is not None:
+        return _with_crowd(frequent, count[often], len(single), mean, root, rng, n_resamples)
     blocks = _powers_of_two(len(single), _PAIRED_BLOCK if rows.shape[1] == 1 else _LARGEST_BLOCK)
     starts = np.cumsum(blocks) - blocks
     chance = np.concatenate([count[often], blocks]) / total
@@ -50,27 +50,35 @@ def resampled_sums(rows: Floats, times: npt.NDArray[np.int64], rng: np.random.Ge
     return out
 
 
+def drawn_in_words(n_resamples: int, n_units: int) -> str:
+    """How many resamples of so many units there were, and how sums of a crowd were drawn.
+
+    Examples
+    --------
+    >>> drawn_in_words(2000, 50), drawn_in_words(2000, 200_000)
+    ('2000 resamples', '2000 resamples, sums of unlike units by their normal limit')
+    """
+    return f"{n_resamples} resamples{', sums of unlike units by their normal limit' if n_units > CROWD else ''}"
+
+
 def _with_crowd(
     frequent: Floats, count: Ints, n: int, mean: Floats, root: Floats, rng: np.random.Generator, n_resamples: int
 ) -> Floats:
-    """Sums of resamples of units of which n are a crowd with this mean and root of the covariance."""
+    """Sums of resamples of units of which n are a crowd with this mean and spread."""
     counts = rng.multinomial(n + int(count.sum()), np.append(count, n) / (n + count.sum()), size=n_resamples)
     spread = rng.standard_normal((n_resamples, len(mean))) @ root.T
     of_crowd = counts[:, -1:]
-    return np.asarray(counts[:, :-1] @ frequent + of_crowd * mean + np.sqrt(of_crowd) * spread)
+    return np.asarray(counts[:, :-1] @ frequent + of_crowd * mean + np.sqrt(of_crowd / n) * spread)
 
 
-def _crowd(rows: Floats) -> tuple[Floats, Floats] | None:
-    """Mean of the rows and a root of their covariance; None where a single row weighs much in a column."""
-    mean = rows.mean(axis=0)
-    covariance, cubes = np.zeros((len(mean), len(mean))), np.zeros(len(mean))
+def spread_of(rows: Floats, centre: Floats | float = 0.0) -> Floats | None:
+    """A root of the rows' summed squares and products around a centre; None where a single row weighs much in a column."""
+    squares, cubes = np.zeros((rows.shape[1], rows.shape[1])), np.zeros(rows.shape[1])
     for begin in range(0, len(rows), _LARGEST_BLOCK):
-        off = rows[begin : begin + _LARGEST_BLOCK] - mean
-        covariance += off.T @ off
+        off = rows[begin : begin + _LARGEST_BLOCK] - centre
+        squares += off.T @ off
         cubes += (np.abs(off) ** 3).sum(axis=0)
-    if (cubes > _LARGEST_WEIGHT * np.diag(covariance) ** 1.5).any():
-        return None
-    return mean, root_of(covariance / len(rows))
+    return None if (cubes > _LARGEST_WEIGHT * np.diag(squares) ** 1.5).any() else root_of(squares)
 
 
 def root_of(covariance: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from scipy.special import bdtr
 
 from evalbench.core.arrays import Floats
+from evalbench.core.resample import CROWD, spread_of
 
 # Up to this many differing units every assignment is enumerated (4 096) instead of sampled.
 _ENUMERATED = 12
@@ -90,9 +92,11 @@ def _least_and_moves(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 
 
 def _random_moves(moves: Floats, rng: np.random.Generator, n_permutations: int) -> Floats:
-    """Sums of random halves of the moves; equal moves are counted together, which is exact."""
+    """Sums of random halves of the moves; equal moves are counted together, which is exact; those of a crowd are normal."""
     distinct, count = np.unique(moves, axis=0, return_counts=True)
     out = np.zeros((n_permutations, moves.shape[1]))
+    if len(distinct) > CROWD and (root := spread_of(distinct * np.sqrt(count)[:, None])) is not None:
+        return np.asarray((moves.sum(axis=0) + rng.standard_normal(out.shape) @ root.T) / 2)
     step = max(1, (1 << 21) // len(distinct))
     for begin in range(0, n_permutations, step):
         size = min(step, n_permutations - begin)
@@ -124,9 +128,11 @@ def shuffle_test(
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
         raise ValueError(f"the two systems need the same columns: shapes {a.shape} and {b.shape}")
     pool, count = np.unique(np.concatenate([a, b]), axis=0, return_counts=True)
-    total = a.sum(axis=0) + b.sum(axis=0)
+    total, n = a.sum(axis=0) + b.sum(axis=0), len(a) + len(b)
     dealt = np.empty((n_permutations, a.shape[1]))
-    if len(pool) * 4 < len(a) + len(b):
+    if len(pool) > CROWD and (root := spread_of(np.concatenate([a, b]), mean := total / n)) is not None:
+        dealt = len(a) * mean + math.sqrt(len(a) * len(b) / n / (n - 1)) * rng.standard_normal(dealt.shape) @ root.T
+    elif len(pool) * 4 < n:
         for k in range(n_permutations):
             dealt[k] = rng.multivariate_hypergeometric(count, len(a), method="marginals") @ pool
     else:
