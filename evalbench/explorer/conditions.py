@@ -16,6 +16,8 @@ MARK = "mark"
 """What a filter calls a reader's own verdict, see :func:`mark_name`."""
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf)")
 """A number in a filter; where.js reads the same."""
+_LENGTH = re.compile(r"length\((.+)\)", re.DOTALL)
+"""What a filter calls the length of a text; where.js reads the same."""
 _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 
 
@@ -76,10 +78,14 @@ def _term(rows: Views, term: Term) -> tuple[str, list[Any]]:
     if term.column == "light" and "light" not in rows.columns:
         return _of_light(rows, term)
     column = rows.columns.get(term.column)
+    of_length = _LENGTH.fullmatch(term.column) if column is None else None
+    if of_length:
+        column = rows.columns.get(of_length[1])
     if column is None and term.column == mark_name(rows.columns):
         return _marked(rows, term)
     if column is None:
-        raise BadInput(f"filter: there is no column {term.column!r}; there are {', '.join(map(str, rows.columns))}")
+        asked = of_length[1] if of_length else term.column
+        raise BadInput(f"filter: there is no column {asked!r}; there are {', '.join(map(str, rows.columns))}")
     if column.table == "items":
         return _compared("i", column, term)
     return _behind(rows, rows.behind[column.name], term)
@@ -106,17 +112,38 @@ def _behind(rows: Views, columns: Sequence[Column], term: Term) -> tuple[str, li
 
 def _compared(alias: str, column: Column, term: Term) -> tuple[str, list[Any]]:
     text = as_text(column.name, alias)
+    if _LENGTH.fullmatch(term.column) and term.column != column.name:
+        return _of_length(text, column, term)
     if term.values == ("",):
         empty = f"({text} IS NULL OR {text} = '')"
         return (empty if term.operator == "=" else f"NOT {empty}"), []
     if term.operator == "~":
         return _any(f"contains(lower({text}), lower(?))", term.values), list(term.values)
+    if (
+        column.kind in ("text", "list")
+        and term.operator not in ("=", "!=")
+        and any(map(_NUMBER.fullmatch, term.values))
+    ):
+        ask = f"; its length is length({column.name}){term.operator}{term.values[0]}" if column.kind == "text" else ""
+        raise BadInput(f"filter: {column.name} is a column of {column.kind}s, not of numbers{ask}")
     own = f"CAST({alias}.{quoted(column.name)} AS DOUBLE)" if column.kind == "number" else text
     read = {"number": _number, "yes/no": _yes_or_no}.get(column.kind, lambda _, value: value)
     values: list[Any] = [read(column.name, value) for value in term.values]
     if term.operator == "!=":
         return f"{own} NOT IN ({', '.join('?' * len(values))})", values
     return _any(f"{own} {term.operator} ?", values), values
+
+
+def _of_length(text: str, column: Column, term: Term) -> tuple[str, list[Any]]:
+    """The number of a text's characters, compared; null has none."""
+    if column.kind != "text":
+        raise BadInput(f"filter: only texts have a length; {column.name} is a column of another kind")
+    if term.operator == "~" or term.values == ("",):
+        raise BadInput(f"filter: a length is a number, such as {term.column}>200")
+    values: list[Any] = [_number(term.column, value) for value in term.values]
+    if term.operator == "!=":
+        return f"length({text}) NOT IN ({', '.join('?' * len(values))})", values
+    return _any(f"length({text}) {term.operator} ?", values), values
 
 
 def _any(sql: str, values: Sequence[Any]) -> str:

@@ -46,6 +46,7 @@ VALUES = [
     "", "1", "1.0", "0x10", "1_000", "1e3", "+.5", "5.", "inf", "-inf", "Infinity", "nan", "٣", "9007199254740993", "true", "NO", "constructor",
     "a|b", '"a|b"', "ς", "Σ", "σος", "İ", "i", "\u212a", "K", "\ue000", "😀", "\x1c", "x\x1cy", "\ufeff", "\x85", "2026-01-01 12:01", "T", "'", "[", "0",
 ]  # fmt: skip
+LENGTHS = ["length(text)", "length(said)", "length(score)", "length(words)", "length(nowhere)"]
 OPERATORS = ["=", "!=", "<", "<=", ">", ">=", "~"]
 TABLES = ("texts", "constructor", "calls")
 
@@ -195,7 +196,16 @@ def test_every_filter_leaves_the_same_items(both: Any, nasty: Path) -> None:
         "score<",
     ]
     drawn = random.Random(0).sample(wanted, 700)
-    asked = [*drawn, *(f"-{term}" for term in drawn[:100]), *words, *(f'"{word}"' for word in words if '"' not in word)]
+    lengths = [
+        f"{name}{operator}{value}" for name in LENGTHS for operator in OPERATORS for value in ("1", "5", "0|2", "x", "")
+    ]
+    asked = [
+        *drawn,
+        *lengths,
+        *(f"-{term}" for term in drawn[:100]),
+        *words,
+        *(f'"{word}"' for word in words if '"' not in word),
+    ]
     assert not both([("items", {"where": where}) for where in asked])
 
 

@@ -1,6 +1,6 @@
 // The answers of a pack: a folder with a run's items, opened without a server. What needs the study's own formulas is refused.
 import { Fault } from "./ask.js";
-import { numeric, ordered, parse, test } from "./where.js";
+import { lengthOf, numeric, ordered, parse, test } from "./where.js";
 
 const NEEDS = "needs the study itself: evalbench view RUN, where evalbench is installed.";
 const LONGEST = 300;
@@ -117,32 +117,33 @@ async function ofLight(condition) {
 async function one(condition) {
   if (!condition.column) return anywhere(condition.values[0]);
   if (condition.column === "light" && !kinds.has("light")) return ofLight(condition);
-  const known = kinds.get(condition.column);
+  const ofLength = kinds.has(condition.column) ? null : lengthOf(condition.column);
+  const name = ofLength ?? condition.column;
+  const known = kinds.get(name);
   if (!known && condition.column === pack.about.mark) {
     equalOrNot(`mark is equal or not equal (${condition.column}=wrong)`, condition);
     throw new Fault("filter: a pack has no marks; evalbench view RUN has those of the run.");
   }
-  if (!known) throw new Fault(`filter: there is no column '${condition.column}'; there are ${[...kinds.keys()].join(", ")}`);
-  if (known.table !== "items") return ofTables(condition);
-  const fulfils = test(condition, known.kind, condition.operator === "~" ? await folding() : null);
-  const [values, texts] = await Promise.all([column(condition.column), textsOf(condition.column)]);
+  if (!known) throw new Fault(`filter: there is no column '${name}'; there are ${[...kinds.keys()].join(", ")}`);
+  if (known.table !== "items") return ofTables(condition, name, ofLength);
+  const fulfils = test(condition, known.kind, condition.operator === "~" ? await folding() : null, ofLength);
+  const [values, texts] = await Promise.all([column(name), textsOf(name)]);
   return (i) => fulfils(values[i], texts[i]);
 }
 
 // Of the tables that have the column any may fulfil the condition; one of a kind that the value cannot be fits nothing.
-async function ofTables(condition) {
+async function ofTables(condition, name, ofLength) {
   const fold = condition.operator === "~" ? await folding() : null;
   const [found, faults] = [[], []];
-  for (const [table, kind] of behindColumns.get(condition.column)) {
+  for (const [table, kind] of behindColumns.get(name)) {
     try {
-      found.push([table, test(condition, kind, fold)]);
+      found.push([table, test(condition, kind, fold, ofLength)]);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       faults.push(error);
     }
   }
   if (!found.length) throw faults[0];
-  const name = condition.column;
   const tests = await Promise.all(found.map(([table, fulfils]) => linked(table, (row, texts) => Object.hasOwn(row, name) && fulfils(row[name], written(row[name], among(texts, name))))));
   return (i) => tests.some((fits) => fits(i));
 }

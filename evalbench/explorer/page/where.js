@@ -9,6 +9,9 @@ const VALUE = new RegExp(`${QUOTED}|[^${BLANK}"|]+`, "suy");
 const BLANKS = new RegExp(`^[${BLANK}]`, "u");
 const NUMBER = /^[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf)$/u;
 
+// What a filter calls the length of a text: the column inside, else null.
+export const lengthOf = (name) => /^length\((.+)\)$/su.exec(name)?.[1] ?? null;
+
 const isBlank = (letter) => BLANKS.test(letter);
 
 function at(pattern, text, place) {
@@ -87,8 +90,18 @@ function asked(column, kind, text) {
   return ordered(kind === "yes/no" ? YES_NO.get(text.toLowerCase()) : text);
 }
 
+// Characters are counted, not the halves of which pairs of units are made; null has no length.
+function lengthTest({ column, operator, values: given }, kind, name) {
+  if (kind !== "text") throw new Fault(`filter: only texts have a length; ${name} is a column of another kind`);
+  if (operator === "~" || (given.length === 1 && given[0] === "")) throw new Fault(`filter: a length is a number, such as ${column}>200`);
+  const wanted = given.map((text) => asked(column, "number", text));
+  const [fits, of] = [COMPARED.get(operator), operator === "!=" ? "every" : "some"];
+  return (value, text) => text !== null && wanted[of]((one) => fits([...text].length, one));
+}
+
 // Whether a value, and its text as the server writes it, fulfil a condition; null fulfils none but that of being empty.
-export function test({ column, operator, values: given }, kind, fold) {
+export function test({ column, operator, values: given }, kind, fold, ofLength = null) {
+  if (ofLength !== null) return lengthTest({ column, operator, values: given }, kind, ofLength);
   if (given.length === 1 && given[0] === "") return (value, text) => (text === null || text === "") === (operator === "=");
   if (operator === "~") {
     const wanted = given.map(fold);
@@ -96,6 +109,10 @@ export function test({ column, operator, values: given }, kind, fold) {
       const own = text === null ? null : fold(text);
       return own !== null && wanted.some((one) => own.includes(one));
     };
+  }
+  if (["text", "list"].includes(kind) && !["=", "!="].includes(operator) && given.some((text) => NUMBER.test(text))) {
+    const ask = kind === "text" ? `; its length is length(${column})${operator}${given[0]}` : "";
+    throw new Fault(`filter: ${column} is a column of ${kind}s, not of numbers${ask}`);
   }
   const wanted = given.map((text) => asked(column, kind, text));
   const [fits, of] = [COMPARED.get(operator), operator === "!=" ? "every" : "some"];
