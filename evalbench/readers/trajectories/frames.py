@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 ALWAYS = ("id", "step", "kind")
 _TEXTS = ("text", "arguments")
 """Columns of which an empty cell says something."""
+_REPEATED = ("id", "model", "trial", "kind", "role", "name")
+"""Columns of few different texts, which are held once for each piece."""
 _NUMBERS = ("error", "seconds", "tokens", "cost")
 _PIECE = 20_000
 TASK = ("question", "reference", "expected", "policy")
@@ -122,6 +124,8 @@ def _piece(rows: list[tuple[Any, ...]]) -> pa.Table:
             cells[name] = pa.array(column, own)
         except UnicodeEncodeError:
             cells[name] = pa.array(finite(list(column)), own)
+        if name in _REPEATED:
+            cells[name] = cells[name].dictionary_encode()
     return pa.table(cells)
 
 
@@ -153,19 +157,30 @@ def _steps(pieces: list[pa.Table], outcomes: list[tuple[Any, ...]], order: Ints 
     kept = [
         name
         for name in whole.column_names
-        if name in ALWAYS or (_repeated(outcomes) if name == "trial" else _says(name, whole[name]))
+        if name in ALWAYS or (_repeated(outcomes) if name == "trial" else _says(name, _plain(name, whole[name])))
     ]
     columns = dict(zip(kept, whole.select(kept).columns, strict=True))
     del whole
     frames: list[pd.DataFrame] = []
+    places = pa.array(order) if order is not None else None
     for name in kept:
-        own = columns.pop(name)
+        own = _plain(name, columns.pop(name))
         if order is not None:
-            own = (own if name in ("step", *_NUMBERS) else pc.fill_null(own, "")).take(pa.array(order))
+            own = own.combine_chunks()
+            own = own.take(places)
+            own = own if name in ("step", *_NUMBERS) else pc.fill_null(own, "")
         frames.append(pa.table({name: own}).to_pandas())
         del own
+        pa.default_memory_pool().release_unused()
     whole_frame: pd.DataFrame = pd.concat(frames, axis=1)
     return whole_frame
+
+
+def _plain(name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of texts, each row with its own."""
+    import pyarrow as pa
+
+    return cells.cast(pa.large_string()) if name in _REPEATED else cells
 
 
 def _says(name: str, cells: pa.ChunkedArray) -> bool:

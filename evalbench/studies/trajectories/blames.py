@@ -89,7 +89,7 @@ def _sizes(found: Given) -> pd.DataFrame:
     """The steps of each trajectory, and the agents that speak in it."""
     steps = found.steps
     roles = steps["role"].str.strip().str.casefold()
-    speaking = steps.assign(_role=roles)[~roles.isin(_OTHERS)].groupby("run")["_role"].nunique()
+    speaking = steps[["run"]].assign(_role=roles)[~roles.isin(_OTHERS)].groupby("run")["_role"].nunique()
     sizes = steps.groupby("run").size().rename("n_steps").reset_index()
     return sizes.assign(n_agents=sizes["run"].map(speaking).astype(float))
 

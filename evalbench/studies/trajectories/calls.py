@@ -48,10 +48,10 @@ def _of_part(
     found: Given, steps: pd.DataFrame, expected: pd.DataFrame, ignore: Sequence[str], similarity: float
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     calls, runs = _with_results(steps), found.runs
-    parsed = [metrics.arguments_of(text) for text in calls["arguments"]]
+    parsed = [metrics.arguments_of(text) for text in calls["arguments"].tolist()]
     keys = [
         metrics.call_key(name, {"": text} if own.fault else own.value, () if own.fault else ignore)
-        for name, text, own in zip(calls["name"], calls["arguments"], parsed, strict=True)
+        for name, text, own in zip(calls["name"].tolist(), calls["arguments"].tolist(), parsed, strict=True)
     ]
     wanted_keys = [metrics.call_key(n, a, ignore) for n, a in zip(expected["name"], expected["arguments"], strict=True)]
     codes = pd.factorize(np.array([*keys, *wanted_keys], dtype=object))[0].astype(np.int64)

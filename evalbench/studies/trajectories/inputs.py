@@ -27,7 +27,7 @@ _YES = frozenset({"true", "yes", "pass", "passed", "success", "correct", "solved
 _NO = frozenset({"false", "no", "fail", "failed", "failure", "incorrect", "unsolved", "нет", "否"})
 _NO_ERROR = frozenset({"", "0", "0.0", "false", "no", "none", "null", "ok", "нет", "否"})
 _AN_ERROR = frozenset({"1", "1.0", "true", "yes", "да", "是"})
-_OPTIONAL = ("role", "name", "arguments", "call_id", "text", "error", "parent")
+_OPTIONAL = ("role", "name", "arguments", "call_id", "text", "error")
 
 
 def _own(name: str, kind: Any, said: str, **more: Any) -> Column:
@@ -136,7 +136,7 @@ SCHEMA: Mapping[str, Table] = {
 class Given(NamedTuple):
     """What the tables hold, joined.
 
-    - ``steps``: In their order, every column of the schema there, with ``run``, the number of the trajectory.
+    - ``steps``: In their order, with their texts, and seconds, tokens and cost where the table has them; with ``run``, the number of the trajectory.
     - ``runs``: One row per trajectory: its names, ``mark``, and what its task says: ``question``, ``policy``, ``order``, ``lang``, ``max_steps``,
       ``knows_expected``, ``forbidden``.
     - ``expected``: The expected calls of every trajectory: ``run``, ``place``, ``name``, ``arguments``.
@@ -243,7 +243,7 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
 def _kinds(steps: pd.DataFrame) -> pd.DataFrame:
     """Steps whose kinds are ours, where a word means one; without a column of roles, who speaks is that of the word."""
     words = steps["kind"]
-    named = {word: kind_of(word) for word in dict.fromkeys(word for word in words if isinstance(word, str))}
+    named = {word: kind_of(word) for word in dict.fromkeys(word for word in words.tolist() if isinstance(word, str))}
     if all(word in KINDS for word in named):
         return steps
     speakers = {word: speaker_of(word) for word, kind in named.items() if kind == "message"}
@@ -306,13 +306,14 @@ def given(data: readers.Dataset) -> Given:
     repeated = readers.schema.TRIAL in data["steps"]
     steps = steps.assign(**{c: "" for c in _OPTIONAL if c not in steps})
     steps = steps.assign(**{c: steps[c].fillna("") for c in _OPTIONAL if steps[c].hasnans})
-    steps = steps.assign(**{c: np.nan for c in ("seconds", "tokens", "cost", "mark") if c not in steps})
     of_run, first = numbered(steps, RUN)
     named = [steps[list(RUN)].iloc[first], *([_named(outcomes)[list(RUN)]] if outcomes is not None else [])]
     runs = pd.concat(named).drop_duplicates().sort_values(list(RUN), ignore_index=True)
     runs = runs.assign(run=np.arange(len(runs)))
     own = named[0].merge(runs, on=list(RUN), how="left")["run"].to_numpy()[of_run]
-    marked = steps.loc[steps["mark"].notna(), [*RUN, "mark"]]
+    telling = steps if "mark" in steps else steps.iloc[:0].assign(mark=np.nan)
+    marked = telling.loc[telling["mark"].notna(), [*RUN, "mark"]]
+    steps = steps.drop(columns=["mark", "time", "parent"], errors="ignore")
     if outcomes is not None:
         marked = pd.concat([_named(outcomes)[[*RUN, "mark"]], marked], ignore_index=True)
     marks = marked.dropna(subset="mark").drop_duplicates()

@@ -132,6 +132,8 @@ def _ordered(found: Given, calls: pd.DataFrame, knows: core.Bools) -> core.Float
 
 def _summed(steps: pd.DataFrame, column: str, n: int) -> core.Floats:
     """What the steps of each trajectory took together; NaN where no step says."""
+    if column not in steps:
+        return np.full(n, np.nan)
     known = steps[column].notna()
     sums = np.bincount(steps.loc[known, "run"], steps.loc[known, column], minlength=n)
     return np.where(np.bincount(steps.loc[known, "run"], minlength=n) > 0, sums, np.nan)
@@ -156,7 +158,7 @@ def _stopped(found: Given, success: core.Floats, read: core.Bools) -> core.Float
 
 def _unfinished(found: Given, read: core.Bools) -> core.Floats:
     """Whether the last step of a trajectory is a call or a result, so that it may have been cut; notes aside."""
-    steps = found.steps[found.steps["kind"] != "note"]
+    steps = found.steps.loc[found.steps["kind"] != "note", ["run", "kind"]]
     last = steps.drop_duplicates("run", keep="last")
     open_ended = last.loc[last["kind"].isin(("call", "result")), "run"]
     return np.where(read, np.isin(np.arange(len(found.runs)), open_ended), np.nan)

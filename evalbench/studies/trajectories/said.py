@@ -75,14 +75,15 @@ def named_and_never_called(found: Given, calls: pd.DataFrame) -> pd.DataFrame:
     any_of = "|".join(map(re.escape, sorted(phrases, key=len, reverse=True)))
     pattern = re.compile(rf"(?<!\w)(?:{any_of})(?!\w)", re.IGNORECASE)
     steps = found.steps
-    says = steps[(steps["kind"] == "message").to_numpy() & among(steps["role"], AGENTS)]
+    speaks = (steps["kind"] == "message").to_numpy() & among(steps["role"], AGENTS)
+    says = steps.loc[speaks, ["run", "step", "text"]]
     called = set(zip(calls["run"], calls["name"], strict=True))
     rows = [row for row in _named(says, pattern, phrases) if (row["run"], row["name"]) not in called]
     return pd.DataFrame(rows, columns=columns).drop_duplicates(["run", "name"], ignore_index=True)
 
 
 def _named(says: pd.DataFrame, pattern: re.Pattern[str], phrases: dict[str, str]) -> Iterator[dict[str, Any]]:
-    for run, step, text in zip(says["run"], says["step"], says["text"], strict=True):
+    for run, step, text in zip(says["run"], says["step"], says["text"].tolist(), strict=True):
         for match in pattern.finditer(text):
             if (tool := phrases.get(match[0].casefold())) is not None:
                 around = text[max(match.start() - AROUND, 0) : match.end() + AROUND]

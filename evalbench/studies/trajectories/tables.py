@@ -43,7 +43,8 @@ def tools_of(found: Followed, given: Given) -> pd.DataFrame:
     """A row per model and tool: how often it was called, rightly, failed, recovered from, and how often it was expected and missed."""
     model = found.runs["model"].to_numpy()
     run = found.calls["run"].to_numpy(dtype=int)
-    calls = found.calls.assign(model=model[run], known=given.runs["knows_expected"].to_numpy()[run])
+    calls = found.calls.drop(columns=["arguments", "result", "error", "expected"])
+    calls = calls.assign(model=model[run], known=given.runs["knows_expected"].to_numpy()[run])
     expected = given.expected.assign(model=model[given.expected["run"].to_numpy(dtype=int)])
     missed = found.missed.assign(model=model[found.missed["run"].to_numpy(dtype=int)])
     keys = ["model", "name"]
@@ -85,7 +86,7 @@ def parted(found: Followed) -> pd.DataFrame:
     """
     runs, calls = found.runs, found.calls
     ends = np.searchsorted(calls["run"].to_numpy(), np.arange(len(runs) + 1)).tolist()
-    keys = calls["key"].tolist()
+    keys = calls["key"].to_numpy()
     good = runs[runs["success"] == 1]
     same = {key: list(own) for key, own in good.groupby(["id", "model"])["run"]}
     others = {key: list(own) for key, own in good.groupby("id")["run"]}
@@ -93,7 +94,7 @@ def parted(found: Followed) -> pd.DataFrame:
     for run, task, model in runs.loc[runs["success"] == 0, ["run", "id", "model"]].itertuples(index=False):
         candidates = same.get((task, model)) or others.get(task)
         if candidates:
-            mine, *theirs = (keys[ends[one] : ends[one + 1]] for one in (run, *candidates))
+            mine, *theirs = (keys[ends[one] : ends[one + 1]].tolist() for one in (run, *candidates))
             at, of = metrics.parting(mine, theirs)
             followed = candidates[of]
             here, there = (ends[one] + at if at < ends[one + 1] - ends[one] else _NOWHERE for one in (run, followed))
