@@ -143,7 +143,7 @@ def imported(page: Any, scratch: Path) -> bytes:
 EXPLORED = {
     "exploring": ("confidence", "view=values&where=topic%3Dferries"),
     "exploring_item": ("rag_generation", "item=7"),
-    "exploring_compare": ("rag_generation", "view=compare"),
+    "exploring_compare": ("needle", "view=compare"),
 }
 
 
