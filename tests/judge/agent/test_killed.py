@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,7 @@ def test_a_killed_run_goes_on_and_judging_again_asks_nothing(
     def says(messages: list[dict[str, Any]]) -> Any:
         with killing:
             if len(answered) == 7 and victim:
+                time.sleep(2)  # what was answered before is kept by then
                 os.killpg(victim.pop().pid, signal.SIGKILL)
                 return "nobody hears this"
             if not victim and len(answered) == 7 and not resumed:
@@ -76,7 +78,7 @@ def test_a_killed_run_goes_on_and_judging_again_asks_nothing(
     said, _ = second.communicate(timeout=300)
     assert second.returncode == 0, said
     assert len(answered) == 3 * n, "three replies for each item"
-    assert len(set(answered)) >= len(answered) - 1, "at most the one whose reply was on its way when the run was killed"
+    assert len(set(answered)) == len(answered)
     (run,) = [one.parent for one in (tmp_path / "runs").rglob("results.json")]
     calls = pd.read_parquet(run / "calls.parquet")
     assert calls.groupby("item_id")["step"].max().tolist() == [3] * n
