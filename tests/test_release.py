@@ -99,9 +99,7 @@ def test_every_extra_does_what_it_is_for(version: str, lowest: bool, tmp_path: P
     extras = ",".join(filter(None, RUNS))
     more = ("--resolution", "lowest-direct") if lowest else ()
     programs = bench(tmp_path, python_of(version), f"{wheel}[{extras}]", *more)
-    table = (
-        "import pandas as pd; pd.DataFrame({'id': ['a'], 'output': ['x'], 'reference': ['x']}).to_excel('answers.xlsx')"
-    )
+    table = "import pandas as pd; pd.DataFrame({'id': ['a'], 'output': ['x'], 'reference': ['x']}).to_excel('answers.xlsx', index=False)"
     done(programs / "python", "-c", table, cwd=tmp_path / "mine")
     for command in RUNS.values():
         ran(programs, command, tmp_path / "mine")

@@ -186,9 +186,8 @@ def compare(
     for one in pairs.found:
         by = f"{judged_by(one)}, " if judged_by(one) else ""
         click.echo(f"{ARROWS[outcome(one)]} {outcome(one)}  {by}{one.side.name} against {one.reference.name}")
-        said = list(
-            dict.fromkeys([plain(one), *sentences(one), *filter(None, [family(one) if len(sides) == 2 else ""])])
-        )
+        tests = family(one) if len(sides) == 2 else ""
+        said = list(dict.fromkeys(filter(None, [plain(one), *sentences(one), tests])))
         notes = [note for note in one.notes if note not in said]
         click.echo("\n".join([*(f"  {line}" for line in said), *(f"  note: {note}" for note in notes)]))
     for pair in pairs.refused:

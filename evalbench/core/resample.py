@@ -1,4 +1,4 @@
-"""Sums over bootstrap resamples, exactly and fast.
+"""Sums over bootstrap resamples, exactly and fast; of very many units by the normal limit of their sums.
 
 How often a set of units is drawn is multinomial, so equal units need one count together; the others are cut into
 runs of a power of two of units, within which a draw is a few random bits.  More than :data:`CROWD` others, none of which
@@ -55,10 +55,13 @@ def drawn_in_words(n_resamples: int, n_units: int) -> str:
 
     Examples
     --------
-    >>> drawn_in_words(2000, 50), drawn_in_words(2000, 200_000)
-    ('2000 resamples', '2000 resamples, sums of unlike units by their normal limit')
+    >>> drawn_in_words(2000, 50)
+    '2000 resamples'
+    >>> drawn_in_words(2000, 200_000)
+    '2000 resamples, sums of unlike units by their normal limit where no unit weighs much'
     """
-    return f"{n_resamples} resamples{', sums of unlike units by their normal limit' if n_units > CROWD else ''}"
+    limit = ", sums of unlike units by their normal limit where no unit weighs much" if n_units > CROWD else ""
+    return f"{n_resamples} resamples{limit}"
 
 
 def _with_crowd(

@@ -91,8 +91,9 @@ def bootstrap_sums(
 
     Notes
     -----
-    Exactly the ordinary bootstrap, n draws with replacement from n units, drawn without a step per
-    unit where possible: how often a set of units was drawn is multinomial, so equal units need one
+    Exactly the ordinary bootstrap, n draws with replacement from n units, up to 100 000 units that differ
+    (:data:`evalbench.core.resample.CROWD`); the sums of more are drawn from their normal limit where no unit weighs much.
+    There is no step per unit where possible: how often a set of units was drawn is multinomial, so equal units need one
     count together, and the others are cut into runs of 2, 4, 8, … units within which a draw is a few
     random bits.  Memory grows with ``n``, never with ``n × n_resamples``.
 

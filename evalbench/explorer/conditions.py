@@ -17,7 +17,6 @@ MARK = "mark"
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf)")
 """A number in a filter; where.js reads the same."""
 _LENGTH = re.compile(r"length\((.+)\)", re.DOTALL)
-"""What a filter calls the length of a text; where.js reads the same."""
 _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 
 
@@ -67,6 +66,18 @@ def mark_name(columns: Container[str]) -> str:
     return name
 
 
+def length_of(name: str, columns: Container[str]) -> str:
+    """The column of whose texts a filter asks the length; empty where it names a column, or anything else. where.js reads the same.
+
+    Examples
+    --------
+    >>> length_of("length(question)", ["question"]), length_of("length(question)", ["length(question)"]), length_of("question", [])
+    ('question', '', '')
+    """
+    found = None if name in columns else _LENGTH.fullmatch(name)
+    return found[1] if found else ""
+
+
 def as_text(column: str, alias: str) -> str:
     """A column as a text, by which ids of any type are equal."""
     return f"CAST({alias}.{quoted(column)} AS VARCHAR)"
@@ -77,15 +88,12 @@ def _term(rows: Views, term: Term) -> tuple[str, list[Any]]:
         return _anywhere(rows, term.values[0])
     if term.column == "light" and "light" not in rows.columns:
         return _of_light(rows, term)
-    column = rows.columns.get(term.column)
-    of_length = _LENGTH.fullmatch(term.column) if column is None else None
-    if of_length:
-        column = rows.columns.get(of_length[1])
+    name = length_of(term.column, rows.columns) or term.column
+    column = rows.columns.get(name)
     if column is None and term.column == mark_name(rows.columns):
         return _marked(rows, term)
     if column is None:
-        asked = of_length[1] if of_length else term.column
-        raise BadInput(f"filter: there is no column {asked!r}; there are {', '.join(map(str, rows.columns))}")
+        raise BadInput(f"filter: there is no column {name!r}; there are {', '.join(map(str, rows.columns))}")
     if column.table == "items":
         return _compared("i", column, term)
     return _behind(rows, rows.behind[column.name], term)
@@ -112,7 +120,7 @@ def _behind(rows: Views, columns: Sequence[Column], term: Term) -> tuple[str, li
 
 def _compared(alias: str, column: Column, term: Term) -> tuple[str, list[Any]]:
     text = as_text(column.name, alias)
-    if _LENGTH.fullmatch(term.column) and term.column != column.name:
+    if term.column != column.name:
         return _of_length(text, column, term)
     if term.values == ("",):
         empty = f"({text} IS NULL OR {text} = '')"
@@ -137,7 +145,7 @@ def _compared(alias: str, column: Column, term: Term) -> tuple[str, list[Any]]:
 def _of_length(text: str, column: Column, term: Term) -> tuple[str, list[Any]]:
     """The number of a text's characters, compared; null has none."""
     if column.kind != "text":
-        raise BadInput(f"filter: only texts have a length; {column.name} is a column of another kind")
+        raise BadInput(f"filter: only texts have a length; the kind of {column.name} is {column.kind}")
     if term.operator == "~" or term.values == ("",):
         raise BadInput(f"filter: a length is a number, such as {term.column}>200")
     values: list[Any] = [_number(term.column, value) for value in term.values]

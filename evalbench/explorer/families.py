@@ -11,13 +11,12 @@ from evalbench.compare.sides import Side
 from evalbench.core.compared import Comparison, Outcome, in_words
 from evalbench.explorer.conditions import as_text
 from evalbench.explorer.database import quoted
-from evalbench.report.compare_words import adjusted_for
+from evalbench.report.compare_words import COMPARED_ON_PAGE, adjusted_for
 
 if TYPE_CHECKING:
     from evalbench.explorer.rows import Rows
 
 ALONE = "tested alone, not adjusted"
-_TABLES = ("comparison", "comparisons")
 _FIELDS = tuple(field.name for field in fields(Comparison))
 _COUNTS = ("n_differ", "n_tests", "n_a", "n_b", "n_left_out", "n_clusters")
 _TURNED: Mapping[str, Outcome] = {"better": "worse", "worse": "better", "higher": "lower", "lower": "higher"}
@@ -72,7 +71,7 @@ def on_page(left: Rows, right: Rows, sides: tuple[Side, Side]) -> dict[str, Comp
         return {}
     by = left.by[0]
     groups = [side.selected.get(by) for side in sides]
-    table = next((name for name in _TABLES if name in left.results["tables"]), "")
+    table = next((name for name in COMPARED_ON_PAGE if name in left.results["tables"]), "")
     columns = {column.name for column in left.columns_of(table)} if table else set()
     if None in groups or not {f"{by}_a", f"{by}_b", *_FIELDS} <= columns:
         return {}

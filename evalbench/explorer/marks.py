@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
-from evalbench.explorer.conditions import mark_name
+from evalbench.explorer.conditions import length_of, mark_name
 from evalbench.explorer.mark_files import CANNOT_SAY, CRITERION, MARKS, add, marked_after_seeing
 from evalbench.readers.where import parse
 
@@ -55,7 +55,8 @@ def reveals(rows: Rows, where: str, sort: str) -> list[str]:
     Raises ``BadInput`` for a filter that cannot be read.
     """
     ordered = sort[1:] if sort.startswith("-") and sort not in rows.columns else sort
-    named = dict.fromkeys([*(term.column for term in parse(where)), ordered])
+    asked = [length_of(term.column, rows.columns) or term.column for term in parse(where)]
+    named = dict.fromkeys([*asked, ordered])
     tables = [table for table in ("items", *rows.linked) if table != "calls"]
     free = {rows.id, *(name for table in tables for name in _read(rows, table))}
     called = {name for name, columns in rows.behind.items() if "calls" in (column.table for column in columns)}
@@ -69,8 +70,9 @@ def save(rows: Rows, said: Mapping[str, Any]) -> dict[str, Any]:
     - ``said``: ``row`` (the item's place), ``annotator``, ``mark`` (0 wrong, 1 right, empty for none), ``skipped`` (why there is
       none), ``comment``, ``blind``, ``where`` and ``sort`` (the filter and the order that were on).
 
-    Returns: The row that was written, and ``file``: where, below the folder of reports. One without mark, reason and comment takes an earlier one back. It is blind only where the
-    filter and the order do not say what it is to be blind to (:func:`reveals`), and the annotator did not mark the item after seeing.
+    Returns: The row that was written, and ``file``: where, below the folder of reports. One without mark, reason and comment takes an
+    earlier one back. It is blind only where the filter and the order do not say what it is to be blind to (:func:`reveals`), and the
+    annotator did not mark the item after seeing.
 
     Raises ``BadInput``: All faults of what was said at once; or where there is no such item.
     """

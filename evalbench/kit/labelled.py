@@ -18,7 +18,7 @@ from evalbench.judge.offline import RECORDED
 from evalbench.kit.collecting import UNNAMED
 from evalbench.kit.corrected_means import LABEL, PROBABILITY, STRATUM, fit_of
 from evalbench.readers.corrections import Learnt, read_corrections
-from evalbench.readers.labels import Decided, decided, is_selected, no_random_part, read_labels
+from evalbench.readers.labels import Decided, decided, no_random_part, read_labels
 from evalbench.readers.strangers import written_otherwise
 
 if TYPE_CHECKING:
@@ -57,8 +57,6 @@ class Given:
         Figure → one label for each item.
     drawn : str
         How they were drawn.
-    left_out : mapping of str to str
-        Figure → what was left out of its labels, in words.
     learnt : tuple of Learnt
         The corrections of the file.
     figures : mapping of str to Measure
@@ -68,7 +66,6 @@ class Given:
 
     labels: Mapping[str, Decided] = field(default_factory=dict)
     drawn: str = "random"
-    left_out: Mapping[str, str] = field(default_factory=dict)
     learnt: tuple[Learnt, ...] = ()
     file: str = ""
     correction: str = ""
@@ -102,9 +99,7 @@ class Given:
         added: dict[str, Any] = {}
         notes: list[str] = []
         for metric, found in self.labels.items():
-            added |= _columns(
-                items, metric, found, self.drawn, by, unit, self.file, self.left_out.get(metric, ""), notes
-            )
+            added |= _columns(items, metric, found, self.drawn, by, unit, self.file, notes)
         out = items.assign(**added)
         if not self.learnt:
             return Labelled(out, {"correction_fit": None}, tuple(notes))
@@ -224,11 +219,10 @@ def given(
     learnt = read_corrections(Path(correction).expanduser()) if correction else ()
     known = None if rows is None or unit not in rows else set(rows[unit].astype(str))
     read = _read(Path(labels).expanduser(), figures, labels_of, scale, known) if labels else {}
-    left_out: dict[str, str] = {}
-    if labels_drawn == "random":
-        read, left_out = _drawn(read, labels)
-    found = {figure: decided(own) for figure, own in read.items()}
-    return Given(found, labels_drawn, left_out, learnt, labels, correction, figures, labels_of)
+    found = {figure: decided(own, at_random=labels_drawn == "random") for figure, own in read.items()}
+    if faults := [fault for figure, own in found.items() if (fault := _all_selected(figure, own))]:
+        raise BadInput.listing(f"{labels}: labels cannot be used:", faults)
+    return Given(found, labels_drawn, learnt, labels, correction, figures, labels_of)
 
 
 def is_mean(measure: Measure) -> bool:
@@ -266,22 +260,15 @@ def _read(
     return found
 
 
-def _drawn(read: Mapping[str, pd.DataFrame], file: str) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
-    """Each figure's labels without those of items that somebody looked for, and what was left out."""
-    kept = {figure: own[~is_selected(own)] for figure, own in read.items()}
-    left = {figure: own[is_selected(own)] for figure, own in read.items() if len(kept[figure]) < len(own)}
-    faults = [
-        f"{figure}: all {counted(len(left[figure]), 'label')} were {no_random_part(left[figure])}: a figure corrected by them "
+def _all_selected(figure: str, found: Decided) -> str:
+    """The fault of a figure whose labels are all of items that somebody looked for; empty where some are left."""
+    if not found.selected or found.skipped < len(found.labels):
+        return ""
+    return (
+        f"{figure}: all {counted(len(found.selected), 'label')} were {no_random_part(found.selected)}: a figure corrected by them "
         "would be of these; label without filter and order or as `evalbench label plan` draws, or say with labels_drawn how they "
         "were chosen"
-        for figure, own in kept.items()
-        if not own["mark"].notna().any()
-    ]
-    if faults:
-        raise BadInput.listing(f"{file}: labels cannot be used:", faults)
-    return kept, {
-        figure: f"{counted(len(own), 'label')} left out, {no_random_part(own)}" for figure, own in left.items()
-    }
+    )
 
 
 def _fault(rows: pd.DataFrame, column: str, what: str) -> str:
@@ -292,15 +279,7 @@ def _fault(rows: pd.DataFrame, column: str, what: str) -> str:
 
 
 def _columns(
-    items: pd.DataFrame,
-    metric: str,
-    found: Decided,
-    drawn: str,
-    by: str,
-    unit: str,
-    file: str,
-    left_out: str,
-    notes: list[str],
+    items: pd.DataFrame, metric: str, found: Decided, drawn: str, by: str, unit: str, file: str, notes: list[str]
 ) -> dict[str, Any]:
     """The columns of one figure's labels, and what must be said of them."""
     import pandas as pd
@@ -339,7 +318,7 @@ def _columns(
     elsewhere = written_otherwise(set(labels["id"]) - set(items[unit].astype(str)), items[unit].astype(str))
     said = [
         counted(n_labelled, "item") + " labelled",
-        left_out,
+        f"{counted(len(found.selected), 'label')} left out, {no_random_part(found.selected)}" if found.selected else "",
         f"{found.several} by several people, whose {'mean' if found.by_mean else 'majority'} counts"
         if found.several
         else "",
@@ -350,7 +329,7 @@ def _columns(
         else "",
     ]
     text = f"Labels of {metric.replace('_', ' ')}: {'; '.join(filter(None, said))}"
-    notes.append(Note("labels", text) if unused + found.ties > n_labelled else f"{text}.")
+    notes.append(Note("labels", text) if unused + found.ties + len(found.selected) > n_labelled else f"{text}.")
     columns: dict[str, Any] = {f"{LABEL[drawn]}{metric}": at["mark"].to_numpy(dtype=float)}
     if at["probability"].notna().any():
         columns[f"{PROBABILITY}{metric}"] = at["probability"].to_numpy(dtype=float)

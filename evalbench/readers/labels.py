@@ -152,12 +152,9 @@ def is_selected(rows: pd.DataFrame) -> pd.Series:
     return (rows["selected_by"] != "") & rows["probability"].isna()
 
 
-def no_random_part(rows: pd.DataFrame) -> str:
-    """Why labels of items that somebody looked for do not count, with the first filter."""
-    return (
-        f"given to items found with a filter or in an order (first {rows['selected_by'].iloc[0][:60]!r}), "
-        "which are not a random part of the items"
-    )
+def no_random_part(filters: Sequence[str]) -> str:
+    """Why labels of items that somebody looked for do not count, with the first of the filters."""
+    return f"given to items found with a filter or in an order (first {filters[0][:60]!r}), which are not a random part of the items"
 
 
 class Decided(NamedTuple):
@@ -169,6 +166,7 @@ class Decided(NamedTuple):
     - ``several``: Items that several annotators marked.
     - ``skipped``: Items that nobody marked.
     - ``by_mean``: Whether the mean of the annotators was taken, since marks are others than 0 and 1.
+    - ``selected``: By what the items of the labels that were left out had been looked for.
     """
 
     labels: pd.DataFrame
@@ -176,10 +174,13 @@ class Decided(NamedTuple):
     several: int
     skipped: int
     by_mean: bool
+    selected: tuple[str, ...] = ()
 
 
-def decided(rows: pd.DataFrame) -> Decided:
+def decided(rows: pd.DataFrame, *, at_random: bool = False) -> Decided:
     """What the annotators of each item say together: of marks 0 and 1 what most say, of others the mean.
+
+    ``at_random``: Without labels of items that somebody looked for.
 
     Examples
     --------
@@ -189,6 +190,10 @@ def decided(rows: pd.DataFrame) -> Decided:
     >>> found.labels["mark"].tolist(), found.ties
     ([nan, 1.0], 1)
     """
+    selected: tuple[str, ...] = ()
+    if at_random:
+        left_out = is_selected(rows)
+        selected, rows = tuple(rows.loc[left_out, "selected_by"]), rows[~left_out]
     marks = rows["mark"].to_numpy(dtype=float)
     by_mean = bool((~np.isin(marks[~np.isnan(marks)], (0.0, 1.0))).any())
     of = rows.groupby(["id", "model"], sort=True)
@@ -201,4 +206,4 @@ def decided(rows: pd.DataFrame) -> Decided:
         mean = labels["mark"].to_numpy(dtype=float)
         ties = mean == 0.5
         labels["mark"] = np.where(ties | np.isnan(mean), np.nan, (mean > 0.5).astype(float))
-    return Decided(labels, int(ties.sum()), int((n > 1).sum()), int((n == 0).sum()), by_mean)
+    return Decided(labels, int(ties.sum()), int((n > 1).sum()), int((n == 0).sum()), by_mean, selected)

@@ -1,16 +1,17 @@
 """The filter of the explorer: a line of terms, as it is typed, kept in an address and sent to a colleague.
 
-=====================  ========================================================
-``model=oak``          equal; ``model=oak|birch`` one of both
-``model!=oak``         not equal; null is not equal to anything
-``length>=200``        also ``<``, ``<=``, ``>``; numbers, also ``1e-3`` and ``-inf``
-``unscored=``          empty or null; ``unscored!=`` neither
-``question~refund``    the text contains it, in any case
-``light=red``          of groups that have a figure with this light
-``mark=wrong``         that a reader marked so; ``mark=`` by nobody, ``mark!=`` by somebody
-``refund``, ``"a b"``  contained in any text of the item
-``-TERM``              all others
-=====================  ========================================================
+======================  =======================================================
+``model=oak``           equal; ``model=oak|birch`` one of both
+``model!=oak``          not equal; null is not equal to anything
+``length>=200``         also ``<``, ``<=``, ``>``; numbers, also ``1e-3`` and ``-inf``
+``length(answer)>200``  texts by the number of their characters
+``unscored=``           empty or null; ``unscored!=`` neither
+``question~refund``     the text contains it, in any case
+``light=red``           of groups that have a figure with this light
+``mark=wrong``          that a reader marked so; ``mark=`` by nobody, ``mark!=`` by somebody
+``refund``, ``"a b"``   contained in any text of the item
+``-TERM``               all others
+======================  =======================================================
 
 Terms are separated by blanks and all must hold.  A name or a value with blanks or signs of its own is in double quotes, in
 which a backslash stands before a quote or a backslash.

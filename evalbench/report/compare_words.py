@@ -134,6 +134,10 @@ def sentences(differences: Differences, metric: str = "") -> list[str]:
     ]
 
 
+COMPARED_ON_PAGE = ("comparison", "comparisons")
+"""The tables of a run in which its page compares the run's groups."""
+
+
 def adjusted_for(n_tests: int, kind: str, *, same_run: bool, grouped: bool = False) -> str:
     """Over which tests of two sides Holm's adjustment goes.
 
@@ -162,7 +166,7 @@ def family(differences: Differences) -> str:
     said = adjusted_for(
         tested[0].comparison.n_tests, "headline", same_run=same_run, grouped=any(row.group for row in tested)
     )
-    beside = same_run and any(name in one.results.get("tables", ()) for name in ("comparison", "comparisons"))
+    beside = same_run and any(name in one.results.get("tables", ()) for name in COMPARED_ON_PAGE)
     return (
         f"p-values by Holm: {said}{'; the page of the run adjusts over all comparisons of its own' if beside else ''}."
     )

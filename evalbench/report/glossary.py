@@ -123,6 +123,12 @@ TERMS = (
         r"\bbootstrap\b",
     ),
     Term(
+        "normal limit",
+        "What the distribution of a sum of very many items comes to. The sums of resamples of more than 100 000 items that differ are "
+        "drawn from it at once, where no item weighs much, in place of the items one by one.",
+        r"\bnormal limit\b",
+    ),
+    Term(
         "Wilson",
         "A formula (1927) for the interval of a share. It stays within 0 and 1, and is not empty where all items agree: 20 of 20 is "
         "0.84 to 1. *Modified* (2001): with only 1 or 2 items that differ from the rest (3 of more than 50) the end on their side is "

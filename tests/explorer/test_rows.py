@@ -125,7 +125,7 @@ def test_an_item_comes_with_all_that_is_linked_to_it(folder: Path) -> None:
             lambda r: r.count("question>5"),
             "question is a column of texts, not of numbers; its length is length(question)>5",
         ),
-        (lambda r: r.count("length(score)>5"), "only texts have a length; score is a column of another kind"),
+        (lambda r: r.count("length(score)>5"), "only texts have a length; the kind of score is number"),
         (lambda r: r.count("length(question)~5"), "a length is a number, such as length(question)>200"),
         (lambda r: r.count("length(question)>much"), "length(question) is a column of numbers; 'much' is not"),
         (lambda r: r.count("score=much"), "score is a column of numbers; 'much' is not a number"),

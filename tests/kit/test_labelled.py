@@ -357,3 +357,16 @@ def test_a_plan_draws_also_items_that_somebody_looked_for(tmp_path):
     text = "id,criterion,mark,probability,selected_by\na,right,1,.5,light=red\nb,right,0,.5,light=red\n"
     added, _ = columns(tmp_path, text, ONE)
     assert added["label:right"] == pytest.approx([1, 0, nan], nan_ok=True)
+
+
+def test_a_criterion_that_everybody_skipped_is_no_fault_of_the_others(tmp_path):
+    added, notes = columns(tmp_path, "id,criterion,mark\na,right,1\nb,kind,\n", ONE)
+    assert added["label:right"] == pytest.approx([1, nan, nan], nan_ok=True)
+    assert "Labels of kind: 0 items labelled; 1 item skipped by those who labelled." in notes
+
+
+def test_labels_that_were_mostly_looked_for_are_in_the_sentence(tmp_path):
+    _, notes = columns(tmp_path, LOOKED_FOR, ONE)
+    assert isinstance(notes[0], Note)
+    _, notes = columns(tmp_path, LOOKED_FOR.replace("light=red", ""), ONE)
+    assert not isinstance(notes[0], Note)

@@ -14,6 +14,7 @@ from evalbench import judge_audit, load
 from evalbench.core.judged_rates import post_stratified_rate, rogan_gladen_rate
 from evalbench.core.leanings import length_bias
 from evalbench.core.ppi import corrected_mean
+from evalbench.errors import BadInput
 from evalbench.readers.corrections import read_corrections
 from evalbench.studies.judge_audit.figures import around, lights_of
 
@@ -226,6 +227,8 @@ def test_labels_of_items_that_somebody_looked_for_are_left_out_unless_it_is_said
     result = audited(verdicts, looked_for)
     assert [e.row() for e in result.summary.estimates] == [e.row() for e in without.summary.estimates]
     assert any(str(note).startswith("20 labels left out, given to items found with a filter") for note in result.notes)
+    with pytest.raises(BadInput, match="all 20 labels were given to items found with a filter"):
+        audited(verdicts, looked_for[20:])
     taken = audited(verdicts, looked_for, labels_drawn="elsewhere")
     assert figure(taken, "corrected") == figure(audited(verdicts, labels, labels_drawn="elsewhere"), "corrected")
 

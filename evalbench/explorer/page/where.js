@@ -92,7 +92,7 @@ function asked(column, kind, text) {
 
 // Characters are counted, not the halves of which pairs of units are made; null has no length.
 function lengthTest({ column, operator, values: given }, kind, name) {
-  if (kind !== "text") throw new Fault(`filter: only texts have a length; ${name} is a column of another kind`);
+  if (kind !== "text") throw new Fault(`filter: only texts have a length; the kind of ${name} is ${kind}`);
   if (operator === "~" || (given.length === 1 && given[0] === "")) throw new Fault(`filter: a length is a number, such as ${column}>200`);
   const wanted = given.map((text) => asked(column, "number", text));
   const [fits, of] = [COMPARED.get(operator), operator === "!=" ? "every" : "some"];

@@ -297,11 +297,10 @@ def read(
     notes += [f"{core.counted(skipped, 'label')} without a mark, left out."] if given is not None and skipped else []
     labels = labels[labels["mark"].notna()]
     if at_random and (selected := readers.labels.is_selected(labels)).any():
-        why = readers.labels.no_random_part(labels[selected])
-        notes.append(
-            f"{core.counted(int(selected.sum()), 'label')} left out, {why}; `labels_drawn=elsewhere` takes them."
-        )
-        labels = labels[~selected]
+        why = readers.labels.no_random_part(labels.loc[selected, "selected_by"].tolist())
+        labels, n = labels[~selected], core.counted(int(selected.sum()), "label")
+        notes.append(f"{n} left out, {why}; `labels_drawn=elsewhere` takes them.")
+        faults += [] if len(labels) else [f"all {n} were {why}; `labels_drawn=elsewhere` takes them"]
     on = tuple(c for c in KEYS if c == "id" or ((labels[c] != "").any() and (verdicts[c] != "").any()))
     doubled = labels[labels.duplicated([*on, "annotator"], keep=False)]
     if len(doubled):
