@@ -73,7 +73,8 @@ def items(rows: Rows, where: str, sort: str, offset: int, limit: int) -> dict[st
     """A page of the items that a filter leaves, and how many these are."""
     if not 0 < limit <= MOST_ROWS or offset < 0:
         raise BadInput(f"limit must be from 1 to {MOST_ROWS} and offset from 0; got {limit} and {offset}")
-    return {"total": rows.n, "n": rows.count(where), "rows": rows.page(where, sort, offset, limit)}
+    found = rows.page(where, sort, offset, limit)
+    return {"total": rows.n, "n": rows.count(where), "rows": found}
 
 
 def item(rows: Rows, row: int, where: str, sort: str, blind: bool = False) -> dict[str, Any]:

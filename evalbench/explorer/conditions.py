@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, Protocol
 
 from evalbench.errors import BadInput
@@ -93,7 +94,9 @@ def _term(rows: Views, term: Term) -> tuple[str, list[Any]]:
     if column is None and term.column == mark_name(rows.columns):
         return _marked(rows, term)
     if column is None:
-        raise BadInput(f"filter: there is no column {name!r}; there are {', '.join(map(str, rows.columns))}")
+        near = get_close_matches(name, rows.columns, n=1)
+        hint = f"did you mean {near[0]}? There" if near else "there"
+        raise BadInput(f"filter: there is no column {name!r}; {hint} are {', '.join(map(str, rows.columns))}")
     if column.table == "items":
         return _compared("i", column, term)
     return _behind(rows, rows.behind[column.name], term)
@@ -175,7 +178,9 @@ def _anywhere(rows: Views, text: str) -> tuple[str, list[Any]]:
     found, values = [], []
     for table in ("items", *rows.linked):
         alias = "i" if table == "items" else "t"
-        names = [column.name for column in rows.columns_of(table) if column.kind in ("text", "list")]
+        keys = rows.linked.get(table, ())
+        as_items = keys if rows.id in keys else ()
+        names = [c.name for c in rows.columns_of(table) if c.kind in ("text", "list") and c.name not in as_items]
         if names:
             sql = " OR ".join(f"contains(lower({as_text(name, alias)}), lower(?))" for name in names)
             found.append(f"({sql})" if table == "items" else _linked(rows, table, sql))

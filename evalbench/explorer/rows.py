@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from evalbench.errors import BadInput
 from evalbench.explorer.conditions import CALL_ID, as_text, condition, written
 from evalbench.explorer.database import ASKED_FOR, PLACE, Column, Database, quoted
@@ -17,9 +19,12 @@ from evalbench.explorer.mark_files import marked
 from evalbench.readers import runs
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import pandas as pd
 
     from evalbench.core.result import Summary
+
+    Places = npt.NDArray[np.integer[Any]]
 
 LONGEST = 300
 """Letters of a text in a list of items."""
@@ -27,6 +32,7 @@ _ITEM = f"SELECT {PLACE}, * EXCLUDE ({PLACE}) FROM items i"
 MOST_LINKED = 200
 """Rows of a table, and items of other groups, that are shown with an item."""
 _KEPT = 32
+_KEPT_PLACES = 4
 
 
 class Rows:
@@ -48,7 +54,7 @@ class Rows:
             raise BadInput(f"{folder / runs.ITEMS}: has no column {', '.join(missing)}, which results.json names")
         self.linked: dict[str, list[str]] = {}
         self.behind: dict[str, list[Column]] = {}
-        self._counts: dict[str, int] = {}
+        self._found: dict[tuple[str, str, str], Places] = {}
         self.summaries: dict[str, Summary] = {}
         for name in self.results["tables"]:
             self._link(name)
@@ -71,12 +77,21 @@ class Rows:
                     self.behind.setdefault(column.name, []).append(column)
 
     def count(self, where: str = "") -> int:
-        """How many items a filter leaves; counted once, since a run does not change."""
-        if where not in self._counts:
-            sql, values = condition(self, where)
-            found = int(self.database.one(f"SELECT count(*) FROM items i WHERE {sql}", values))
-            self._counts = dict([*self._counts.items(), (where, found)][-_KEPT:])
-        return self._counts[where]
+        """How many items a filter leaves."""
+        return len(self._fitting(where)) if where.strip() else self.n
+
+    def _fitting(self, where: str, sort: str | None = None) -> Places:
+        """The places in the file of the items that a filter leaves, in an order (any by default); of the last filters they are kept."""
+        sql, values = condition(self, where)
+        of_filter = sql, repr(values)
+        order = self._order(sort or "")
+        for (*filter_, ordered), kept in self._found.items():
+            if tuple(filter_) == of_filter and (sort is None or ordered == order):
+                return kept
+        found = self.database.arrays(f"SELECT {PLACE} FROM items i WHERE {sql}{order}", values)
+        places: Places = found[PLACE].astype(np.int32)
+        self._found = dict([*self._found.items(), ((*of_filter, order), places)][-_KEPT_PLACES:])
+        return places
 
     def keep_summary(self, where: str, summary: Summary) -> None:
         """Keep what the study says of the items of a filter under the run's own options, with those asked for last."""
@@ -88,34 +103,38 @@ class Rows:
         - ``sort``: A column of the items, falling with ``-`` before it; nulls are last. By default in the order of the
           file.
         """
-        sql, values = condition(self, where)
-        found = self.database.records(
-            f"{_ITEM} WHERE {sql}{self._order(sort)} LIMIT ? OFFSET ?", [*values, limit, offset]
-        )
+        order = self._order(sort)
+        if where.strip():
+            places = self._fitting(where, sort)[offset : offset + limit].tolist()
+            sql, values = f"WHERE {PLACE} IN (SELECT unnest(CAST(? AS BIGINT[]))){order}", [places]
+        else:
+            sql, values = f"{order} LIMIT ? OFFSET ?", [limit, offset]
+        found = self.database.records(f"{_ITEM} {sql}", values)
         return [{name: shortened(value) for name, value in row.items()} for row in found]
 
     def neighbours(self, row: int, where: str = "", sort: str = "") -> dict[str, int | None]:
         """Where an item is among those that a filter leaves: ``at`` (from 0), ``previous`` and ``next``; None where there is none."""
-        sql, values = condition(self, where)
-        order = f"OVER ({self._order(sort).strip()})"
-        found = self.database.fetch(
-            f"SELECT own, before, after FROM (SELECT {PLACE} AS place, row_number() {order} - 1 AS own, lag({PLACE}) {order} AS before, "
-            f"lead({PLACE}) {order} AS after FROM items i WHERE {sql}) WHERE place = ?",
-            [*values, row],
-        )
-        return dict(zip(("at", "previous", "next"), found[0] if found else (None, None, None), strict=True))
+        places = self._fitting(where, sort)
+        if not len(found := np.flatnonzero(places == row)):
+            return {"at": None, "previous": None, "next": None}
+        at = int(found[0])
+        return {
+            "at": at,
+            "previous": int(places[at - 1]) if at else None,
+            "next": int(places[at + 1]) if at + 1 < len(places) else None,
+        }
 
-    def places(self, where: str = "", sort: str = "", sample: int | None = None) -> list[int]:
+    def places(self, where: str = "", sort: str = "", sample: int | None = None) -> Places:
         """The places in the file of the items that a filter leaves.
 
         - ``sample``: At most so many, drawn evenly by a fixed hash of their places.
         """
-        sql, values = condition(self, where)
-        asked = f"SELECT {PLACE} FROM items i WHERE {sql}"
         if sample is None:
-            return [int(row[0]) for row in self.database.fetch(f"{asked}{self._order(sort)}", values)]
-        drawn = self.database.fetch(f"{asked} ORDER BY hash({PLACE}) LIMIT ?", [*values, sample])
-        return sorted(int(row[0]) for row in drawn)
+            return self._fitting(where, sort)
+        sql, values = condition(self, where)
+        drawn = f"SELECT {PLACE} FROM items i WHERE {sql} ORDER BY hash({PLACE}) LIMIT ?"
+        found: Places = np.sort(self.database.arrays(drawn, [*values, sample])[PLACE])
+        return found
 
     def frame(self, where: str = "", sort: str = "", sample: int | None = None) -> pd.DataFrame:
         """The items that a filter leaves, with the types that their file gives them; see :meth:`places`."""
@@ -123,7 +142,7 @@ class Rows:
             return runs.read_frame(self.folder / runs.ITEMS)
         return self.at(self.places(where, sort, sample))
 
-    def at(self, places: Sequence[int]) -> pd.DataFrame:
+    def at(self, places: Sequence[int] | Places) -> pd.DataFrame:
         """The items at these places of the file, with the types that it gives them."""
         import pyarrow as pa
         import pyarrow.parquet as pq

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +21,8 @@ from evalbench.readers.strangers import differs_by
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
+
+    Ints = npt.NDArray[np.int64]
 
 ABSENT = "row_absent"
 """The items' column, True or False, of rows that a study filled in for units of which a group has no row."""
@@ -246,16 +248,23 @@ def absent_of(
     >>> absent_of(items, "model", "id", unit="query").notes()[0].short
     '2 of 3 queries absent (b), left out'
     """
-    own = {str(g): rows for g, rows in items.groupby(by, sort=True)} if by in items else {"": items}
-    present = {g: {*without_absent(rows)[units].astype(str)} for g, rows in own.items()}
-    everything = {*items[units].astype(str)} if expected is None else {*map(str, expected)}
-    filled = ABSENT in items
-    if expected is None and not filled and not _shared(present):
+    import pandas as pd
+
+    whose, groups = pd.factorize(items[by], sort=True) if by in items else (np.zeros(len(items), dtype=int), [""])
+    which, found = pd.factorize(items[units].astype(str), use_na_sentinel=False)
+    everything, there, filled = len(found), whose >= 0, ABSENT in items
+    if expected is not None:
+        due = {*map(str, expected)}
+        everything, there = len(due), there & pd.Index(found).isin(due)[which]
+    if filled:
+        there &= ~items[ABSENT].to_numpy(dtype=bool)
+    whose, which = np.divmod(pd.unique((whose * len(found) + which)[there]), max(1, len(found)))
+    if expected is None and not filled and not _shared(whose, which, len(groups)):
         return Absent()
-    counts = {g: len(everything - found) for g, found in present.items()}
+    lacks = everything - np.bincount(whose, minlength=len(groups))
     return Absent(
-        {g: n for g, n in counts.items() if n},
-        len(everything),
+        {str(group): int(n) for group, n in zip(groups, lacks, strict=True) if n},
+        everything,
         unit,
         counted or ("counted 0" if filled else "left out"),
         stated,
@@ -286,10 +295,16 @@ def without_absent(items: pd.DataFrame) -> pd.DataFrame:
     return items[~items[ABSENT].astype(bool)] if ABSENT in items else items
 
 
-def _shared(present: Mapping[str, set[str]]) -> bool:
-    """Whether groups answer the same units: each shares at least half of its own with one that has more, or as many."""
-    ordered: Sequence[set[str]] = sorted(present.values(), key=len, reverse=True)
-    return len(ordered) > 1 and all(2 * len(one & ordered[0]) >= len(one) for one in ordered[1:])
+def _shared(whose: Ints, which: Ints, n: int) -> bool:
+    """Whether n groups have the same units: each shares at least half of its own with the one that has most.
+
+    ``whose`` and ``which``: A group and a unit that it has, each pair once.
+    """
+    if n < 2:
+        return False
+    own = np.bincount(whose, minlength=n)
+    of_largest = np.isin(which, which[whose == own.argmax()])
+    return bool((2 * np.bincount(whose[of_largest], minlength=n) >= own).all())
 
 
 def mark_absent(items: pd.DataFrame, by: str, units: str, *, found: str, due: str) -> pd.DataFrame:

@@ -213,7 +213,7 @@ def test_marks_are_asked_for_by_the_filter(rows: Rows, reports: Path) -> None:
     save(rows, mark(6, "1"))
     save(rows, mark(6, ""))
     found = {
-        term: rows.places(term)
+        term: rows.places(term).tolist()
         for term in ("mark=right", "mark=wrong|right", 'mark="cannot say"', "mark!=", "mark!=right", "-mark=")
     }
     assert found == {

@@ -51,6 +51,26 @@ def test_from_all_runs_to_the_items_of_a_group_to_one_item_and_back(page: Any, s
     expect(page).not_to_have_url(re.compile("item="))
 
 
+@pytest.mark.parametrize(
+    ("study", "written", "asked"),
+    [
+        ("needle", "unscored=none", "unscored="),
+        ("confidence", "p=0.6 cosine=0.8199", "cosine>=0.81985 cosine<0.81995"),
+        ("needle", "-model=fern-1b haystack=vanill", "haystack~vanill"),
+    ],
+)
+def test_a_value_as_it_is_shown_is_answered_by_what_to_ask_for(
+    page: Any, served: Served, study: str, written: str, asked: str
+) -> None:
+    page.goto(f"{served.address}#run={study}%2Frun")
+    page.locator("#where").fill(written)
+    page.keyboard.press("Enter")
+    page.get_by_text("No item fits the filter.").wait_for()
+    page.get_by_role("button", name=asked, exact=True).click()
+    expect(page.locator("#where")).to_have_value(" ".join([*written.split()[:-1], asked]))
+    page.locator("[data-row]").first.wait_for()
+
+
 def test_a_filter_that_cannot_be_read_is_said_at_the_box(page: Any, served: Served) -> None:
     page.goto(f"{served.address}#run=needle%2Frun")
     box = page.locator("#where")

@@ -101,10 +101,23 @@ def test_pages_are_sorted_with_nulls_last_and_long_texts_cut(folder: Path) -> No
 
 def test_a_sample_is_even_and_always_the_same(folder: Path) -> None:
     rows = Rows(folder)
-    drawn = rows.places("model=oak", sample=10)
-    assert drawn == rows.places("model=oak", sample=10)
+    drawn = rows.places("model=oak", sample=10).tolist()
+    assert drawn == rows.places("model=oak", sample=10).tolist()
     assert len(set(drawn)) == 10
     assert all(place % 2 == 0 for place in drawn)
+
+
+def test_places_that_are_kept_are_those_of_filter_and_order(folder: Path) -> None:
+    rows = Rows(folder)
+    own = pd.read_parquet(folder / "items.parquet")
+    for _ in range(2):
+        for model in ("oak", "birch"):
+            expected = own.index[own["model"] == model].to_list()
+            assert rows.count(f"model={model}") == len(expected)
+            assert [row["row"] for row in rows.page(f"model={model}")] == expected
+            falling = own.loc[expected].sort_values("id", ascending=False, kind="stable").index.to_list()
+            assert [row["row"] for row in rows.page(f"model={model}", "-id")] == falling
+            assert [row["row"] for row in rows.page(f"model={model}", "-id", 1, 1)] == falling[1:2]
 
 
 def test_an_item_comes_with_all_that_is_linked_to_it(folder: Path) -> None:
@@ -120,6 +133,7 @@ def test_an_item_comes_with_all_that_is_linked_to_it(folder: Path) -> None:
     ("ask", "message"),
     [
         (lambda r: r.count("nowhere=1"), "there is no column 'nowhere'; there are id, model, score"),
+        (lambda r: r.count("scroe=1"), "there is no column 'scroe'; did you mean score? There are id, model, score"),
         (lambda r: r.count("length(nowhere)>1"), "there is no column 'nowhere'; there are"),
         (
             lambda r: r.count("question>5"),
@@ -189,12 +203,12 @@ def test_nan_is_null_and_last_in_every_order(folder: Path, changed: Callable[...
     pq.write_table(table, folder / "items.parquet")
     rows = Rows(changed(tables={}))
     for column in ("odd", "narrow"):
-        assert rows.places(sort=column) == [4, 0, 2, 1, 3]
-        assert rows.places(sort=f"-{column}") == [2, 0, 4, 1, 3]
-        assert rows.places(f"{column}=") == [1, 3]
-        assert rows.places(f"{column}<inf") == [0, 4]
-        assert rows.places(f"{column}!=0.5") == [0, 2]
-    assert rows.places("money=1.5") == [0]
+        assert rows.places(sort=column).tolist() == [4, 0, 2, 1, 3]
+        assert rows.places(sort=f"-{column}").tolist() == [2, 0, 4, 1, 3]
+        assert rows.places(f"{column}=").tolist() == [1, 3]
+        assert rows.places(f"{column}<inf").tolist() == [0, 4]
+        assert rows.places(f"{column}!=0.5").tolist() == [0, 2]
+    assert rows.places("money=1.5").tolist() == [0]
 
 
 @pytest.mark.parametrize("number", ["nan", "NaN", "1_000", "0x10", "infinity", "Inf", "٣", " 1", "1e", ".", "--1"])
@@ -231,8 +245,8 @@ def test_null_ids_have_nothing_behind_them(folder: Path, changed: Callable[..., 
     items.assign(answer="x").to_parquet(folder / "texts.parquet")
     rows = Rows(changed())
     assert (rows.item(1)["tables"], rows.item(1)["others"]) == ({}, [])
-    assert rows.places("answer=x") == [0]
-    assert rows.places("light!=red") == [1, 2]  # of no group, so of none that has a red figure
+    assert rows.places("answer=x").tolist() == [0]
+    assert rows.places("light!=red").tolist() == [1, 2]  # of no group, so of none that has a red figure
 
 
 def test_calls_are_those_of_every_id_that_theirs_begins_with(folder: Path, changed: Callable[..., Path]) -> None:
@@ -242,7 +256,7 @@ def test_calls_are_those_of_every_id_that_theirs_begins_with(folder: Path, chang
     rows = Rows(changed(tables={"calls": "calls.parquet"}))
     for word in ("one", "two"):
         behind = [i for i in range(4) if word in [call["prompt"] for call in rows.item(i)["tables"].get("calls", [])]]
-        assert rows.places(f"prompt={word}") == behind == {"one": [0, 1], "two": [0, 2]}[word]
+        assert rows.places(f"prompt={word}").tolist() == behind == {"one": [0, 1], "two": [0, 2]}[word]
 
 
 def test_groups_of_yes_and_no_have_a_light(folder: Path, changed: Callable[..., Path]) -> None:

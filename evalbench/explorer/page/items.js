@@ -1,5 +1,6 @@
 import { ask } from "./ask.js";
 import { cell, el, fill, number } from "./dom.js";
+import { meant } from "./hints.js";
 import { isBlind } from "./mark.js";
 import { go } from "./state.js";
 
@@ -63,7 +64,7 @@ export async function items(place, run, now) {
       isBlind() ? null : chooser(run, shown)),
     found.n ? el("div", { class: "eb-scroll table", tabindex: "0", role: "region", "aria-label": "Items" },
       el("table", { class: "rows items" }, el("thead", {}, el("tr", {}, shown.map((name) => header(run, name, now)))), el("tbody", {}, body)))
-      : el("p", {}, "No item fits the filter."));
+      : el("div", {}, el("p", {}, "No item fits the filter."), await meant(run, now.where ?? "")));
   place.addEventListener("keydown", (event) => {
     const rows = [...place.querySelectorAll("[data-row]")];
     const at = rows.indexOf(document.activeElement);

@@ -53,6 +53,11 @@ function terms(where) {
   return where.match(TERMS) ?? [];
 }
 
+// The filter with other terms in the place of its i-th.
+export function replaced(where, i, added) {
+  return terms(where).map((one, k) => (k === i ? added : one)).join(" ");
+}
+
 export function withTerm(where, added) {
   const known = terms(where);
   return known.includes(added) ? where : [...known, added].join(" ");
