@@ -94,7 +94,7 @@ def _term(rows: Views, term: Term) -> tuple[str, list[Any]]:
     if column is None and term.column == mark_name(rows.columns):
         return _marked(rows, term)
     if column is None:
-        near = get_close_matches(name, rows.columns, n=1)
+        near = get_close_matches(name, rows.columns, n=1, cutoff=0.7)
         hint = f"did you mean {near[0]}? There" if near else "there"
         raise BadInput(f"filter: there is no column {name!r}; {hint} are {', '.join(map(str, rows.columns))}")
     if column.table == "items":
