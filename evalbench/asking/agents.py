@@ -27,22 +27,17 @@ def told(read: Dataset) -> Iterator[str]:
     """How it was read, and how much of it there is."""
     yield from read.notes
     steps, outcomes = read["steps"], read.get("outcomes")
-    keys = [key for key in _KEYS if key in steps]
-    runs = len(steps[keys].drop_duplicates())
+    whole = outcomes if outcomes is not None and not len(steps) else steps
+    keys = [key for key in _KEYS if key in whole]
+    runs = whole[keys].drop_duplicates()
     marked = 0
     for frame in (steps, outcomes):
         if frame is not None and "mark" in frame:
             own = [key for key in keys if key in frame]
             marked = max(marked, len(frame.loc[frame["mark"].notna(), own].drop_duplicates()))
-    parts = [counted(steps["id"].nunique(), "task")]
-    parts += [counted(steps["model"].nunique(), "agent")] if "model" in steps else []
-    most = _most_trials(read)
+    parts = [counted(whole["id"].nunique(), "task")]
+    parts += [counted(whole["model"].nunique(), "agent")] if "model" in whole else []
+    most = int(runs.groupby([key for key in keys if key != "trial"]).size().max()) if len(runs) else 0
     parts += [f"up to {counted(most, 'trial')} of a task"] if most > 1 else []
-    of = f"{counted(runs, 'trajectory', 'trajectories')} of {', '.join(parts)}, {counted(len(steps), 'step')}"
-    yield f"{of}; {count(marked)} of {count(runs)} {'has' if marked == 1 else 'have'} a mark"
-
-
-def _most_trials(read: Dataset) -> int:
-    keys = [key for key in _KEYS if key in read["steps"]]
-    runs = read["steps"][keys].drop_duplicates()
-    return int(runs.groupby([key for key in keys if key != "trial"]).size().max()) if len(runs) else 0
+    of = f"{counted(len(runs), 'trajectory', 'trajectories')} of {', '.join(parts)}, {counted(len(steps), 'step')}"
+    yield f"{of}; {count(marked)} of {count(len(runs))} {'has' if marked == 1 else 'have'} a mark"

@@ -9,7 +9,7 @@ from typing import Any
 from evalbench.commands.printed import headline, uncertain
 from evalbench.core.result import deciding_row
 from evalbench.core.verdict import SYMBOLS
-from evalbench.core.wording import count, counted, estimate_text, title_of
+from evalbench.core.wording import count, counted, cut, estimate_text, title_of
 
 WIDTH = 80
 MOST_LINES = 14  # and the line of the report
@@ -90,7 +90,7 @@ def _line(row: Mapping[str, Any], text: str, by: Sequence[str], title: int, wide
         f"  {lamp} {_short(title_of(row), title):<{title}}  {_short(text, wide):<{wide}}  n {count(row['n'] or 0):<4}"
     )
     mark = _DECIDES if decides else ""
-    return f"{said} {_short(group, WIDTH - len(said) - 1 - len(mark))}{mark}".rstrip()
+    return f"{said} {cut(group, WIDTH - len(said) - 1 - len(mark))}{mark}".rstrip()
 
 
 def _short(text: str, most: int) -> str:

@@ -29,6 +29,10 @@ class RuleError(ValueError):
     """A rule for a light that has a gap, an overlap, no else, or an unknown light."""
 
 
+_NOTHING = 2e-9
+"""An end so near to 0 is 0, with room for floating point."""
+
+
 @dataclass(frozen=True)
 class Band:
     """One stretch of the line and its light; infinite ends are open."""
@@ -40,15 +44,14 @@ class Band:
     high_closed: bool = False
 
     def __str__(self) -> str:
+        low, high = (f"{0 if abs(end) < _NOTHING else end:g}" for end in (self.low, self.high))
         if self.low == -math.inf and self.high == math.inf:
             return f"{self.light}: always"
         if self.low == -math.inf:
-            return f"{self.light}: {'≤' if self.high_closed else '<'} {self.high:g}"
+            return f"{self.light}: {'≤' if self.high_closed else '<'} {high}"
         if self.high == math.inf:
-            return f"{self.light}: {'≥' if self.low_closed else '>'} {self.low:g}"
-        left = "[" if self.low_closed else "("
-        right = "]" if self.high_closed else ")"
-        return f"{self.light}: {left}{self.low:g}, {self.high:g}{right}"
+            return f"{self.light}: {'≥' if self.low_closed else '>'} {low}"
+        return f"{self.light}: {'[' if self.low_closed else '('}{low}, {high}{']' if self.high_closed else ')'}"
 
 
 @dataclass(frozen=True)

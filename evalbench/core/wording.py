@@ -27,6 +27,20 @@ def signed(text: str) -> str:
     return text.replace("-", "−")
 
 
+def cut(text: str, most: int) -> str:
+    """At most so many letters of a text, without its middle: names that differ at their ends stay different.
+
+    Examples
+    --------
+    >>> cut("house/of-a-long-family-01", 16), cut("oak", 16)
+    ('house/of-a…ly-01', 'oak')
+    """
+    if len(text) <= most:
+        return text
+    end = max(most - 1, 0) // 3
+    return f"{text[: max(most - 1, 0) - end]}…{text[len(text) - end :]}"
+
+
 def count(number: int) -> str:
     """A count with thin no-break spaces between thousands.
 

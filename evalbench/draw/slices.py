@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evalbench.core.slices import EMPTY, FEWEST, SLICE
-from evalbench.core.wording import count, estimate_parts, p_text, shared_decimals, title_of
+from evalbench.core.wording import count, cut, estimate_parts, p_text, shared_decimals, title_of
 from evalbench.draw.html import Html, attribute, breakable, escape
 from evalbench.draw.verdict import BETTER, domain_of, items_link
 from evalbench.readers.where import Term, of_group
@@ -84,7 +84,7 @@ def _row(
     shown = row["p_holm"] is not None and row["p_holm"] <= ALPHA
     p = "–" if row["p_holm"] is None else p_text(row["p_holm"])
     name = str(row["name"]) or EMPTY
-    clipped = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
+    clipped = cut(name, _LONGEST)
     n = count(int(row["n"]))
     own = Term(f"{SLICE}{row['column']}", "=", (str(row["name"]),))
     behind = items_link(items, n, of_group(row, by, own)) if items else n

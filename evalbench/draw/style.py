@@ -142,15 +142,18 @@ def width_of(text: str) -> float:
 
 
 def shortened(text: str, ems: float = 22) -> str:
-    """A label cut to a width, with an ellipsis where something is lost."""
+    """A label cut to a width, its middle left out with an ellipsis: names that differ at their ends stay different."""
     whole = " ".join(str(text).split())
     most = 4 * int(ems) + 100  # no letter is narrower than half an em: what is beyond is cut in any case
     text = plain(whole[:most])
     if len(whole) <= most and width_of(text) <= ems:
         return text
-    while text and width_of(text) > ems - 1:
+    end = plain(whole[-most:])
+    while end and width_of(end) > ems / 3:
+        end = end[1:]
+    while text and width_of(text) + width_of(end) > ems - 1:
         text = text[:-1]
-    return text.rstrip() + "…"
+    return f"{text.rstrip()}…{end.lstrip()}"
 
 
 # -- checks -------------------------------------------------------------------------------------

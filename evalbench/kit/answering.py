@@ -31,6 +31,7 @@ from evalbench.kit.saying import (
     opened,
     standing,
     title_of,
+    without_score,
 )
 from evalbench.kit.saying import ranked as ranked
 from evalbench.kit.settling import least_settled
@@ -216,7 +217,7 @@ def changing_line(summary: Summary, facts: Facts) -> Line:
         close = "A close call: only" if share < _CLOSE else "Only"
         return Line(f"{close} {percent(share)} of resamples give {light}.", "verdict")
     if facts.n_unscored:
-        return Line(f"{count(facts.n_unscored)} of {counted(facts.n_items, 'item')} have no score.", "items")
+        return Line(f"{without_score(facts.n_unscored, facts.n_items, 'item')}.", "items")
     return Line("", "notes")
 
 

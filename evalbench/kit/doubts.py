@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evalbench.core.answer import size
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.stats import FEW_UNITS
-from evalbench.core.wording import count, counted
+from evalbench.core.wording import counted
 from evalbench.kit import defaults
 from evalbench.kit.evidence import unscored_share
 from evalbench.kit.saying import (
@@ -22,6 +22,7 @@ from evalbench.kit.saying import (
     not_told_apart,
     opened,
     ranked,
+    without_score,
 )
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def lacking(e: Estimate, facts: Facts, unit: str, n: int | None = None) -> str:
     if absent := _absent(e, facts):
         return f"{absent[0]} of {absent[1]} are absent"
     if _unscored(e, facts):
-        return f"{count(e.n_unscored)} of {counted(_every(e), unit)} have no score"
+        return without_score(e.n_unscored, _every(e), unit)
     return f"it rests on only {counted(own, unit)}, and {FEW_UNITS} are needed" if own < FEW_UNITS else ""
 
 

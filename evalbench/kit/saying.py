@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from evalbench.core.ends import ALL_AGREE
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.stats import FEW_UNITS
-from evalbench.core.wording import count, counted, listed, percent, signed, value_text
+from evalbench.core.wording import count, counted, cut, listed, percent, signed, value_text
 from evalbench.kit.defaults import MAX_UNSCORED
 
 NAMED = 6
@@ -230,7 +230,7 @@ def name_of(e: Estimate) -> str:
 
 
 def _cut(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+    return cut(name, _LONGEST_NAME)
 
 
 def named(group: object) -> str:
@@ -299,6 +299,17 @@ def parted(
     return " ".join(f"{s}." for s in sentences)
 
 
+def without_score(lost: int, of: int, thing: str, things: str = "") -> str:
+    """How many have no score.
+
+    Examples
+    --------
+    >>> without_score(1, 1, "item"), without_score(1, 40, "item"), without_score(9, 40, "item")
+    ('1 of 1 item has no score', '1 of 40 items has no score', '9 of 40 items have no score')
+    """
+    return f"{count(lost)} of {counted(of, thing, things)} {'has' if lost == 1 else 'have'} no score"
+
+
 def too_little(e: Estimate, thing: str, things: str = "") -> str:
     """Why nothing can be said of a grey figure, where that is for want of items or of scores; else empty.
 
@@ -310,7 +321,7 @@ def too_little(e: Estimate, thing: str, things: str = "") -> str:
     if e.n_unscored and not e.n:
         return f"none of its {things or thing + 's'} could be scored"
     if e.n_unscored > MAX_UNSCORED * (e.n + e.n_unscored):
-        return f"{count(e.n_unscored)} of {counted(e.n + e.n_unscored, thing, things)} have no score"
+        return without_score(e.n_unscored, e.n + e.n_unscored, thing, things)
     if e.n < FEW_UNITS:
         return f"{counted(e.n, thing, things)} {'is' if e.n == 1 else 'are'} too few"
     return ""

@@ -12,9 +12,9 @@ from evalbench.core.arrays import Floats
 from evalbench.core.clusters import CLUSTER
 from evalbench.core.measures import Measure
 from evalbench.core.noise import NoiseSplit, noise_sentence, noise_split
-from evalbench.core.result import Result
+from evalbench.core.result import Estimate, Result
 from evalbench.core.stats import wilson
-from evalbench.core.trials import flickers, passed
+from evalbench.core.trials import Passed, flickers, passed
 from evalbench.core.unscored import counted as counted_reasons
 from evalbench.core.wording import counted
 from evalbench.kit import defaults
@@ -69,10 +69,11 @@ def shown(result: Result, rows: pd.DataFrame, measures: Sequence[Measure], answe
             right = _right(measure, part) if each.max(initial=-1) + 1 == len(part) else None
             if right is None:
                 continue
+            named["title"] += ", right is 0" if measure.higher_is_better is False else ""
             n, c = (np.bincount(item, known) for known in (np.isfinite(right), np.nan_to_num(right)))
             found = passed(n, c, **options)
             if len(found.k) > 1:
-                curves.append({**named, **_of_passed(found)})
+                curves.append({**named, **_of_passed(found, _stated(result, group, measure, measures[0]))})
             some = flickers(n, c)
             repeated = int((n > 1).sum())
             if repeated:
@@ -216,12 +217,28 @@ def of_split(split: NoiseSplit) -> dict[str, Any]:
     }
 
 
-def _of_passed(found: Any) -> dict[str, Any]:
+def _of_passed(found: Passed, stated: Mapping[tuple[int, str], Estimate]) -> dict[str, Any]:
     columns = ("k", "at", "at_low", "at_high", "hat", "hat_low", "hat_high")
     points = zip(*(getattr(found, name).tolist() for name in columns), strict=True)
     names = ("k", "pass_at_k", "at_low", "at_high", "pass_hat_k", "hat_low", "hat_high")
     curve = [{name: v if v == v else None for name, v in zip(names, point, strict=True)} for point in points]
+    for (k, side), e in stated.items():
+        if k <= len(curve) and e.n == found.n_items and not e.method.startswith("clustered"):
+            curve[k - 1] |= {f"{side}_low": e.ci_low, f"{side}_high": e.ci_high}
     return {"n_items": found.n_items, "left_out": found.left_out, "curve": curve}
+
+
+def _stated(
+    result: Result, group: Mapping[str, str], measure: Measure, first: Measure
+) -> dict[tuple[int, str], Estimate]:
+    """k and side of a curve → the figure of the study that is this point, whose interval it has: the share itself, and of the
+    first measure the study's own pass@k and pass^k.
+    """
+    own = {e.metric: e for e in result.summary.estimates if e.group == group}
+    names = {} if measure.higher_is_better is False else {(1, "at"): measure.metric, (1, "hat"): measure.metric}
+    if measure is first and (k := result.parameters.get("k")):
+        names |= {(k, "at"): "pass_at_k", (k, "hat"): "pass_hat_k"}
+    return {place: own[name] for place, name in names.items() if name in own}
 
 
 def _listed(rows: pd.DataFrame, right: Floats, keys: Sequence[str], answers: pd.DataFrame | None) -> pd.DataFrame:

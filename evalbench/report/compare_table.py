@@ -8,7 +8,7 @@ from typing import NamedTuple
 from evalbench.compare.runs import Differences
 from evalbench.core.compared import Comparison, held_back
 from evalbench.core.slices import EMPTY
-from evalbench.core.wording import counted, difference_parts, p_equals, p_text, rounded_parts
+from evalbench.core.wording import counted, cut, difference_parts, p_equals, p_text, rounded_parts
 from evalbench.draw.html import Html, attribute, breakable, escape
 from evalbench.draw.tables import NO_VALUE
 from evalbench.draw.verdict import BETTER, identifier, interval_bar
@@ -58,7 +58,7 @@ def slices_table(d: Differences) -> Html:
     lines: dict[str, list[Line]] = {}
     for v in d.slices:
         name = v.name or EMPTY
-        label = ", ".join([name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…", *v.group.values()])
+        label = ", ".join([cut(name, _LONGEST), *v.group.values()])
         lines.setdefault(f"By {v.column}", []).append(Line(label, v.comparison))
     return Html(
         "".join(

@@ -194,23 +194,28 @@ _DERIVED = ("correction_fit",)  # what a study makes of its options for ``summar
 
 
 def settings(
-    values: Mapping[str, Any], cell: Sequence[Parameter], edited: Mapping[str, Mapping[str, Any]] | None = None
+    values: Mapping[str, Any],
+    cell: Sequence[Parameter],
+    edited: Mapping[str, Mapping[str, Any]] | None = None,
+    asked: Mapping[str, Any] | None = None,
 ) -> tuple[Setting, ...]:
     """Parameters as they ran, in the order of the notebook's cell, with its helps.
 
     The default beside a value is the study's own, also where ``edited`` says that the notebook has another.
+
+    ``asked``: Those that the run was started with; one that has its default there was settled by the study and is not a change.
     """
     own = {name: sides["own"] for name, sides in (edited or {}).items() if "own" in sides}
     described = {p.name: replace(p, default=own.get(p.name, p.default)) for p in cell}
     others = [name for name in values if name not in described and name not in _DERIVED]
     order = [name for name in described if name in values] + others
-    return tuple(_setting(name, values[name], described.get(name)) for name in order)
+    return tuple(_setting(name, values[name], (asked or values).get(name), described.get(name)) for name in order)
 
 
-def _setting(name: str, value: Any, known: Parameter | None) -> Setting:
+def _setting(name: str, value: Any, asked: Any, known: Parameter | None) -> Setting:
     if known is None:
         return Setting(name, literal_html(value), Html(""), Html(""))
-    changed = known.default != value
+    changed = known.default not in (value, asked)
     default = literal_html(known.default) if changed else Html("")
     return Setting(name, literal_html(value), default, _help_html(known.help), known.advanced and not changed)
 

@@ -175,7 +175,9 @@ def _finished(source: Source, cell: tuple[Parameter, ...], folder: Path) -> dict
             *warnings(source.run),
             *_unread(source),
         ),
-        "settings": settings(results["parameters"], cell, source.run.get("edited_defaults")),
+        "settings": settings(
+            results["parameters"], cell, source.run.get("edited_defaults"), source.run.get("parameters")
+        ),
         "contents": _contents(story, trials=bool(results.get("trials")), slices=bool(by_value)),
         "failure": "",
     }

@@ -228,3 +228,15 @@ def test_a_study_whose_columns_are_there_refuses_what_cells_hold_and_needs_nothi
         assert not own.missing
         assert f"column {name}: " in own.refused
         assert (found.roles["step"], found.roles["kind"], found.roles["seconds"]) == ("step", "kind", "seconds")
+
+
+def test_outcomes_alone_are_what_agents_reached(tmp_path):
+    rows = [{"id": f"t{i}", "model": "oak", "trial": t, "resolved": i % 2} for i in range(4) for t in (1, 2)]
+    pd.DataFrame(rows).to_csv(tmp_path / "outcomes.csv", index=False)
+    found = load(str(tmp_path / "outcomes.csv"))
+    assert ready(found) == ["trajectories"]
+    assert found.roles["resolved"] == "outcome"
+    printed = CliRunner().invoke(group, ["data", "check", str(tmp_path / "outcomes.csv")]).output
+    assert "8 trajectories of 4 tasks, 1 agent, up to 2 trials of a task, 0 steps; 8 of 8 have a mark" in " ".join(
+        printed.split()
+    )

@@ -178,6 +178,15 @@ def test_pass_at_k_and_pass_hat_k_of_the_planted(planted):
     assert found["left_out"] == 0
 
 
+def test_a_figure_has_one_interval_wherever_it_is(planted):
+    for curve in planted.trials["pass_k"]:
+        group = {name: curve[name] for name in planted.by if name in curve}
+        (own,) = (e for e in planted.summary.estimates if (e.metric, e.group) == (curve["metric"], group))
+        assert own.n == curve["n_items"]
+        for side in ("at", "hat"):
+            assert (curve["curve"][0][f"{side}_low"], curve["curve"][0][f"{side}_high"]) == (own.ci_low, own.ci_high)
+
+
 def test_the_noise_of_the_planted(planted):
     (found,) = planted.trials["noise"]
     parts = {part["component"]: part for part in found["components"]}

@@ -8,7 +8,7 @@ import pytest
 
 from evalbench.core.measures import mean_of, recall_of, share_of
 from evalbench.kit.evidence import Absent
-from evalbench.kit.verdicts import NAMED, bands_of, by_group, held_back_by, reaches, worst_group
+from evalbench.kit.verdicts import NAMED, bands_of, by_group, held_back_by, pass_mark, reaches, worst_group
 
 MEASURES = (mean_of("score"), share_of("passed"))
 
@@ -25,6 +25,9 @@ def judged(items, measures=MEASURES, lights=None, **options):
 
 
 class TestBands:
+    def test_a_pass_mark_of_nothing_is_written_as_0(self):
+        assert str(pass_mark(0.0, higher_is_better=False)) == "green: ≤ 0; red: > 0"
+
     def test_a_pass_mark_is_reached_but_for_floating_point(self):
         band = bands_of([0.3])
         assert (band.light(0.1 + 0.2), band.light(0.3 - 1e-12), band.light(0.29)) == ("green", "green", "red")

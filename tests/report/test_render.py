@@ -125,6 +125,15 @@ def test_advanced_parameters_are_folded_unless_they_differ_from_their_default():
     ]
 
 
+def test_what_a_study_settles_itself_is_no_change():
+    known = [Parameter(name, ("int",), False, 0, "", True) for name in ("k", "m")]
+    found = settings({"k": 3, "m": 3}, known, asked={"k": 0, "m": 3})
+    assert [(s.name, s.value, s.default, s.folded) for s in found] == [
+        ("k", "<code>3</code>", "", True),
+        ("m", "<code>3</code>", "<code>0</code>", False),
+    ]
+
+
 def test_what_a_column_was_read_as_is_said_once() -> None:
     notes = [
         "a.csv: column gold was read as reference",

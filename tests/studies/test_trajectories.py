@@ -341,3 +341,24 @@ def test_results_that_belong_to_no_call_are_counted_in_a_note() -> None:
     rows = steps(("a", 1, "call", "find"), ("a", 2, "result", "find"), ("a", 3, "result", "find"))
     assert any(note.startswith("Results that belong to no call: 1 of 2") for note in judged({"steps": rows}).notes)
     assert not any("belong to no call" in note for note in judged({"steps": rows[:2]}).notes)
+
+
+def test_outcomes_alone_have_a_page_and_nothing_is_said_of_a_way_that_is_not_known(tmp_path: Path) -> None:
+    outcomes = pd.DataFrame(
+        {"id": f"t{i:02}", "model": model, "trial": trial, "success": (i + trial + len(model)) % 3 > 0}
+        for i in range(20)
+        for model in ("oak", "birch")
+        for trial in (1, 2, 3)
+    )
+    outcomes.to_csv(tmp_path / "outcomes.csv", index=False)
+    result = trajectories.evaluate(load(tmp_path / "outcomes.csv", study="trajectories"), n_resamples=50)
+    assert {e.metric for e in result.summary.estimates} == {"success", "pass_hat_k", "pass_at_k"}
+    rows = pd.read_csv(tmp_path / "outcomes.csv")
+    for model, own in rows.groupby("model")["success"]:
+        (found,) = (e.value for e in result.summary.estimates if e.metric == "success" and e.group["model"] == model)
+        assert found == pytest.approx(own.mean())
+    assert result.read_as == {"outcomes": {"success": "mark"}}
+    assert not [note for note in result.notes if "same calls" in note]
+    curve = next(one for one in result.trials["pass_k"] if one["model"] == "oak")["curve"]
+    (all_three,) = (e for e in result.summary.estimates if e.metric == "pass_hat_k" and e.group["model"] == "oak")
+    assert (curve[2]["hat_low"], curve[2]["hat_high"]) == (all_three.ci_low, all_three.ci_high)

@@ -154,6 +154,36 @@ def test_geval_goes_on_where_it_was_killed():
     assert again.frame().equals(found.frame())
 
 
+AGENT = f"""
+from evalbench import citation, load
+tables = load("cited_answers@1.0.0", study="citation").tables
+few = {{name: tables[name][tables[name]["id"] == "ca-01"] for name in ("answers", "sources")}}
+result = citation.evaluate(load(few, study="citation"), judge="agent:{NAME}", judge_max_tokens=24, n_resamples=20)
+"""
+
+
+def test_a_judge_that_looks_things_up_goes_on_where_it_was_killed(no_replies):
+    first = subprocess.Popen([sys.executable, "-c", AGENT])
+
+    def kept() -> int:
+        with ReplyCache() as cache:
+            return sum(each.replies for each in cache.entries())
+
+    assert wait_until(lambda: usual_file().exists() and kept() >= 2, seconds=300)
+    first.send_signal(signal.SIGKILL)
+    first.wait(60)
+    there = kept()
+    found: dict = {}
+    exec(AGENT, found)
+    result = found["result"]
+    assert result.accounting["cache_hits"] == there < result.accounting["calls"]
+    assert set(result.items["unscored"]) <= {"", "unparsed", "cut", "agent-limit", "evidence-not-found"}
+    exec(AGENT, found)
+    again = found["result"]
+    assert again.accounting["cache_hits"] == again.accounting["calls"]
+    assert again.to_json()["summary"] == result.to_json()["summary"]
+
+
 @pytest.fixture
 def no_replies(tmp_path, monkeypatch):
     """A cache with the weights and nothing else."""

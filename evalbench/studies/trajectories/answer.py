@@ -23,7 +23,8 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     if not ordered:
         none = "the judge gave no verdict" if _by_judge(facts) else "no trajectory has a mark"
         said = f"How often the goal is reached is not known: {none}."
-        return kit.answering.answered(summary, facts, said)
+        after = core.Line("Add what was reached: a table of outcomes, a column mark, or a judge.", "figures")
+        return kit.answering.answered(summary, facts, said, next=None if _by_judge(facts) else after)
     light, reached = summary.verdict.light, f"{_reached(summary, ordered, facts)}{_by_judge(facts)}"
     deciding = kit.answering.deciding(summary)
     if light == "grey":

@@ -53,10 +53,13 @@ SCHEMA: Mapping[str, Table] = {
             _own("tokens", "float", "of the step", low=0),
             _own("cost", "float", "of the step, as logged", low=0),
             _own("parent", "text", "the step that it belongs to"),
-            _own(
+            Column(
                 "mark",
                 "float",
-                "whether the goal was reached, at any step of the trajectory: 0 to 1, or yes and no",
+                role="outcome",
+                required=False,
+                empty_ok=True,
+                help="whether the goal was reached, at any step of the trajectory: 0 to 1, or yes and no",
                 low=0,
                 high=1,
             ),
@@ -94,7 +97,15 @@ SCHEMA: Mapping[str, Table] = {
         (
             Column("id", "id", help="the task"),
             _MODEL,
-            Column("mark", "float", empty_ok=True, low=0, high=1, help="0 to 1, or yes and no; empty: unscored"),
+            Column(
+                "mark",
+                "float",
+                role="outcome",
+                empty_ok=True,
+                low=0,
+                high=1,
+                help="0 to 1, or yes and no; empty: unscored",
+            ),
             _own("fault", "text", "whose fault a failure is, where somebody decided it", choices=FAULTS),
         ),
         unique=("id", "model"),
@@ -229,15 +240,25 @@ def _rows(rows: Sequence[int]) -> str:
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """Kinds of steps in other words (tool call, user msg); marks in words (yes, failed, true) as 1 and 0; arguments that are objects as their JSON; errors that are yes or no as a word or nothing; tools as a provider lists them."""
-    out = dict(frames)
+    out = _outcomes_apart(frames)
     if "tools" in out:
         out["tools"] = _listed_tools(out["tools"])
     if "steps" in out and "kind" in out["steps"]:
         out["steps"] = _kinds(out["steps"])
-    for name in [name for name in ("steps", "outcomes") if name in frames]:
+    for name in [name for name in ("steps", "outcomes") if name in out]:
         cells = {"mark": mark_of, "arguments": _as_json, "error": error_of}
         out[name] = out[name].assign(**{c: _mapped(out[name][c], own) for c, own in cells.items() if c in out[name]})
     return out
+
+
+def _outcomes_apart(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """The tables; one of outcomes that was given alone, in the place of the steps, has no steps beside it."""
+    steps = frames.get("steps")
+    if len(frames) > 1 or steps is None or "mark" not in steps or {"step", "kind", "name"} & {*steps}:
+        return dict(frames)
+    none = {column.name: pd.Series(dtype=object) for column in SCHEMA["steps"].columns if column.required}
+    keys = {key: pd.Series(dtype=object) for key in RUN if key in steps}
+    return {"steps": pd.DataFrame(none | keys), "outcomes": steps}
 
 
 def _kinds(steps: pd.DataFrame) -> pd.DataFrame:

@@ -82,10 +82,10 @@ def misfits(calls: pd.DataFrame) -> pd.DataFrame:
 def parted(found: Followed) -> pd.DataFrame:
     """Where each failed trajectory parts from the successful one of its task that it follows longest: of its model, else of another.
 
-    One that makes the same calls as the successful one parts nowhere: its kind is :data:`SAME`.
+    Of both the steps are known.  One that makes the same calls as the successful one parts nowhere: its kind is :data:`SAME`.
     """
-    runs, calls = found.runs, found.calls
-    ends = np.searchsorted(calls["run"].to_numpy(), np.arange(len(runs) + 1)).tolist()
+    runs, calls = found.runs[found.runs["n_calls"].notna()], found.calls
+    ends = np.searchsorted(calls["run"].to_numpy(), np.arange(len(found.runs) + 1)).tolist()
     keys = calls["key"].to_numpy()
     good = runs[runs["success"] == 1]
     same = {key: list(own) for key, own in good.groupby(["id", "model"])["run"]}
