@@ -20,7 +20,7 @@ from evalbench.kit.saying import (
     name_of,
     names,
     not_told_apart,
-    opened,
+    opened_name,
     ranked,
     without_score,
 )
@@ -145,7 +145,7 @@ def graded(summary: Summary, metric: str) -> str:
         return f"{'Both' if len(every) == 2 else 'All'} are {words[light]}."
     if light == "green":
         return ""
-    return f"{opened(names([name_of(e) for e in own], 3))} {'are' if len(own) > 1 else 'is'} {words[light]}."
+    return f"{opened_name(names([name_of(e) for e in own], 3))} {'are' if len(own) > 1 else 'is'} {words[light]}."
 
 
 def with_doubt(summary: Summary, said: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.wording import count
 from evalbench.kit.doubts import lacking, shown
-from evalbench.kit.saying import Difference, beside, name_of, names, not_told_apart, opened, ranked, share
+from evalbench.kit.saying import Difference, beside, name_of, names, not_told_apart, opened, opened_name, ranked, share
 
 if TYPE_CHECKING:
     from evalbench.kit.answering import Facts
@@ -64,7 +64,7 @@ def sentences(summary: Summary, facts: Facts, sought: Sought) -> list[str]:
 
 def _of_one(summary: Summary, e: Estimate, sought: Sought) -> str:
     found, right = value_of(summary, e, sought.found), value_of(summary, e, sought.right)
-    name = opened(name_of(e))
+    name = opened_name(name_of(e))
     if found is None:
         return f"What {name_of(e)} finds is not known: there are no true {sought.things}."
     if right is None:
@@ -86,9 +86,9 @@ def _beside(summary: Summary, a: Estimate, b: Estimate, sought: Sought) -> str:
     metric = telling(summary, a, b, sought)
     x, y = value_of(summary, a, metric), value_of(summary, b, metric)
     if x is None or y is None:
-        return f"{opened(first)} finds more than {second}"
+        return f"{opened_name(first)} finds more than {second}"
     if metric == sought.found:
-        return f"{opened(first)} finds {part_of(x)} the {sought.things}{sought.how}, {second} {share(y)}"
+        return f"{opened_name(first)} finds {part_of(x)} the {sought.things}{sought.how}, {second} {share(y)}"
     return f"Of what {first} {sought.marks} {share(x)} is right, of what {second} {sought.marks} {share(y)}"
 
 
@@ -104,7 +104,7 @@ def _of_many(summary: Summary, known: Sequence[Estimate], rows: Sequence[Differe
     metric = telling(summary, best, worst, sought)
     x, y = value_of(summary, best, metric), value_of(summary, worst, metric)
     sure = rows and len(alike) == 1
-    name, last = f"{opened(name_of(best))} is {'shown to be best' if sure else 'best'}", name_of(worst)
+    name, last = f"{opened_name(name_of(best))} is {'shown to be best' if sure else 'best'}", name_of(worst)
     if x is None or y is None:
         said = f"{name}, {last} is worst."
     elif metric == sought.found:

@@ -25,6 +25,7 @@ class Difference(NamedTuple):
 
     - ``better``: The group that is shown to be better; empty where none is, or neither end is better.
     - ``shown``: Whether the difference is shown not to be chance.
+    - ``low``, ``high``: Its 95 % interval, where one is known.
     """
 
     metric: str
@@ -34,6 +35,8 @@ class Difference(NamedTuple):
     unit: str
     better: str
     shown: bool
+    low: float | None = None
+    high: float | None = None
 
     @property
     def worse(self) -> str:
@@ -44,10 +47,12 @@ def difference_of(row: Mapping[Any, Any], by: str) -> Difference:
     """A row of :func:`evalbench.kit.comparing.compare_groups`."""
     a, b = (named(row[f"{by}_{side}"]) for side in "ab")
     size, outcome = row.get("difference"), str(row["outcome"])
-    known = None if size is None or math.isnan(size) else float(size)
+    known, low, high = (
+        None if end is None or math.isnan(end) else float(end) for end in (size, row.get("ci_low"), row.get("ci_high"))
+    )
     better = {"better": a, "worse": b}.get(outcome, "")
     shown = bool(better) or outcome in ("higher", "lower")
-    return Difference(str(row["metric"]), a, b, known, str(row.get("unit") or ""), better, shown)
+    return Difference(str(row["metric"]), a, b, known, str(row.get("unit") or ""), better, shown, low, high)
 
 
 def ranked(summary: Summary, metric: str) -> list[Estimate]:
@@ -89,20 +94,20 @@ def standing(ordered: Sequence[Estimate], rows: Sequence[Difference] = ()) -> st
         row = next((r for r in rows if {r.a, r.b} == {a, b}), None)
         if row is None:
             high = "higher" if best.higher_is_better is not False else "lower"
-            return f"{opened(a)} has the {high} {title}, {first} against {last} of {b}; whether that is chance was not tested"
+            return f"{opened_name(a)} has the {high} {title}, {first} against {last} of {b}; whether that is chance was not tested"
         if row.shown and not row.better:
             lower, upper = sorted(ordered, key=lambda e: e.value or 0.0)
             ends = f"{figure(lower, ordered)} against {figure(upper, ordered)}"
-            return f"{opened(name_of(lower))} is lower than {name_of(upper)} in {title}, {ends}, {BEYOND_CHANCE}"
+            return f"{opened_name(name_of(lower))} is lower than {name_of(upper)} in {title}, {ends}, {BEYOND_CHANCE}"
         if not row.better:
             return f"Between {a} and {b} no difference in {title} is shown: {first} and {last}"
         size = points(row, is_share(best))
-        return f"{opened(row.better)} is better than {row.worse}{f' by {size}' if size else ''} in {title}, {BEYOND_CHANCE}"
+        return f"{opened_name(row.better)} is better than {row.worse}{f' by {size}' if size else ''} in {title}, {BEYOND_CHANCE}"
     alike = not_told_apart(ordered, rows)
     if len(alike) == len(ordered):
         return f"In {title} none of the {count(len(ordered))} is shown to be better: {first} ({a}) to {last} ({b})"
     others = f"; {as_good_as_best(alike[1:])}" if len(alike) > 1 else ""
-    return f"{opened(a)} is best in {title}, {first}; {b} is worst, {last}{others}"
+    return f"{opened_name(a)} is best in {title}, {first}; {b} is worst, {last}{others}"
 
 
 def as_good_as_best(others: Sequence[str], best: str = "the best") -> str:
@@ -201,6 +206,21 @@ def points(row: Difference, of_share: bool = False) -> str:
     return signed(f"{size:.2g}" if size < 0.1 else f"{size:.2f}") + (f" {row.unit}" if _is_word(row.unit) else "")
 
 
+def points_ahead(row: Difference, group: str) -> str:
+    """Of shares how many points a group is ahead of the other, with the interval; empty where it is not known.
+
+    Examples
+    --------
+    >>> points_ahead(Difference("success", "oak", "fern", -0.144, "0–1", "fern", True, -0.24, -0.06), "fern")
+    '14.4 points [6.0, 24.0]'
+    """
+    if row.difference is None or row.low is None or row.high is None:
+        return ""
+    ends = (row.difference, row.low, row.high) if row.a == group else (-row.difference, -row.high, -row.low)
+    size, low, high = (signed(f"{100 * end:.1f}") for end in ends)
+    return f"{size} points [{low}, {high}]"
+
+
 def _two_digits(value: float) -> str:
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
 
@@ -292,7 +312,7 @@ def parted(
         failing = failing[::-1]  # the worst first
         subject = f"those of {names(failing, _FEW)}" if passing else _things_of(failing, things)
         said.append(f"{subject} {bad}{_after(blame)}")
-    sentences = [opened("; ".join(said))] if said else []
+    sentences = [opened_name("; ".join(said))] if said else []
     if unknown:
         subject = f"those of {names(unknown, _FEW)}" if said else _things_of(unknown, things)
         sentences.append(f"Whether {subject} {good} is not known yet{_after(doubt)}")
@@ -363,6 +383,17 @@ def opened(text: str) -> str:
     """
     first = text.partition(" ")[0].rstrip(",:").removesuffix("'s")
     return f"{text[:1].upper()}{text[1:]}" if first.replace("-", "").isalpha() and first.islower() else text
+
+
+def opened_name(text: str) -> str:
+    """As :func:`opened`, of a text that begins with a group's name: one with a hyphen is a name, too, and stays as it is.
+
+    Examples
+    --------
+    >>> opened_name("alder"), opened_name("oak-desk's answers"), opened_name("the model")
+    ('Alder', "oak-desk's answers", 'The model')
+    """
+    return text if "-" in text.partition(" ")[0] else opened(text)
 
 
 def lowered(clause: str) -> str:

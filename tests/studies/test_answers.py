@@ -36,7 +36,7 @@ def test_an_answer_is_data_of_the_run(name: str) -> None:
 def test_the_audit_names_who_may_stand_in_and_what_the_others_favour() -> None:
     said = whole("judge_audit").answer.answer
     assert said.startswith(
-        "Alder-mini and alder may stand in for an annotator. Birch and cedar may not: birch prefers a "
+        "alder-mini and alder may stand in for an annotator. Birch and cedar may not: birch prefers a "
     )
     assert said.endswith("93% of pairs and cedar chooses the answer shown first in 84%.")
 

@@ -38,13 +38,13 @@ def answer(found: core.Summary, facts: Facts) -> core.Answer:
         said = _better(b, a, lost, won)
         after = f"Look at the {counted(lost, 'question')} that {a} loses."
     elif alike := _alike(own, margin):
-        said, after = f"{kit.saying.opened(a)} and {b} are equally good: {alike}.", None
+        said, after = f"{kit.saying.opened_name(a)} and {b} are equally good: {alike}.", None
     else:
         said, after = _better(a, b, won, lost), None
     if light != "grey":
         said += _cost(facts)
     figure = estimate_text(advantage, found.estimates)
-    decided = f"{kit.saying.opened(a)}'s net share of wins: {figure}, n\N{NO-BREAK SPACE}{count(advantage.n)}."
+    decided = f"{kit.saying.opened_name(a)}'s net share of wins: {figure}, n\N{NO-BREAK SPACE}{count(advantage.n)}."
     return kit.answering.answered(found, facts, said, decided_by=decided, next=after)
 
 
@@ -62,7 +62,7 @@ def _number(e: core.Estimate) -> int:
 def _better(a: str, b: str, won: int, lost: int) -> str:
     """That one is better, by how many questions, and that this is shown."""
     losses = count(lost) if lost else "none"
-    return f"{kit.saying.opened(a)} is better than {b}: it wins {counted(won, 'question')} and loses {losses}, more than chance explains."
+    return f"{kit.saying.opened_name(a)} is better than {b}: it wins {counted(won, 'question')} and loses {losses}, more than chance explains."
 
 
 def _counts(a: str, b: str, won: int, lost: int) -> str:

@@ -36,7 +36,7 @@ def _whose(rows: Sequence[core.Estimate], *, first: bool) -> str:
     """The confidence of some models."""
     names = kit.saying.names(rows, NAMED)
     if len(rows) == 1:
-        return f"{kit.saying.opened(names)}'s{' confidence' if first else ''}"
+        return f"{kit.saying.opened_name(names)}'s{' confidence' if first else ''}"
     return f"{'The confidence' if first else 'That'} of {names}"
 
 
@@ -111,7 +111,7 @@ def _on_a_topic(facts: Facts) -> core.Line | None:
     if facts.notes or table is None or not table["shown"].any():
         return None
     row = table[table["shown"]].sort_values("share", ascending=False).iloc[0]
-    model = kit.saying.opened(kit.saying.named(row["model"]))
+    model = kit.saying.opened_name(kit.saying.named(row["model"]))
     return core.Line(
         f"{model} is often confidently wrong on {row['topic']}: {row['confidently_wrong']} of {row['confident']}.",
         "slices",
@@ -145,4 +145,4 @@ def _compared(facts: Facts) -> str:
         return ""
     if not row.better:
         return " Between the two no difference is shown."
-    return f" {kit.saying.opened(row.better)}'s is better than {row.worse}'s, {kit.saying.BEYOND_CHANCE}."
+    return f" {kit.saying.opened_name(row.better)}'s is better than {row.worse}'s, {kit.saying.BEYOND_CHANCE}."

@@ -122,7 +122,7 @@ def _resolved(summary: core.Summary, facts: Facts, ordered: Sequence[core.Estima
         if not d.better:
             return "Neither model is shown to resolve more."
         best, worst = (next(e for e in ends if name_of(e) == name) for name in (d.better, d.worse))
-        return f"{kit.saying.opened(d.better)} resolves more, {share(best.value or 0.0)} against {share(worst.value or 0.0)}, {kit.saying.BEYOND_CHANCE}."
+        return f"{kit.saying.opened_name(d.better)} resolves more, {share(best.value or 0.0)} against {share(worst.value or 0.0)}, {kit.saying.BEYOND_CHANCE}."
     low, high = min(e.value or 0.0 for e in ends), max(e.value or 0.0 for e in ends)
     return (
         f"Of them {share(low)} to {share(high)} were resolved."

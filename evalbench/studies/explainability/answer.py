@@ -26,7 +26,7 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
         can = (
             "can explain its answers" if summary.verdict.light == "green" else "cannot explain its answers well enough"
         )
-        said = f"{kit.saying.opened(who)} {can}: {_halves(halves)}."
+        said = f"{kit.saying.opened_name(who)} {can}: {_halves(halves)}."
     cut = next((e.cuts[0] for e in summary.estimates if e.metric.startswith(OVERALL) and e.cuts), None)
     decided = kit.answering.decided_line(summary)
     text = decided.text.removesuffix(".") + f"; {cut:g} passes." if cut is not None and decided.text else decided.text

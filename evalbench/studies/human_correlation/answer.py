@@ -80,10 +80,10 @@ def _said(best: Sequence[core.Estimate], scorers: Sequence[str], facts: Facts) -
     light, one = best[0].light, len(scorers) == 1
     names = kit.saying.names([e.group["scorer"] for e in best], NAMED)
     of = "" if one else f"Of {count(len(scorers))} metrics "
-    first = kit.saying.opened(names) if one else names
+    first = kit.saying.opened_name(names) if one else names
     agrees = _agrees(best[0], scorers if len(best) > 1 else scorers[:1], facts)
     if light == "red":
-        subject = f"{kit.saying.opened(names)} may not" if one else f"None of {count(len(scorers))} metrics may"
+        subject = f"{kit.saying.opened_name(names)} may not" if one else f"None of {count(len(scorers))} metrics may"
         return f"{subject} stand in for annotators: {_agrees(best[0], scorers, facts)}."
     return f"{of}{first} {MAY}{' only in part' if light == 'yellow' else ''}: {agrees}."
 

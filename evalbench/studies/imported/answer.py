@@ -40,7 +40,7 @@ def _standing(ordered: Sequence[core.Estimate], rows: Sequence[Difference]) -> s
     a, b = kit.saying.name_of(best), kit.saying.name_of(worst)
     first, last = kit.saying.figure(best, ordered), kit.saying.figure(worst, ordered)
     if len(ordered) == 1:
-        return f"{kit.saying.opened(a)} scores {first} on {where}"
+        return f"{kit.saying.opened_name(a)} scores {first} on {where}"
     if len(ordered) > 2:
         alike = [name for name in kit.saying.not_told_apart(ordered, rows) if name != a]
         if len(alike) == len(ordered) - 1:
@@ -86,4 +86,4 @@ def _others(facts: Facts, metric: str, better: str) -> str:
         return f" On {count(len(shown))} of {of} one is shown."
     same = sum(d.better == better for d in shown)
     worse = f", and worse on {count(len(shown) - same)}" if len(shown) > same else ""
-    return f" {kit.saying.opened(better)} is better on {count(same) if same else 'none'} of {of}{' too' if same else ''}{worse}."
+    return f" {kit.saying.opened_name(better)} is better on {count(same) if same else 'none'} of {of}{' too' if same else ''}{worse}."

@@ -49,7 +49,7 @@ def _judges(rows: pd.DataFrame, table: pd.DataFrame, *, first: bool = True) -> s
     whole = [j for j in rows["asked"].unique() if (rows["asked"] == j).sum() == (table["asked"] == j).sum()]
     named = [*whole, *rows.loc[~rows["asked"].isin(whole), "judge"]]
     text = kit.saying.names(map(str, named), 4)
-    return kit.saying.opened(text) if first else text
+    return kit.saying.opened_name(text) if first else text
 
 
 def _reasons(summary: core.Summary, rows: pd.DataFrame) -> Sequence[str]:

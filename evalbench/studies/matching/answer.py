@@ -17,7 +17,7 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     said = [*kit.finders.sentences(summary, facts, sought), loose(summary)]
     said.append(kit.doubts.graded(summary, sought.lead))
     short = names_of(facts)
-    said = [kit.saying.opened(_renamed(text, short)) for text in said if text]
+    said = [kit.saying.opened_name(_renamed(text, short)) for text in said if text]
     after = _next(summary, facts, sought)
     return kit.answering.answered(
         summary, facts, kit.doubts.within(kit.doubts.with_doubt(summary, said)), next=after and _renamed(after, short)

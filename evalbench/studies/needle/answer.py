@@ -47,9 +47,9 @@ def _share(value: float) -> str:
 
 def _one(e: core.Estimate) -> str:
     if not e.value:
-        return f"{kit.saying.opened(name_of(e) or 'the model')} finds the fact in no context"
+        return f"{kit.saying.opened_name(name_of(e) or 'the model')} finds the fact in no context"
     every = "every context" if e.value == 1 else f"{_share(e.value)} of contexts"
-    return f"{kit.saying.opened(name_of(e) or 'the model')} finds the fact in {every}"
+    return f"{kit.saying.opened_name(name_of(e) or 'the model')} finds the fact in {every}"
 
 
 def _several(ordered: Sequence[core.Estimate], facts: Facts) -> str:
@@ -59,11 +59,11 @@ def _several(ordered: Sequence[core.Estimate], facts: Facts) -> str:
     if len(ordered) > 2:
         alike = kit.saying.not_told_apart(ordered, rows)[1:]
         beside = f" ({kit.saying.as_good_as_best(alike, 'it')})" if alike else ""
-        return f"{kit.saying.opened(a)} finds the fact most often, in {most} of contexts{beside}; {b} least often, in {least}"
+        return f"{kit.saying.opened_name(a)} finds the fact most often, in {most} of contexts{beside}; {b} least often, in {least}"
     if any(d.better == a for d in rows):
-        return f"{kit.saying.opened(a)} finds the fact more often than {b}, in {most} of contexts against {least}, {kit.saying.BEYOND_CHANCE}"
+        return f"{kit.saying.opened_name(a)} finds the fact more often than {b}, in {most} of contexts against {least}, {kit.saying.BEYOND_CHANCE}"
     if not rows:
-        return f"{kit.saying.opened(a)} finds the fact in {most} of contexts, {b} in {least}"
+        return f"{kit.saying.opened_name(a)} finds the fact in {most} of contexts, {b} in {least}"
     return f"Neither {a} nor {b} is shown to find the fact more often: in {most} and {least} of contexts"
 
 
@@ -110,7 +110,7 @@ def _lost(ordered: Sequence[core.Estimate], facts: Facts) -> str:
         return "The place of the fact makes no difference that is shown."
     worst = losing[-1]
     depth = _share(float(depths[worst.group["model"]]))
-    whose = kit.saying.opened(name_of(worst)) if len(ordered) > 1 else "It"
+    whose = kit.saying.opened_name(name_of(worst)) if len(ordered) > 1 else "It"
     return f"{whose} finds it less often once it is {depth} of the way in."
 
 

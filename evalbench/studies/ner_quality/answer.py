@@ -17,7 +17,7 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     said = kit.finders.sentences(summary, facts, SOUGHT)
     taken = confused(summary, facts)
     if taken:
-        whose = "It" if len(known) == 1 else kit.saying.opened(kit.saying.name_of(taken[0]))
+        whose = "It" if len(known) == 1 else kit.saying.opened_name(kit.saying.name_of(taken[0]))
         true, other, share = pair_of(taken[0], facts)
         often = "too often, in" if taken[0].light == "red" else "in"
         said.append(f"{whose} takes {true} for {other} {often} {kit.saying.share(share)} of cases.")

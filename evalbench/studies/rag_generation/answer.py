@@ -62,7 +62,7 @@ def _key(e: core.Estimate) -> str:
 
 def _of_one(summary: core.Summary, e: core.Estimate) -> str:
     """Every figure of one model that has a light; without any, the figures."""
-    whose = kit.saying.opened(kit.saying.whose(e))
+    whose = kit.saying.opened_name(kit.saying.whose(e))
     answers, contexts = _own(summary, e, list(ANSWERS)), _own(summary, e, list(CONTEXTS))
     lit = [o for o in answers if o.light in HOW]
     if lit:
@@ -98,7 +98,7 @@ def _share(e: core.Estimate) -> str:
 def _of_several(summary: core.Summary, known: Sequence[core.Estimate], facts: Facts) -> list[str]:
     """The best and the worst by the leading figure, whether that is shown, and what else is wrong with the worst."""
     best, worst = known[0], known[-1]
-    a, b = kit.saying.opened(kit.saying.whose(best)), kit.saying.whose(worst)
+    a, b = kit.saying.opened_name(kit.saying.whose(best)), kit.saying.whose(worst)
     last = "" if len(known) == 2 else ", the worst,"
     if _key(best) in ANSWERS:
         said = f"{a} answers are {_share(best)} {ANSWERS[_key(best)]}, {b}{last} {_share(worst)}"
@@ -109,10 +109,10 @@ def _of_several(summary: core.Summary, known: Sequence[core.Estimate], facts: Fa
     sure = kit.doubts.shown(known, facts.differences(_key(best)))
     other = [o for o in _own(summary, worst, list(ANSWERS)) if _key(o) != _key(best) and o.light in ("yellow", "red")]
     faults = [_graded(o) for o in other[:1]]
-    more = [f"{kit.saying.opened(b)} are {fault}." for fault in faults]
+    more = [f"{kit.saying.opened_name(b)} are {fault}." for fault in faults]
     if _key(best) in ANSWERS:
         found = _own(summary, worst, ["context_recall"])
-        more += [f"{kit.saying.opened(b)} {CONTEXTS[_key(o)].format(_share(o))}." for o in found]
+        more += [f"{kit.saying.opened_name(b)} {CONTEXTS[_key(o)].format(_share(o))}." for o in found]
     return [f"{said}; {sure}.", *more, kit.doubts.graded(summary, best.metric)]
 
 

@@ -37,7 +37,7 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
 
 def _of_several(summary: core.Summary, known: Sequence[core.Estimate], facts: Facts) -> list[str]:
     best, worst = known[0], known[-1]
-    first = f"{kit.saying.opened(_search(best))} {_does(best)}"
+    first = f"{kit.saying.opened_name(_search(best))} {_does(best)}"
     if len(known) == 1:
         hits = next(
             (e for e in summary.estimates if e.metric == f"hit_rate_at_{_depth(best)}" and e.group == best.group), None

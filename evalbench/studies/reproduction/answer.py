@@ -77,7 +77,7 @@ def _names(rows: Sequence[core.Estimate], *, first: bool = True) -> str:
     one = f" on {sets[0]}" if sets[0] and len({*sets}) == 1 else ""
     said = models if one else [f"{m} on {t}" if t else m for m, t in zip(models, sets, strict=True)]
     text = f"{kit.saying.names(said, NAMED)}{one}"
-    return kit.saying.opened(text) if first else text
+    return kit.saying.opened_name(text) if first else text
 
 
 def _changed(rows: Sequence[core.Estimate], summary: core.Summary, *, brief: bool) -> str:

@@ -39,7 +39,7 @@ def _said(light: str, models: Sequence[str], drops: Drops, *, first: bool) -> st
     every = [e for rows in drops.values() for e in rows]
     worst = max((e for m in models for e in drops[m] if e.value is not None), key=lambda e: e.value or 0.0)
     one = len(models) == 1
-    names = kit.saying.opened(kit.saying.names(map(kit.saying.named, models), NAMED))
+    names = kit.saying.opened_name(kit.saying.names(map(kit.saying.named, models), NAMED))
     score, fall = ("its score", "falls") if one else ("their scores", "fall")
     if (worst.value or 0.0) <= 0:
         how = f"{score} {'does' if one else 'do'} not fall"

@@ -53,7 +53,7 @@ def _forbidden(e: core.Estimate, facts: Facts) -> tuple[str, core.Line]:
         after = core.Line(f"Look at the {many}.", REVIEW)
     which = "forbidden tools" if tool.endswith(" more)") else "a forbidden tool"
     of = core.counted(n, "trajectory", "trajectories")
-    return f"{kit.saying.opened(kit.saying.name_of(e))} called {which}{tool} in {own} of {of}.", after
+    return f"{kit.saying.opened_name(kit.saying.name_of(e))} called {which}{tool} in {own} of {of}.", after
 
 
 class _Marks(NamedTuple):
@@ -89,9 +89,11 @@ def _unmarked(ordered: Sequence[core.Estimate], facts: Facts, lacking: Mapping[s
 
     first, last = (kit.saying.name_of(e) for e in (ordered[0], ordered[-1]))
     if len(ordered) == 1:
-        return f"{kit.saying.opened(first)} reaches the goal in {said(ordered[0])}; {of} have {no}"
+        return f"{kit.saying.opened_name(first)} reaches the goal in {said(ordered[0])}; {of} have {no}"
     if len(ordered) == 2:
-        both = f"{kit.saying.opened(first)} reaches the goal in {said(ordered[0])} and {last} in {said(ordered[1])}"
+        both = (
+            f"{kit.saying.opened_name(first)} reaches the goal in {said(ordered[0])} and {last} in {said(ordered[1])}"
+        )
         return f"{both}; which is better is not known: {of} trials of {most} have {no}"
     return f"Which agent reaches the goal most often is not known: {of} trials of {most} have {no}"
 
@@ -106,17 +108,22 @@ def _reached(summary: core.Summary, ordered: Sequence[core.Estimate], facts: Fac
     a, b = kit.saying.name_of(best), kit.saying.name_of(worst)
     first, last = (kit.saying.share(e.value or 0.0) for e in (best, worst))
     if len(ordered) == 1:
-        return f"{kit.saying.opened(a)} reaches the goal in {first} of trials{_every_time(summary)}"
+        return f"{kit.saying.opened_name(a)} reaches the goal in {first} of trials{_every_time(summary)}"
     rows = facts.differences("success")
     if len(ordered) == 2:
         row = next((r for r in rows if {r.a, r.b} == {a, b}), None)
+        ahead = kit.saying.points_ahead(row, a) if row is not None else ""
         if row is not None and row.better:
-            return f"{kit.saying.opened(a)} reaches the goal more often than {b}, in {first} of trials against {last}, {BEYOND_CHANCE}"
+            by = f" ({ahead})" if ahead else ""
+            return f"{kit.saying.opened_name(a)} reaches the goal more often than {b}, in {first} of trials against {last}{by}, {BEYOND_CHANCE}"
         tested = "no difference is shown" if row is not None else "whether that is chance was not tested"
-        return f"{kit.saying.opened(a)} reaches the goal in {first} of trials and {b} in {last}; {tested}"
+        tested += f" ({ahead})" if ahead else ""
+        return f"{kit.saying.opened_name(a)} reaches the goal in {first} of trials and {b} in {last}; {tested}"
     alike = kit.saying.not_told_apart(ordered, rows)[1:]
     others = f"; {kit.saying.as_good_as_best(alike)}" if alike else ""
-    return f"{kit.saying.opened(a)} reaches the goal most often, in {first} of trials, {b} least, in {last}{others}"
+    return (
+        f"{kit.saying.opened_name(a)} reaches the goal most often, in {first} of trials, {b} least, in {last}{others}"
+    )
 
 
 def _by_judge(facts: Facts) -> str:
