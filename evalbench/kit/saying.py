@@ -246,11 +246,7 @@ def name_of(e: Estimate) -> str:
     'oak, tides'
     """
     text = ", ".join(v for v in map(named, e.group.values()) if v)
-    return _cut(text)
-
-
-def _cut(name: str) -> str:
-    return cut(name, _LONGEST_NAME)
+    return cut(text, _LONGEST_NAME)
 
 
 def named(group: object) -> str:
@@ -261,7 +257,7 @@ def named(group: object) -> str:
     >>> named("model not named"), named("oak")
     ('the model', 'oak')
     """
-    return _cut(re.sub(r"^([a-z]+) not named$", r"the \1", str(group)))
+    return cut(re.sub(r"^([a-z]+) not named$", r"the \1", str(group)), _LONGEST_NAME)
 
 
 def whose(e: Estimate) -> str:

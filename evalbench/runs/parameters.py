@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from evalbench.errors import BadInput
+from evalbench.judge.agent.naming import with_corpus
 from evalbench.models.redact import environment_keys, holds, names_a_key, user_info
 from evalbench.readers.files import parsed_json
 from evalbench.readers.parameters import Parameter
@@ -203,6 +204,17 @@ def _parsed(parameter: Parameter, text: str) -> Any:
 def _shown(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:59] + "…"
+
+
+def with_corpora(values: Mapping[str, Any], changed: Callable[[str], str]) -> dict[str, Any]:
+    """The parameters with another corpus in the place of that of each judge that looks things up."""
+
+    def of(value: Any) -> Any:
+        if isinstance(value, list):
+            return [of(one) for one in value]
+        return with_corpus(value, changed) if isinstance(value, str) else value
+
+    return {name: of(value) for name, value in values.items()}
 
 
 def file_parameters(values: Mapping[str, Any], tables: tuple[str, ...]) -> dict[str, Path]:

@@ -30,7 +30,14 @@ from evalbench.runs import folder as folders
 from evalbench.runs import modules, provenance
 from evalbench.runs.kernel import Ended, execute, memory_fault, timeout_fault
 from evalbench.runs.notebooks import notebook_path, read_notebook
-from evalbench.runs.parameters import INSTEAD, checked_values, edited_defaults, file_parameters, for_other_data
+from evalbench.runs.parameters import (
+    INSTEAD,
+    checked_values,
+    edited_defaults,
+    file_parameters,
+    for_other_data,
+    with_corpora,
+)
 from evalbench.workbench import reports as reports_folder
 from evalbench.workbench import root as find_root
 
@@ -139,6 +146,9 @@ def plan(
     found, module_faults = modules.local_modules(full, base)
     faults += module_faults
     values |= {name: str(path) for name, path in paths.items()}
+    values, full = (
+        with_corpora(own, lambda corpus: str((base / Path(corpus).expanduser()).resolve())) for own in (values, full)
+    )
     if "data" not in paths and is_of_a_log(full.get("data"), base):
         full["data"] = values["data"] = absolute(full["data"], base)
     values |= {name: value for name, value in modules.absolute(full, found).items() if value != full[name]}
@@ -214,8 +224,9 @@ def _dataset(values: Mapping[str, Any], paths: Mapping[str, Path]) -> str:
 def _identity(
     study: str, values: Mapping[str, Any], paths: Mapping[str, Path], notebook: Path, root: Path | None
 ) -> str:
-    """File parameters count by their content, not by their names."""
+    """Files and the corpora of judges count by their content, not by their names."""
     stated = {name: value for name, value in sorted(values.items()) if name not in paths}
+    stated = with_corpora(stated, lambda corpus: provenance.bytes_hash(Path(corpus)))
     content = {name: provenance.bytes_hash(path) for name, path in sorted(paths.items())}
     dataset = _dataset(values, paths)
     if dataset:

@@ -54,6 +54,23 @@ def state(folder: Path) -> dict:
     return json.loads((folder / "run.json").read_text())
 
 
+def test_a_corpus_counts_by_its_content(tmp_path):
+    rules = tmp_path / "rules"
+    rules.mkdir()
+    (rules / "one.txt").write_text("Fees are given back.", encoding="utf-8")
+
+    def planned(corpus: str):
+        return plan("citation", {"judge": f"agent[calls=4, corpus={corpus}]:openai/gpt-4o"}, base=tmp_path)
+
+    first = planned("rules")
+    assert first.parameters["judge"] == f"agent[calls=4, corpus={rules}]:openai/gpt-4o"
+    assert planned(f"{rules}/").identity == first.identity
+    (rules / "one.txt").rename(rules / "two.txt")
+    renamed = planned("rules").identity
+    (rules / "two.txt").write_text("Fees are kept.", encoding="utf-8")
+    assert len({first.identity, renamed, planned("rules").identity}) == 3
+
+
 def test_any_notebook_that_records_gets_a_whole_folder(tmp_path):
     done = run_in_a_fresh_kernel(plan(str(notebook(tmp_path, TINY, "record(result)")), {"k": "3"}), out=tmp_path / "r")
     assert done.status == "ok"

@@ -46,6 +46,8 @@ def test_of_two_agents_a_difference_is_said_only_where_it_is_shown() -> None:
         said(*rows, tables=better)
         == "Oak reaches the goal more often than fern, in 90% of trials against 50%, more than chance explains."
     )
+    sized = {"comparison": better["comparison"].assign(difference=0.4, ci_low=0.25, ci_high=0.55)}
+    assert "in 90% of trials against 50% (40.0 points [25.0, 55.0]), more than" in said(*rows, tables=sized)
     assert said(*rows, tables=alike) == "Oak reaches the goal in 90% of trials and fern in 50%; no difference is shown."
     assert (
         said(*rows) == "Oak reaches the goal in 90% of trials and fern in 50%; whether that is chance was not tested."

@@ -158,7 +158,7 @@ AGENT = f"""
 from evalbench import citation, load
 tables = load("cited_answers@1.0.0", study="citation").tables
 few = {{name: tables[name][tables[name]["id"] == "ca-01"] for name in ("answers", "sources")}}
-result = citation.evaluate(load(few, study="citation"), judge="agent:{NAME}", judge_max_tokens=24, n_resamples=20)
+result = citation.evaluate(load(few, study="citation"), judge="agent[calls=2]:{NAME}", judge_max_tokens=24, n_resamples=20)
 """
 
 

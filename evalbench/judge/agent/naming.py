@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from evalbench.errors import BadInput
 PREFIX = "agent"
 PROTOCOLS = ("auto", "tools", "json")
 _NAME = re.compile(r"agent(?:\[(?P<settings>[^\]]*)\])?:(?P<model>.*)", re.DOTALL)
+_CORPUS = re.compile(r"(?P<before>(?:^|,)\s*corpus\s*=\s*)(?P<path>[^,]*)")
 _WHOLE = {"calls": 50, "tokens": 10_000_000, "seconds": 86_400}
 
 
@@ -73,6 +75,22 @@ def model_behind(name: str) -> str:
     """
     found = _NAME.fullmatch(name)
     return found["model"].strip() if found else name
+
+
+def with_corpus(name: str, changed: Callable[[str], str]) -> str:
+    """The name with another corpus in the place of its own; any other name as it is.
+
+    Examples
+    --------
+    >>> with_corpus("agent[calls=4, corpus=rules/]:openai/gpt-4o", str.upper), with_corpus("corpus=x", str.upper)
+    ('agent[calls=4, corpus=RULES/]:openai/gpt-4o', 'corpus=x')
+    """
+    found = _NAME.fullmatch(name)
+    if found is None or not found["settings"]:
+        return name
+    start, end = found.span("settings")
+    settings = _CORPUS.sub(lambda one: f"{one['before']}{changed(one['path'].strip())}", found["settings"])
+    return f"{name[:start]}{settings}{name[end:]}"
 
 
 def agent_of(name: str) -> Agent:

@@ -34,6 +34,10 @@ def _own(name: str, kind: Any, said: str, **more: Any) -> Column:
     return Column(name, kind, role="none", required=False, empty_ok=True, help=said, **more)
 
 
+def _mark(said: str, **more: Any) -> Column:
+    return Column("mark", "float", role="outcome", empty_ok=True, low=0, high=1, help=said, **more)
+
+
 _MODEL = Column("model", "id", groups=True, required=False, help="which agent")
 SCHEMA: Mapping[str, Table] = {
     "steps": Table(
@@ -53,16 +57,7 @@ SCHEMA: Mapping[str, Table] = {
             _own("tokens", "float", "of the step", low=0),
             _own("cost", "float", "of the step, as logged", low=0),
             _own("parent", "text", "the step that it belongs to"),
-            Column(
-                "mark",
-                "float",
-                role="outcome",
-                required=False,
-                empty_ok=True,
-                help="whether the goal was reached, at any step of the trajectory: 0 to 1, or yes and no",
-                low=0,
-                high=1,
-            ),
+            _mark("whether the goal was reached, at any step of the trajectory: 0 to 1, or yes and no", required=False),
         ),
         unique=("id", "model", "step"),
         trials="model",
@@ -97,15 +92,7 @@ SCHEMA: Mapping[str, Table] = {
         (
             Column("id", "id", help="the task"),
             _MODEL,
-            Column(
-                "mark",
-                "float",
-                role="outcome",
-                empty_ok=True,
-                low=0,
-                high=1,
-                help="0 to 1, or yes and no; empty: unscored",
-            ),
+            _mark("0 to 1, or yes and no; empty: unscored"),
             _own("fault", "text", "whose fault a failure is, where somebody decided it", choices=FAULTS),
         ),
         unique=("id", "model"),
