@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from evalbench.readers.trajectories import chats, flat, within
+from evalbench.readers.trajectories import chats, events, flat, within
 from evalbench.readers.trajectories.about import FIELDS, MODELS
 
 PART = "steps"
@@ -18,7 +18,7 @@ _OF_STEPS: Mapping[str, tuple[str, ...]] = {
     "model": MODELS,
     "mark": FIELDS["mark"],
 }
-_RECORDS = (*chats.NAMES, *within.NAMES)
+_RECORDS = (*chats.NAMES, *events.NAMES, *within.NAMES)
 """Forms of records with fields of any name, of which some are not read."""
 _KEPT = (
     "role",

@@ -21,7 +21,7 @@ FIRST = 20
 _MARKS = re.compile(
     rb'"(?:messages|traj|trajectory|conversations?|history|role|output|resourceSpans|resourceLogs|simulations|run_type|traceId'
     rb"|trace_id|sessionId|schema_version|payload|step|step_id|step_index|tool|tool_name|tool_calls|samples|observations"
-    rb'|transcript|trajectories|chat|steps|eval|evaluation_criteria|user_scenario)"'
+    rb'|transcript|trajectories|chat|steps|eval|evaluation_criteria|user_scenario|action|observation|llm_message)"'
 )
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _BOM = b"\xef\xbb\xbf"
