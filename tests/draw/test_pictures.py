@@ -235,7 +235,7 @@ def test_lines_refuse_what_does_not_fit_and_name_every_line():
 
 def test_wide_characters_take_more_room():
     assert width_of("检查") > width_of("ab")
-    assert shortened("字" * 50, 10).endswith("…")
+    assert shortened("字" * 50, 10) == "字字字字字…字字字"
     assert width_of(shortened("字" * 50, 10)) <= 10.5
 
 
@@ -244,7 +244,8 @@ def test_a_very_long_name_is_cut_at_once():
     short = shortened("x" * 1_000_000, 10)
     assert time.perf_counter() - began < 1
     assert short == shortened("x" * 50, 10)
-    assert short.endswith("…")
+    assert "…" in short
+    assert shortened(f"{'x' * 100}-01", 10) != shortened(f"{'x' * 100}-02", 10)
 
 
 def test_a_dot_at_the_end_of_the_scale_is_whole():

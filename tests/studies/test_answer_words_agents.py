@@ -46,12 +46,18 @@ def test_of_two_agents_a_difference_is_said_only_where_it_is_shown() -> None:
         said(*rows, tables=better)
         == "Oak reaches the goal more often than fern, in 90% of trials against 50%, more than chance explains."
     )
-    sized = {"comparison": better["comparison"].assign(difference=0.4, ci_low=0.25, ci_high=0.55)}
-    assert "in 90% of trials against 50% (40.0 points [25.0, 55.0]), more than" in said(*rows, tables=sized)
     assert said(*rows, tables=alike) == "Oak reaches the goal in 90% of trials and fern in 50%; no difference is shown."
     assert (
         said(*rows) == "Oak reaches the goal in 90% of trials and fern in 50%; whether that is chance was not tested."
     )
+
+
+def test_how_far_two_agents_are_apart_is_beside_what_decides() -> None:
+    rows = reached(oak=0.9, fern=0.5)
+    sized = compared(("success", "fern", "oak", "worse"))
+    sized["comparison"] = sized["comparison"].assign(difference=-0.4, ci_low=-0.55, ci_high=-0.25)
+    found = answered("trajectories", summary(*rows), by=("model",), tables=sized)
+    assert found.decided_by.text.endswith("; oak less fern: 40.0 points [25.0, 55.0].")
 
 
 def test_of_many_agents_best_and_worst_are_named() -> None:

@@ -33,7 +33,20 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
         said, after = _forbidden(deciding, facts)
         return kit.answering.answered(summary, facts, f"{said} {reached}.", next=after)
     passing = kit.answering.passing(summary) if light != "unlit" else ""
-    return kit.answering.answered(summary, facts, f"{reached}{passing}.{_parting(facts)}")
+    said = f"{reached}{passing}.{_parting(facts)}"
+    return kit.answering.answered(summary, facts, said, decided_by=_decided(summary, ordered, facts))
+
+
+def _decided(summary: core.Summary, ordered: Sequence[core.Estimate], facts: Facts) -> core.Line:
+    """The figure that decides; where it is the success of one of two agents, how far they are apart, too."""
+    line = kit.answering.decided_line(summary)
+    deciding = kit.answering.deciding(summary)
+    rows = facts.differences("success") if len(ordered) == 2 else ()
+    if deciding is None or deciding.metric != "success" or len(rows) != 1 or not line.text:
+        return line
+    best, worst = (kit.saying.name_of(e) for e in ordered)
+    ahead = kit.saying.points_ahead(rows[0], best)
+    return core.Line(f"{line.text.removesuffix('.')}; {best} less {worst}: {ahead}.", line.at) if ahead else line
 
 
 def _forbidden(e: core.Estimate, facts: Facts) -> tuple[str, core.Line]:
@@ -112,12 +125,9 @@ def _reached(summary: core.Summary, ordered: Sequence[core.Estimate], facts: Fac
     rows = facts.differences("success")
     if len(ordered) == 2:
         row = next((r for r in rows if {r.a, r.b} == {a, b}), None)
-        ahead = kit.saying.points_ahead(row, a) if row is not None else ""
         if row is not None and row.better:
-            by = f" ({ahead})" if ahead else ""
-            return f"{kit.saying.opened_name(a)} reaches the goal more often than {b}, in {first} of trials against {last}{by}, {BEYOND_CHANCE}"
+            return f"{kit.saying.opened_name(a)} reaches the goal more often than {b}, in {first} of trials against {last}, {BEYOND_CHANCE}"
         tested = "no difference is shown" if row is not None else "whether that is chance was not tested"
-        tested += f" ({ahead})" if ahead else ""
         return f"{kit.saying.opened_name(a)} reaches the goal in {first} of trials and {b} in {last}; {tested}"
     alike = kit.saying.not_told_apart(ordered, rows)[1:]
     others = f"; {kit.saying.as_good_as_best(alike)}" if alike else ""
