@@ -1,11 +1,13 @@
 """Studies against a real model on this machine: it proves the plumbing, never quality."""
 
+import os
 import signal
 import subprocess
 import sys
 
 import pandas as pd
 import pytest
+from generated import VARIABLE
 from waiting import wait_until
 
 from evalbench import (
@@ -162,6 +164,8 @@ result = citation.evaluate(load(few, study="citation"), judge="agent[calls=2]:{N
 """
 
 
+@pytest.mark.soak
+@pytest.mark.skipif(os.environ.get(VARIABLE) != "soak", reason=f"{VARIABLE} is not soak")
 def test_a_judge_that_looks_things_up_goes_on_where_it_was_killed(no_replies):
     first = subprocess.Popen([sys.executable, "-c", AGENT])
 
