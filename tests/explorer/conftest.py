@@ -115,5 +115,6 @@ def page(browser: Any) -> Iterator[Any]:
     from served_explorer import watched
 
     opened = browser.new_page(viewport={"width": 1240, "height": 900})
+    opened.set_default_timeout(120_000)
     with watched(opened):
         yield opened
