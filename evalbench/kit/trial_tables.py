@@ -236,7 +236,7 @@ def _stated(
     """
     own = {e.metric: e for e in result.summary.estimates if e.group == group}
     names = {} if measure.higher_is_better is False else {(1, "at"): measure.metric, (1, "hat"): measure.metric}
-    if measure is first and (k := result.parameters.get("k")):
+    if measure is first and isinstance(k := result.parameters.get("k"), int):
         names |= {(k, "at"): "pass_at_k", (k, "hat"): "pass_hat_k"}
     return {place: own[name] for place, name in names.items() if name in own}
 

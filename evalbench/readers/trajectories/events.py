@@ -66,11 +66,9 @@ def _events(history: Any) -> list[dict[str, Any]]:
 
 def read(look: Look, source: Source) -> Iterator[Trajectory]:
     """A trial of each record, or one of a file of events."""
-    if all(map(_is_event, look.first)):
-        events = [event for _, event in look.records(source)]
-        yield _of_record({HELD: events}, 1, source)
-        return
-    for row, record in look.records(source):
+    alone = all(map(_is_event, look.first))
+    records = [(1, {HELD: [event for _, event in look.records(source)]})] if alone else look.records(source)
+    for row, record in records:
         try:
             yield _of_record(record, row, source)
         except Malformed as error:

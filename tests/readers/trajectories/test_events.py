@@ -137,6 +137,13 @@ def test_one_run_s_events_are_a_trajectory(tmp_path: Path) -> None:
     assert (made.model, sum(step.kind == "call" for step in made.steps)) == ("oak-7b", 2)
 
 
+def test_events_of_the_tool_alone_are_said_in_one_message(tmp_path: Path) -> None:
+    path = tmp_path / "events.json"
+    path.write_text(json.dumps([action(n, "recall", "user", query="x") for n in range(3)]), encoding="utf-8")
+    with pytest.raises(BadInput, match="no action and no observation in 3 events"):
+        list(stream_trajectories(path))
+
+
 def test_a_run_reads_them_with_nothing_but_data(tmp_path: Path) -> None:
     rows = [record(n, history(solved=n % 2 == 0), test_result={"resolved": n % 2 == 0}) for n in range(6)]
     path = written(tmp_path / "output.jsonl", *rows)
