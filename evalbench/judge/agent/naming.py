@@ -12,7 +12,7 @@ from evalbench.errors import BadInput
 PREFIX = "agent"
 PROTOCOLS = ("auto", "tools", "json")
 _NAME = re.compile(r"agent(?:\[(?P<settings>[^\]]*)\])?:(?P<model>.*)", re.DOTALL)
-_CORPUS = re.compile(r"(?P<before>(?:^|,)\s*corpus\s*=\s*)(?P<path>[^,]*)")
+_CORPUS = re.compile(r"(?P<before>(?:^|,)\s*corpus\s*=\s*)(?P<path>[^,\s][^,]*)")
 _WHOLE = {"calls": 50, "tokens": 10_000_000, "seconds": 86_400}
 
 
@@ -84,6 +84,8 @@ def with_corpus(name: str, changed: Callable[[str], str]) -> str:
     --------
     >>> with_corpus("agent[calls=4, corpus=rules/]:openai/gpt-4o", str.upper), with_corpus("corpus=x", str.upper)
     ('agent[calls=4, corpus=RULES/]:openai/gpt-4o', 'corpus=x')
+    >>> with_corpus("agent[corpus= , calls=4]:openai/gpt-4o", str.upper)
+    'agent[corpus= , calls=4]:openai/gpt-4o'
     """
     found = _NAME.fullmatch(name)
     if found is None or not found["settings"]:
