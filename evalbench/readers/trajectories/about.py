@@ -30,9 +30,20 @@ IDS = (
         "id",
         "trajectory_id",
     ),
-    *("conversation_id", "session_id", "thread_id", "trace_id", "run_id", "uuid", "custom_id"),
+    *("conversation_id", "session_id", "thread_id", "trace_id", "transcript_id", "run_id", "uuid", "custom_id"),
 )
-TRIALS = ("trial", "trial_id", "attempt", "epoch", "repeat", "rollout", "rollout_id", "sample_index", "trial_index")
+TRIALS = (
+    "trial",
+    "trial_id",
+    "attempt",
+    "epoch",
+    "repeat",
+    "task_repeat",
+    "rollout",
+    "rollout_id",
+    "sample_index",
+    "trial_index",
+)
 MODELS = ("model", "model_name", "model_id", "model_name_or_path", "agent_model", "agent", "agent_name", "system_name")
 MARKS = (
     *("mark", "reward", "success", "is_success", "succeeded", "passed", "resolved", "solved", "correct", "is_correct"),

@@ -32,9 +32,7 @@ from evalbench.readers.trajectories.shape import (
 )
 
 NAMES = ("openai-messages", "openai-responses", "anthropic-messages")
-FILES = (
-    "a list of messages, or a record or line with messages for each trial, of OpenAI's chat, Responses API or Anthropic"
-)
+FILES = "a list of messages, or a record, line or row of Parquet with messages for each trial, of OpenAI's chat, Responses API or Anthropic"
 KEYS = (
     "messages",
     "traj",
@@ -67,7 +65,7 @@ _BLOCKS = ("tool_use", "tool_result", "thinking", "redacted_thinking", "server_t
 
 def recognised(look: Look) -> str:
     """The name of the form, one of :data:`NAMES`; empty where there are no messages."""
-    if look.form not in ("lines", "document") or not look.first:
+    if look.form not in ("lines", "document", "parquet") or not look.first:
         return ""
     records = look.first[:5]
     if not _shown(records[0]) and (key := sole_list(look.value, lambda entry: bool(_shown(entry)))):

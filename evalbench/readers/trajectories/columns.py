@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from evalbench.readers.trajectories import chats, events, flat, within
+from evalbench.readers.trajectories import chats, events, flat, scout, within
 from evalbench.readers.trajectories.about import FIELDS, MODELS
 
 PART = "steps"
@@ -53,11 +53,20 @@ def columns_read(form: str, names: Collection[str]) -> dict[str, str]:
         out[lower[key]] = role
     if form in within.NAMES and "task" in lower and "task_id" not in lower:
         out = {name: role for name, role in out.items() if role != "id"} | {lower["task"]: "id"}
-    held = {*chats.READ, within.HELD} if form in _RECORDS else {*_KEPT} if of_table else {*lower}
+    held = _held(form) or {*lower}
     return {
         name: out.get(name) or (PART if key in held and not of_table else key if key in held else "")
         for key, name in lower.items()
     }
+
+
+def _held(form: str) -> set[str]:
+    """The columns of which something is read beside :data:`FIELDS`; none of a form whose columns are not known one by one."""
+    if form in flat.NAMES:
+        return {*_KEPT}
+    if form in scout.NAMES:
+        return {*scout.READ}
+    return {*chats.READ, within.HELD} if form in _RECORDS else set()
 
 
 def _table_names(names: Collection[str]) -> dict[str, str]:

@@ -87,7 +87,7 @@ def _sample(sample: Any, row: int | str, header: Mapping[str, Any], source: Sour
     except Malformed as error:
         source.fault(row, error)
         return
-    steps = _timed(steps, objects(sample.get("events")))
+    steps = timed(steps, objects(sample.get("events")))
     metadata, target = mapping(sample.get("metadata")), sample.get("target")
     broken = sample.get("error")
     ended = ended_of(sample.get("limit")) or (error_text(broken) if broken else "")
@@ -140,7 +140,7 @@ def _mark(sample: Mapping[str, Any], header: Mapping[str, Any], source: Source) 
     return mark
 
 
-def _timed(steps: list[Step], events: list[dict[str, Any]]) -> list[Step]:
+def timed(steps: list[Step], events: list[dict[str, Any]]) -> list[Step]:
     """Steps with the times, durations and tokens that the log's events have; a tool's result without an error worked."""
     tools = {e["id"]: e for e in events if e.get("event") == "tool" and isinstance(e.get("id"), str)}
     replies = iter([e for e in events if e.get("event") == "model"])

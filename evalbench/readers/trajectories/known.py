@@ -12,11 +12,11 @@ from evalbench.core.wording import listed
 from evalbench.errors import BadInput
 from evalbench.readers.files import digest
 from evalbench.readers.tools.safe import sha256_of
-from evalbench.readers.trajectories import chats, events, exports, flat, inspected, otlp, sessions, tau, within
+from evalbench.readers.trajectories import chats, events, exports, flat, inspected, otlp, scout, sessions, tau, within
 from evalbench.readers.trajectories.looks import Look, looked
 from evalbench.readers.trajectories.shape import Malformed, Source, Trajectory, finished, row_name
 
-READERS: tuple[ModuleType, ...] = (inspected, tau, otlp, events, sessions, exports, flat, chats, within)
+READERS: tuple[ModuleType, ...] = (inspected, scout, tau, otlp, events, sessions, exports, flat, chats, within)
 FORMS = tuple(f"{', '.join(reader.NAMES)} ({reader.FILES})" for reader in READERS)
 
 

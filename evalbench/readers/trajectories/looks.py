@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 from evalbench.errors import BadInput
 from evalbench.readers.decoded import MOST_BYTES, decoded
 from evalbench.readers.tools.safe import HEAD, MOST_DOCUMENT, MOST_LINE, finite, head_of, parsed
+from evalbench.readers.trajectories.rows_of_parquet import HELD, holds_lists, records_of_parquet
 from evalbench.readers.trajectories.shape import Source
 
 FIRST = 20
@@ -34,7 +35,7 @@ class Look:
 
     - ``form`` ({"lines", "document", "csv", "parquet", "zip"})
     - ``value``: Of a document all of it.
-    - ``first``: The first records: of lines, of the list that a document is, or the document.
+    - ``first``: The first records: of lines, of the list that a document is, or the document; of a Parquet file that holds lists, its rows.
     - ``packed``: Whether the file is compressed by gzip.
     """
 
@@ -50,12 +51,14 @@ class Look:
         return [record for record in self.first if isinstance(record, dict)]
 
     def records(self, source: Source) -> Iterator[tuple[int, Any]]:
-        """All records with their rows: lines as they are read, entries of a list counted from 1.
+        """All records with their rows: lines and rows of Parquet as they are read, entries of a list counted from 1.
 
         Lines that are not JSON are faults of the source.
         """
         if self.form == "lines":
             yield from lines(self.path, self.packed, source)
+        elif self.form == "parquet":
+            yield from records_of_parquet(self.path)
         elif isinstance(self.value, list):
             yield from enumerate(self.value, start=1)
         else:
@@ -87,7 +90,7 @@ def _looked(path: Path) -> Look | None:
     if head.startswith(b"PK") and not packed:
         return Look(path, "zip")
     if head.startswith(b"PAR1"):
-        return Look(path, "parquet", packed=packed)
+        return Look(path, "parquet", first=[] if packed else _first_rows(path), packed=packed)
     start = head.removeprefix(_BOM).lstrip()[:1]
     if start in (b"{", b"["):
         return _json(path, head, packed) if _MARKS.search(head) else None
@@ -103,6 +106,14 @@ def _json(path: Path, head: bytes, packed: bool) -> Look:
     value = parsed(decoded(path, whole(path, packed, MOST_DOCUMENT))[0], str(path))
     value = finite(value) if _HALF.search(head) else value
     return Look(path, "document", value, value[:FIRST] if isinstance(value, list) else [value], packed)
+
+
+def _first_rows(path: Path) -> list[Any]:
+    """The first rows of a Parquet file that holds lists; none of any other."""
+    if not holds_lists(path):
+        return []
+    first = [record for _, record in islice(records_of_parquet(path), FIRST)]
+    return first if any(isinstance(record.get(key), list) for record in first for key in HELD) else []
 
 
 def _first_lines(path: Path, packed: bool) -> list[Any] | None:
