@@ -37,6 +37,9 @@ GUESSED = (
     "status of 400 or more, or are an object with an error, is_error true, ok or success false, or the status error or failed"
 )
 _TIMES = ("timestamp", "time", "created_at", "created", "ts")
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking")
+_TIMED, _THOUGHT = frozenset(_TIMES), frozenset(_THOUGHTS)
+_USED = frozenset(("usage", "usage_metadata", "cost", "seconds", "duration", "generation_time_seconds"))
 _CALLS = ("arguments", "input", "action", "code", "queries", "query", "args")
 
 
@@ -89,7 +92,7 @@ def steps_of_message(message: Mapping[str, Any], source: Source, guess: bool = T
     if "role" not in message and is_item(message):
         return _steps_of_item(message, source, guess)
     role = role_of(message)
-    time = time_of(first_of(message, _TIMES))
+    time = "" if _TIMED.isdisjoint(message) else time_of(first_of(message, _TIMES))
     if role == "tool":
         return _results(message, time, source, guess)
     if not role and "role" in message:
@@ -98,7 +101,7 @@ def steps_of_message(message: Mapping[str, Any], source: Source, guess: bool = T
     if content is None:
         content = message.get("parts")
     steps: list[Step] = []
-    thought = first_of(message, ("reasoning_content", "reasoning", "thinking"))
+    thought = None if _THOUGHT.isdisjoint(message) else first_of(message, _THOUGHTS)
     if isinstance(thought, str) and thought:
         steps.append(Step("note", role, text=thought, time=time))
     name = word_of(message.get("name"))
@@ -167,8 +170,11 @@ def _results(message: Mapping[str, Any], time: str, source: Source, guess: bool)
     number = first_of(message, ("tool_call_id", "call_id"))
     several = sequence(message.get("tool_call_ids"))
     number = message.get("id") if number is None and not several else number or next(iter(several), "")
-    step = Step("result", "tool", word_of(name), None, str(number or ""), text, failed(message), time)
-    return with_usage([guessed(step, source) if guess and step.error is None else step], message)
+    error = failed(message)
+    if error is None and guess:
+        source.note(GUESSED)
+        error = reads_as_error(text)
+    return with_usage([Step("result", "tool", word_of(name), None, str(number or ""), text, error, time)], message)
 
 
 def failed(message: Mapping[str, Any]) -> int | None:
@@ -178,7 +184,8 @@ def failed(message: Mapping[str, Any]) -> int | None:
             return int(message[key])
     if "error" in message:
         return int(bool(message["error"]))
-    status = message.get("status")
+    if (status := message.get("status")) is None:
+        return None
     if status in ("error", "failed", "failure"):
         return 1
     return 0 if status in ("success", "ok", "completed") else None
@@ -215,6 +222,8 @@ def _steps_of_item(item: Mapping[str, Any], source: Source, guess: bool) -> list
 
 def with_usage(steps: list[Step], message: Mapping[str, Any]) -> list[Step]:
     """The steps of a message, the first of which has its tokens, cost and duration, where the message says them."""
+    if _USED.isdisjoint(message):
+        return steps
     usage = message.get("usage") or message.get("usage_metadata")
     tokens = tokens_of(usage) if usage else None
     cost = amount_of(message.get("cost"))

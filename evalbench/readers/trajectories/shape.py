@@ -232,6 +232,8 @@ _ERROR = re.compile(
     r"|error:|Traceback \(most recent call last\)|HTTP(?:/[\d.]+)?\s+(?:(?i:error|status)\s+)?[45]\d\d\b"
     r'|\{\s*"error"\s*:(?!\s*(?:null|false|0|""|\{\}|\[\])))'
 )
+_SIGN = re.compile(r'"(?:error|is_error|isError|ok|success|status)"|\\u')
+"""What an object has to hold to say that it is a failure: one of these keys, perhaps with signs spelled by their numbers."""
 _FAILED = ("error", "failed", "failure")
 _MOST_PARSED = 100_000
 
@@ -254,6 +256,8 @@ def reads_as_error(text: str | None) -> int:
         return 0
     begun = text[:_MOST_PARSED].lstrip()
     if begun.startswith("{") and len(text) <= _MOST_PARSED:
+        if not _SIGN.search(begun):
+            return 0
         try:
             value = json.loads(begun)
         except (ValueError, RecursionError):
@@ -307,6 +311,8 @@ def time_of(value: Any) -> str:
     >>> time_of(1700000000), time_of("1700000000000000000"), time_of("2024-01-02T03:04:05Z"), time_of("soon")
     ('2023-11-14T22:13:20+00:00', '2023-11-14T22:13:20+00:00', '2024-01-02T03:04:05+00:00', '')
     """
+    if value is None:
+        return ""
     if isinstance(value, str):
         text = value.strip()
         if not text.isdecimal() or not text.isascii() or len(text) > 20:
@@ -358,7 +364,7 @@ def named_calls(steps: Iterable[Step]) -> list[Step]:
                 nameless.append(step.name)
         elif step.kind == "result" and not step.name:
             name = names.get(step.call_id, "") if step.call_id else nameless.popleft() if nameless else ""
-            step = step._replace(name=name) if name else step
+            step = Step(step[0], step[1], name, *step[3:]) if name else step
         out.append(step)
     return out
 
