@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evalbench.readers.files import parsed_json
@@ -26,20 +26,41 @@ _DAY_FIRST = r"\d{1,2}\.\d{1,2}\.\d{4}(?:[ T]+\d{1,2}:\d{2}(?::\d{2})?)?"
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault of one column and the rows that have it."""
+    """One fault of one column and the rows that have it.
+
+    - ``column``: Its name, or those of several after commas.
+    - ``given``: What the file calls it, where that is another name.
+    """
 
     column: str
     what: str
     rows: tuple[int, ...] = ()
     sample: str = ""
     hint: str = ""
+    given: str = ""
+
+    def as_given(self, read_as: Mapping[str, str]) -> Fault:
+        """The fault under the names of the file, where columns of other names were read as its own (source → column).
+
+        Examples
+        --------
+        >>> str(Fault("mark", "empty", (3,)).as_given({"success": "mark"}))
+        'column success (read as mark): empty (row 3)'
+        """
+        sources: dict[str, list[str]] = {}
+        for source, column in read_as.items():
+            sources.setdefault(column, []).append(source)
+        own = self.column.split(", ")
+        given = [", ".join(sources.get(name, [name])) for name in own]
+        return self if given == own else replace(self, given=", ".join(given))
 
     def __str__(self) -> str:
         shown = ", ".join(map(str, self.rows[:ROWS_SHOWN]))
         more = f" and {len(self.rows) - ROWS_SHOWN} more" if len(self.rows) > ROWS_SHOWN else ""
         where = f" ({'row' if len(self.rows) == 1 else 'rows'} {shown}{more})" if self.rows else ""
         found = f", found {self.sample}" if self.sample else ""
-        return f"column {self.column}: {self.what}{found}{where}{self.hint and f'; {self.hint}'}"
+        name = f"{self.given} (read as {self.column})" if self.given else self.column
+        return f"column {name}: {self.what}{found}{where}{self.hint and f'; {self.hint}'}"
 
 
 def without_blanks(cells: pd.Series, name: str) -> tuple[pd.Series, list[str]]:

@@ -201,7 +201,9 @@ def checked_tables(
         tables[name], found = check(frame, table, columns)
         tables[name].attrs |= {key: frame.attrs[key] for key in (SYSTEMS, STREAM) if key in frame.attrs}
         remarks += [_of_source(sources[name], note) for note in tables[name].attrs.pop("notes")]
-        faults += [f"{sources[name]}: {fault}" for fault in found]
+        other = {**(columns or {}), **read_as.get(name, {})}
+        other = {source: column for source, column in other.items() if not {source, column} <= {*frame.columns}}
+        faults += [f"{sources[name]}: {fault.as_given(other)}" for fault in found]
         if table.no_trials and TRIAL in tables[name]:
             tables[name] = tables[name].drop(columns=TRIAL)
             remarks.append(f"{sources[name]}: the column {TRIAL} is not used: {table.no_trials}")

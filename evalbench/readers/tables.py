@@ -29,6 +29,9 @@ _COMPARED = frozenset(
     {"reference", "references", "ground_truth", "gold_answer", "expected", "rule", "fact", "entity", "entity_class"}
 )
 """Columns besides identifiers that others are compared with: a missing value written as a word would equal another."""
+_MEASURED = frozenset({"int", "float", "bool", "ts"})
+_NOT_GIVEN = NULL_WORDS | {"na", "n/a", "#n/a", "nil", "\\n"}
+"""Words that a number, a yes or no, or a time is never."""
 _A_FEW = 0.05
 
 
@@ -76,6 +79,9 @@ def check(
         elif column.type == "texts":
             cells, note = lists_without_nulls(cells, column.name)
             notes += _many_nulls(note, renamed[column.name])
+        if column.type in _MEASURED and column.empty_ok:
+            cells, note = without_null_words(cells, column.name)
+            notes += note
         if column.type == "id" or column.name in _COMPARED:
             notes += _null_words(cells, column.name)
         out[column.name], found = typed(cells, column)
@@ -98,6 +104,33 @@ def _many_nulls(notes: list[str], cells: pd.Series) -> list[str]:
     n = sum(one is None or one != one for one in listed)
     short = f"{n:,} of {counted(len(listed), 'text')} in the lists of column {cells.name} are null and were left out"
     return [Note("unscored", short, text) if n > _A_FEW * len(listed) else text for text in notes]
+
+
+def without_null_words(cells: pd.Series, name: str) -> tuple[pd.Series, list[str]]:
+    """Cells of numbers or times, the words for nothing in them empty, and a note where there were some.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> without_null_words(pd.Series(["0.5", "NULL", "n/a"]), "mark")[1]
+    ['column mark: 2 cells that say null, n/a were read as empty']
+    """
+    import pandas as pd
+
+    if isinstance(cells.dtype, pd.StringDtype):
+        words = cells.str.strip().str.casefold()
+    elif cells.dtype == object:
+        words = cells.map(lambda cell: cell.strip().casefold() if isinstance(cell, str) else None)
+    else:
+        return cells, []
+    said = words.isin(_NOT_GIVEN)
+    if not said.any():
+        return cells, []
+    listed = ", ".join(dict.fromkeys(words[said]))
+    read = "was" if said.sum() == 1 else "were"
+    return cells.mask(said, None), [
+        f"column {name}: {counted(int(said.sum()), 'cell')} that say{'s' if read == 'was' else ''} {listed} {read} read as empty"
+    ]
 
 
 def _null_words(cells: pd.Series, name: str) -> list[str]:

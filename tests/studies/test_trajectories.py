@@ -362,3 +362,19 @@ def test_outcomes_alone_have_a_page_and_nothing_is_said_of_a_way_that_is_not_kno
     curve = next(one for one in result.trials["pass_k"] if one["model"] == "oak")["curve"]
     (all_three,) = (e for e in result.summary.estimates if e.metric == "pass_hat_k" and e.group["model"] == "oak")
     assert (curve[2]["hat_low"], curve[2]["hat_high"]) == (all_three.ci_low, all_three.ci_high)
+
+
+def test_outcomes_under_names_that_only_may_be_meant_with_words_for_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "outcomes.csv"
+    path.write_text(
+        "task_id,agent,attempt,success\na,fern,1,yes\na,fern,2,NULL\nb,fern,1,NaN\nb,oak,1,no\nb,oak,2,n/a\n"
+    )
+    result = trajectories.evaluate(load(path, study="trajectories"), n_resamples=50)
+    assert result.items["success"].notna().sum() == 2
+    assert result.read_as["outcomes"] == {"task_id": "id", "agent": "model", "attempt": "trial", "success": "mark"}
+    assert any("column mark: 3 cells that say null, nan, n/a were read as empty" in note for note in result.notes)
+    path.write_text("task_id,agent,attempt,success\na,fern,1,maybe\na,fern,2,2\n,oak,1,yes\n")
+    with pytest.raises(BadInput) as refused:
+        load(path, study="trajectories")
+    for said in ('column success (read as mark): expected a finite number from 0 to 1 (may be empty), found "maybe" (row 2)', "found 2 (row 3)", "column task_id (read as id): empty"):  # fmt: skip
+        assert said in str(refused.value)

@@ -243,9 +243,10 @@ def _outcomes_apart(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFram
     steps = frames.get("steps")
     if len(frames) > 1 or steps is None or "mark" not in steps or {"step", "kind", "name"} & {*steps}:
         return dict(frames)
-    none = {column.name: pd.Series(dtype=object) for column in SCHEMA["steps"].columns if column.required}
-    keys = {key: pd.Series(dtype=object) for key in RUN if key in steps}
-    return {"steps": pd.DataFrame(none | keys), "outcomes": steps}
+    lacking = [c.name for c in SCHEMA["steps"].columns if c.required and c.name not in {*steps, "id"}]
+    kept = [name for name in steps if name != "mark"]
+    none = pd.DataFrame({name: pd.Series(dtype=object) for name in [*kept, *lacking]})
+    return {"steps": none, "outcomes": steps}
 
 
 def _kinds(steps: pd.DataFrame) -> pd.DataFrame:
