@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -28,17 +29,24 @@ def signed(text: str) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """At most so many letters of a text, without its middle: names that differ at their ends stay different.
+    """At most so many letters of a text, without its middle but for the numbers in it: names that differ at their ends or in a number stay different.
 
     Examples
     --------
     >>> cut("house/of-a-long-family-01", 16), cut("oak", 16)
     ('house/of-a…ly-01', 'oak')
+    >>> cut("fern-with-a-long-prompt-v17-and-no-tools", 24)
+    'fern-with-a-…v17…o-tools'
     """
     if len(text) <= most:
         return text
-    end = max(most - 1, 0) // 3
-    return f"{text[: max(most - 1, 0) - end]}…{text[len(text) - end :]}"
+    room = max(most - 1, 0)
+    end = len(text) - room // 3
+    start = room - room // 3
+    numbers = "…".join(re.findall(r"\w*\d\w*", text[start:end]))
+    if not numbers or len(numbers) >= start // 2:
+        return f"{text[:start]}…{text[end:]}"
+    return f"{text[: start - len(numbers) - 1]}…{numbers}…{text[end:]}"
 
 
 def count(number: int) -> str:

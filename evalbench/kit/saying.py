@@ -233,8 +233,8 @@ def names(groups: Iterable[str | Estimate], most: int = NAMED) -> str:
     >>> names(["alder", "alder-mini"]), names(["a", "b", "c"], 2)
     ('alder and alder-mini', 'a, b and 1 more')
     """
-    said = list(dict.fromkeys(name_of(g) if isinstance(g, Estimate) else g for g in groups))
-    return listed(said, most, " and ")
+    said = {tuple(g.group.values()) if isinstance(g, Estimate) else g: g for g in groups}
+    return listed([name_of(g) if isinstance(g, Estimate) else g for g in said.values()], most, " and ")
 
 
 def name_of(e: Estimate) -> str:

@@ -157,7 +157,7 @@ def _finished(source: Source, cell: tuple[Parameter, ...], folder: Path) -> dict
         "started": _when(source.run),
         "interactive": source.run["status"] == "interactive",
         "question": results["question"],
-        "judged": results["judged"],
+        "judged": judged_html(str(results["judged"])),
         "data": data_label(data),
         "band": verdict_html(results, linked=True),
         "read_as": read_as_html(source.run),
@@ -181,6 +181,25 @@ def _finished(source: Source, cell: tuple[Parameter, ...], folder: Path) -> dict
         "contents": _contents(story, trials=bool(results.get("trials")), slices=bool(by_value)),
         "failure": "",
     }
+
+
+MOST_JUDGED = 240
+"""Longer lists of what was judged are cut, so that the verdict is on the first screen."""
+
+
+def judged_html(judged: str) -> Html:
+    """What was judged; of many names the first ones: all of them are in the table of figures.
+
+    Examples
+    --------
+    >>> judged_html("2 models: fern, oak")
+    '<b>2 models: fern, oak</b>'
+    """
+    if len(judged) <= MOST_JUDGED:
+        return Html(f"<b>{escape(judged)}</b>")
+    end = judged.rfind(", ", 0, MOST_JUDGED)
+    first = judged[: end if end > 0 else MOST_JUDGED]
+    return Html(f"<b>{escape(first)} …</b>")
 
 
 def _again_html(results: Mapping[str, Any], said: str, folder: Path) -> Html:
