@@ -149,6 +149,7 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     base = tmp_path_factory.getbasetemp() / "cache"
     base.mkdir(exist_ok=True)
     monkeypatch.setenv("EVALBENCH_CACHE", os.environ.get("EVALBENCH_TEST_CACHE", str(base)))
+    monkeypatch.delenv("EVALBENCH_REPLIES", raising=False)
 
 
 def pytest_configure(config: pytest.Config) -> None:

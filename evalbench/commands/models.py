@@ -127,13 +127,15 @@ def load(names: tuple[str, ...], levels: str, out: Path, yes: bool, **settings: 
 @click.pass_context
 def cache(context: click.Context) -> None:
     """Show cached replies by model, with their number and size; `cache prune` removes some."""
-    from evalbench.models.store.cache import ReplyCache, bytes_on_disk
+    from evalbench.models.store.cache import bytes_on_disk
+    from evalbench.models.store.places import place_of, replies_at
     from evalbench.models.store.vectors import vector_cache_file
 
     if context.invoked_subcommand:
         return
-    with ReplyCache() as kept:
-        entries = kept.entries()
+    place = place_of()
+    with replies_at(place) as kept:
+        entries, size = kept.entries(), kept.size()
     rows = [
         (row.model, row.host, str(row.replies), _bytes(row.bytes), _day(row.oldest), _day(row.newest))
         for row in entries
@@ -141,7 +143,7 @@ def cache(context: click.Context) -> None:
     if rows:
         click.echo(_table(("model", "host", "replies", "size", "oldest", "newest"), rows))
     total = sum(row.replies for row in entries)
-    click.echo(f"{kept.path}: {total} replies, {_bytes(bytes_on_disk(kept.path))} on disk")
+    click.echo(f"{place}: {total} replies, {_bytes(size)} on disk")
     vectors = vector_cache_file()
     if vectors.is_file():
         click.echo(f"{vectors}: embeddings, {_bytes(bytes_on_disk(vectors))} on disk; delete the file to drop them")
@@ -153,16 +155,16 @@ def cache(context: click.Context) -> None:
 @click.option("--all", "everything", is_flag=True, help="All replies.")
 def prune(name: str | None, older_than: float | None, everything: bool) -> None:
     """Remove replies: of a model, older than some days, or all."""
-    from evalbench.models.store.cache import ReplyCache, bytes_on_disk
+    from evalbench.models.store.places import place_of, replies_at
 
     if not everything and name is None and older_than is None:
         raise BadInput("choose what to remove: --model NAME, --older-than DAYS, or --all")
     if everything and (name is not None or older_than is not None):
         raise BadInput("--all removes everything: do not combine it with --model or --older-than")
     before = None if older_than is None else time.time() - older_than * _DAY_S
-    with ReplyCache() as kept:
+    with replies_at(place_of()) as kept:
         removed = kept.prune(model=name, before=before)
-        click.echo(f"{removed} replies removed, {_bytes(bytes_on_disk(kept.path))} left")
+        click.echo(f"{removed} replies removed, {_bytes(kept.size())} left")
 
 
 def _endpoint_row(name: str) -> tuple[str, str, str, str, str]:

@@ -8,7 +8,9 @@ from urllib.parse import urlsplit
 from evalbench.core import dry
 from evalbench.judge.agent.desk import PageText
 from evalbench.models.exchange import text_hash
-from evalbench.models.store.cache import ReplyCache, usual_file
+from evalbench.models.store.cache import ReplyCache
+from evalbench.models.store.places import place_for, replies_at
+from evalbench.readers.log_store.address import Address
 from evalbench.web.fetch import Fetcher
 
 LONGEST_PAGE = 200_000
@@ -21,15 +23,7 @@ def reader(cache: bool | str | Path | ReplyCache, judged_at: str, fetcher: Fetch
     - ``judged_at``: The name of the judging: another one fetches anew.
     """
     fetcher = fetcher or Fetcher()
-    path = (
-        cache.path
-        if isinstance(cache, ReplyCache)
-        else usual_file()
-        if cache is True
-        else Path(cache)
-        if cache
-        else None
-    )
+    place = place_for(cache)
     known: dict[str, tuple[str, str]] = {}
 
     def page(url: str) -> tuple[str, str]:
@@ -37,25 +31,25 @@ def reader(cache: bool | str | Path | ReplyCache, judged_at: str, fetcher: Fetch
             dry.add("Pages of the web are not fetched here, so that questions about their texts are not counted.")
             return "", "this is a dry run"
         if url not in known:
-            known[url] = (path and _kept(path, url, judged_at)) or _fetched(fetcher, url, path, judged_at)
+            known[url] = (place and _kept(place, url, judged_at)) or _fetched(fetcher, url, place, judged_at)
         return known[url]
 
     return page
 
 
-def _kept(path: Path, url: str, judged_at: str) -> tuple[str, str] | None:
-    with ReplyCache(path) as store:
+def _kept(place: Address, url: str, judged_at: str) -> tuple[str, str] | None:
+    with replies_at(place) as store:
         for _, kept in store.get_many([_key(url, judged_at)]):
             if isinstance(kept.get("page"), str) and isinstance(kept.get("fault"), str):
                 return kept["page"], kept["fault"]
     return None
 
 
-def _fetched(fetcher: Fetcher, url: str, path: Path | None, judged_at: str) -> tuple[str, str]:
+def _fetched(fetcher: Fetcher, url: str, place: Address | None, judged_at: str) -> tuple[str, str]:
     found = fetcher.fetch(url)
     text, fault = found.text[:LONGEST_PAGE], "" if found.outcome == "ok" else f"{found.outcome}: {found.detail}"
-    if path:
-        with ReplyCache(path) as store:
+    if place:
+        with replies_at(place) as store:
             store.put(_key(url, judged_at), "a page of the web", _host(url), {"page": text, "fault": fault})
     return text, fault
 

@@ -25,8 +25,9 @@ from evalbench.models.endpoint import Model
 from evalbench.models.exchange import Reply, Request
 from evalbench.models.local import weights as local
 from evalbench.models.redact import redactor
-from evalbench.models.store.cache import ReplyCache, usual_file
+from evalbench.models.store.cache import ReplyCache
 from evalbench.models.store.claims import LIFETIME_S
+from evalbench.models.store.places import place_for
 from evalbench.models.wire.client import client
 from evalbench.models.wire.limits import limiter
 from evalbench.models.wire.transport import PASSING
@@ -71,7 +72,8 @@ def collect(
     concurrency : int, optional
         Requests under way at once: from ``models.toml``, else 8 (1 for a local model).
     cache : bool or str or pathlib.Path or ReplyCache
-        True for the usual one, False for none, a path, or an open cache.
+        True for the usual one (``EVALBENCH_REPLIES``, else a file in ``EVALBENCH_CACHE``), False for none, a path, the URL of a
+        database, or an open cache.
     max_retries : int
         Repeats after 408, 409, 429, 5xx, time-outs, broken connections and replies that are no chat completion; the
         wait is the endpoint's Retry-After (up to 120 s; beyond that it is given up), else 0.5 s doubling up to 8 s,
@@ -321,10 +323,8 @@ def endpoint_identity(target: Model) -> str:
 
 
 def _opened(cache: bool | str | Path | ReplyCache, stack: ExitStack) -> Keeping | None:
-    if cache is False:
-        return None
-    path = cache.path if isinstance(cache, ReplyCache) else usual_file() if cache is True else Path(cache)
-    return stack.enter_context(Keeping(path))
+    place = place_for(cache)
+    return stack.enter_context(Keeping(place)) if place else None
 
 
 def _check_options(concurrency: int | None, max_retries: int, max_reasks: int, timeout: float) -> None:

@@ -6,17 +6,21 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
 from evalbench.models.chat.kept import for_cache, is_an_answer
 from evalbench.models.exchange import Reply
-from evalbench.models.store.cache import ReplyCache
-from evalbench.models.store.claims import Claims
+from evalbench.models.store.places import claims_at, replies_at
+from evalbench.readers.log_store.address import Address
+
+if TYPE_CHECKING:
+    from evalbench.models.store.cache import ReplyCache
+    from evalbench.models.store.claims import Claims
+    from evalbench.models.store.server import ServerClaims, ServerReplies
 
 _PATIENCE_S = 1.0
-_failed: set[Path] = set()  # caches that failed in this process while replies were under way
+_failed: set[Address] = set()  # caches that failed in this process while replies were under way
 
 
 class Keeping:
@@ -27,22 +31,23 @@ class Keeping:
     :attr:`~evalbench.models.exchange.Reply.not_kept`. It is tried again with every reply, a disk may have room again; not
     where trying takes long.
 
-    - ``path``: Of the replies.
+    - ``place``: Of the replies.
 
     Raises ``BadInput`` if it cannot be used, unless replies of this process were under way already: then this
     collection goes without.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._under_way = path in _failed
+    def __init__(self, place: Address) -> None:
+        self._place = place
+        self._under_way = place in _failed
         self._fault = ""
         self._tries = True
-        self._claims: Claims | None = None
-        self._cache: ReplyCache | None = None
+        self._claims: Claims | ServerClaims | None = None
+        self._cache: ReplyCache | ServerReplies | None = None
         with ExitStack() as stack:
             try:
-                self._cache = stack.enter_context(ReplyCache(path))
+                self._cache = cache = replies_at(place)
+                stack.callback(cache.close)
             except BadInput as error:
                 self._went_wrong(error)
             self._open = stack.pop_all()
@@ -61,9 +66,11 @@ class Keeping:
         if self._fault:
             return set(keys)
         try:
-            if self._claims is None:
-                self._claims = self._open.enter_context(Claims(self._path))
-            mine = self._claims.take(keys)
+            claims = self._claims
+            if claims is None:
+                self._claims = claims = claims_at(self._place)
+                self._open.enter_context(claims)
+            mine = claims.take(keys)
         except BadInput as error:
             self._went_wrong(error)
             return set(keys)
@@ -106,7 +113,7 @@ class Keeping:
     def _went_wrong(self, error: BadInput) -> None:
         if not self._under_way:
             raise error
-        _failed.add(self._path)
+        _failed.add(self._place)
         self._fault = str(error.__cause__ or error)
 
     def __enter__(self) -> Keeping:

@@ -13,7 +13,7 @@ from evalbench.models.chat import structured
 from evalbench.models.endpoint import Model, is_another_model
 from evalbench.models.exchange import Reply, Request, TokenLogprob
 from evalbench.models.redact import redactor
-from evalbench.models.store.cache import ReplyCache
+from evalbench.models.store.places import place_of, replies_at
 from evalbench.models.wire.transport import missing_text, without_reasoning
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def merge_calls(file: Path, cache: Path | str | None = None) -> int:
     calls = pd.read_parquet(file, columns=columns).astype(accounting.CALL_COLUMNS)
     entries = list(_entries(calls.drop_duplicates("key")))
     if entries:
-        with ReplyCache(cache) as store:
+        with replies_at(place_of(cache)) as store:
             store.put_many(entries)
     return len(entries)
 

@@ -132,6 +132,10 @@ class ReplyCache:
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return removed
 
+    def size(self) -> int:
+        """Bytes on disk."""
+        return bytes_on_disk(self.path)
+
     def close(self) -> None:
         self._connection.close()
 

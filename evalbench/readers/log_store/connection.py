@@ -37,7 +37,7 @@ def engine_of(address: Address, *, writes: bool = False) -> sa.Engine:
         raise BadInput(f"a log store needs the package {error.name}: {INSTALL}") from error
     if address.path is None:
         return sa.create_engine(
-            "postgresql+psycopg://", creator=lambda: _to_server(address.url), hide_parameters=True, pool_pre_ping=True
+            "postgresql+psycopg://", creator=lambda: to_server(address.url), hide_parameters=True, pool_pre_ping=True
         )
     path = address.path
     engine = sa.create_engine(
@@ -47,7 +47,8 @@ def engine_of(address: Address, *, writes: bool = False) -> sa.Engine:
     return engine
 
 
-def _to_server(url: str) -> Any:
+def to_server(url: str) -> Any:
+    """A connection of psycopg to a server, in UTF-8; it is not waited for longer than ten seconds."""
     import psycopg
 
     own: dict[str, Any] = {"client_encoding": "utf8", "fallback_application_name": "evalbench"}

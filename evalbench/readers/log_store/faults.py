@@ -67,7 +67,7 @@ def faults_told(address: Address) -> Iterator[None]:
 
 
 def _told(error: Any, address: Address) -> BadInput | None:
-    return _of_sqlite(error, address) if address.path else _of_postgresql(error, address)
+    return _of_sqlite(error, address) if address.path else of_postgresql(error, address)
 
 
 def _of_sqlite(error: Any, address: Address) -> BadInput | None:
@@ -81,7 +81,8 @@ def _of_sqlite(error: Any, address: Address) -> BadInput | None:
     return None
 
 
-def _of_postgresql(error: Any, address: Address) -> BadInput | None:
+def of_postgresql(error: Any, address: Address) -> BadInput | None:
+    """What a person can mend of a fault of psycopg, or wait for; None of any other."""
     import psycopg
 
     state = getattr(error, "sqlstate", None) or ""
