@@ -86,8 +86,8 @@ def serving(does: Endpoint) -> Iterator[Endpoint]:
 
 
 def test_each_level_keeps_so_many_under_way_and_counts_every_request() -> None:
-    with serving(Endpoint(wait=0.05)) as one:
-        found = load([one.name], levels=[3, 1], seconds=0.4)
+    with serving(Endpoint(wait=0.2)) as one:
+        found = load([one.name], levels=[3, 1], seconds=1)
     assert [level.level for level in found.levels] == [1, 3]
     assert 3 <= one.most <= 6  # a handler of the fake ends a moment after its reply was read
     assert len(found.requests) + found.warm_up == len(one.bodies)
@@ -95,7 +95,7 @@ def test_each_level_keeps_so_many_under_way_and_counts_every_request() -> None:
     assert len({body["messages"][0]["content"] for body in one.bodies}) > len(one.bodies) / 2
     at_one, at_three = figures(found)
     assert at_three.requests > 1.5 * at_one.requests
-    assert at_one.figures["first_p50"].value == pytest.approx(0.05, abs=0.04)
+    assert 0.2 <= at_one.figures["first_p50"].value < 0.8  # a machine that is busy may answer late
     assert at_one.figures["tokens_per_reply"].value == 9
     assert at_one.counted_by == "endpoint"
     for each in (at_one, at_three):
@@ -112,14 +112,14 @@ def test_two_endpoints_are_asked_one_after_the_other_at_each_level() -> None:
 
 
 def test_the_first_refusal_for_too_many_ends_an_endpoint_and_not_the_other() -> None:
-    with serving(Endpoint(lambda n: 200 if n < 8 else 429)) as one, serving(Endpoint()) as two:
+    with serving(Endpoint(lambda n: 200 if n < 2 else 429)) as one, serving(Endpoint()) as two:
         found = load([one.name, two.name], levels=[1, 4, 16], seconds=0.3)
         asked = len(one.bodies)
     own = [level for level in found.levels if level.model == one.name]
     assert "429" in own[0].stopped
     assert own[-1].seconds == 0
     assert own[-1].stopped.startswith("not asked")
-    assert asked < 8 + 4
+    assert asked < 2 + 4
     assert figures(found)[0].errors == {"rate-limited": 1}
     assert not any(level.stopped for level in found.levels if level.model == two.name)
 

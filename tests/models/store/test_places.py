@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from faultserver import fault_server
+from generated import in_soak
 
 from evalbench.cli import group
 from evalbench.errors import BadInput
@@ -95,19 +96,22 @@ def test_a_claim_at_a_server_that_is_not_renewed_ends(postgresql, monkeypatch) -
 
 
 @pytest.mark.slow
-def test_four_processes_with_five_thousand_questions_pay_for_each_once(named: str) -> None:
+@pytest.mark.soak
+def test_four_processes_with_the_same_questions_pay_for_each_once(named: str) -> None:
+    n = in_soak(5000, otherwise=500)
     with fault_server(delay=0.002) as server:
-        processes = [asking(server.url, 5000) for _ in range(4)]
+        processes = [asking(server.url, n) for _ in range(4)]
         said = [process.communicate(timeout=500)[0].split() for process in processes]
-        assert server.stats()["requests"] == 5000
-    assert [(answered, lost) for answered, _, lost in said] == [("5000", "0")] * 4
-    assert sum(int(cached) for _, cached, _ in said) == 15_000
+        assert server.stats()["requests"] == n
+    assert [(answered, lost) for answered, _, lost in said] == [(str(n), "0")] * 4
+    assert sum(int(cached) for _, cached, _ in said) == 3 * n
     with replies_at(place_of()) as store:
-        assert sum(e.replies for e in store.entries()) == 5000
+        assert sum(e.replies for e in store.entries()) == n
 
 
 @pytest.mark.slow
 def test_a_killed_process_loses_no_reply(postgresql, monkeypatch) -> None:
+    """Its claims hold the others for up to half a minute."""
     monkeypatch.setenv(VARIABLE, postgresql.database())
     with fault_server(delay=0.05) as server:
         first = asking(server.url, 100)
