@@ -90,6 +90,8 @@ def numeral_value(numeral: str) -> Fraction:
     >>> numeral_value("1,200.50"), numeral_value("12 000"), numeral_value("2,5"), numeral_value("1.200,50")
     (Fraction(2401, 2), Fraction(12000, 1), Fraction(5, 2), Fraction(2401, 2))
     """
+    if numeral.isdecimal():
+        return Fraction(int(numeral))
     digits = "".join(numeral.split())
     if _IS_DOTTED.fullmatch(digits):
         return Fraction(digits.replace(".", "").replace(",", "."))
