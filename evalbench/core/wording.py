@@ -34,15 +34,15 @@ def cut(text: str, most: int) -> str:
     Examples
     --------
     >>> cut("house/of-a-long-family-01", 16), cut("oak", 16)
-    ('house/of-a…ly-01', 'oak')
+    ('house/of…mily-01', 'oak')
     >>> cut("fern-with-a-long-prompt-v17-and-no-tools", 24)
-    'fern-with-a-…v17…o-tools'
+    'fern-wit…v17…nd-no-tools'
     """
     if len(text) <= most:
         return text
     room = max(most - 1, 0)
-    end = len(text) - room // 3
-    start = room - room // 3
+    end = len(text) - room // 2
+    start = room - room // 2
     numbers = "…".join(re.findall(r"\w*\d\w*", text[start:end]))
     if not numbers or len(numbers) >= start // 2:
         return f"{text[:start]}…{text[end:]}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evalbench.draw.style import FONT_SIZE, SERIES, new_figure, shortened, title_at_top, width_of
+from evalbench.draw.style import FONT_SIZE, SERIES, new_figure, title_at_top, told_apart, width_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +57,7 @@ def lines(
     width, height = 7.2, 3.6
     figure, ax = new_figure(width, height)
     figure.set_layout_engine("none")
-    names = [shortened(name, 18) for name in read]
+    names = told_apart([*read], 18)
     right = 0.25 + _EM * max(map(width_of, names))
     ax.set_position((0.75 / width, 0.6 / height, 1 - (0.75 + right) / width, 1 - 1.1 / height))
     if domain is not None:

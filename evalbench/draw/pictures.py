@@ -32,6 +32,7 @@ from evalbench.draw.style import (
     shortened,
     title_at_top,
     to_svg,
+    told_apart,
     width_of,
 )
 
@@ -75,7 +76,7 @@ def _same_length(**columns: Sequence[Any]) -> None:
 
 def _rows_figure(labels: Sequence[str], row_height: float, *, top: float, bottom: float, right: float) -> Any:
     """A figure with named rows; margins by hand, since matplotlib cannot measure every script."""
-    names = [shortened(label) for label in labels]
+    names = told_apart(labels)
     width, height = 7.2, top + bottom + row_height * len(names)
     figure, ax = new_figure(width, height)
     figure.set_layout_engine("none")

@@ -13,7 +13,7 @@ import re
 import threading
 import unicodedata
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -149,7 +149,7 @@ def shortened(text: str, ems: float = 22) -> str:
     if len(whole) <= most and width_of(text) <= ems:
         return text
     end = plain(whole[-most:])
-    while end and width_of(end) > ems / 3:
+    while end and width_of(end) > ems / 2:
         end = end[1:]
     while text and width_of(text) + width_of(end) > ems - 1:
         text = text[:-1]
@@ -321,3 +321,12 @@ def picture(figure: Figure, alt: str, caption: str = "") -> Html:
         f'aria-label="{attribute(titles(figure)[0] if titles(figure) else "Picture")}">{to_svg(figure, alt)}</div>'
         f"{label}</figure>"
     )
+
+
+def told_apart(labels: Sequence[str], ems: float = 22) -> list[str]:
+    """Labels cut to a width, up to twice of it where different ones would be cut to the same."""
+    for width in (ems, 1.5 * ems, 2 * ems):
+        short = [shortened(label, width) for label in labels]
+        if len({*short}) == len({*labels}):
+            break
+    return short

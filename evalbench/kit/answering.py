@@ -235,11 +235,11 @@ def next_line(summary: Summary, facts: Facts) -> Line:
     if light == "grey":
         return Line(missing(summary, facts), "items" if facts.n_unscored else "figures")
     lead = next(iter(ranked(summary, e.metric)), e) if (e := deciding(summary)) else None
-    if light == "unlit" and lead is not None and lead.n < FEW_UNITS:
-        return Line(f"Add {counted(FEW_UNITS - lead.n, 'more item')} ({FEW_UNITS} are needed for a light).", "figures")
     if light == "unlit":
         option = next((name for name in _LIGHTS_BY if name in facts.parameters), "")
-        return Line(f"Set thresholds ({option}) to get a light." if option else "Compare the figures.", "method")
+        lacks = FEW_UNITS - lead.n if lead is not None else 0
+        lacking = f", and add {counted(lacks, 'more item')}: {FEW_UNITS} are needed" if lacks > 0 else " to get a light"
+        return Line(f"Set thresholds ({option}){lacking}." if option else "Compare the figures.", "method")
     if e is not None and (more := more_items(open_one := least_settled(summary, e))):
         if more > 10 * open_one.n:
             return Line(f"Look at the worst cases: {lowered(_named(open_one, e))} is at a threshold.", "items")

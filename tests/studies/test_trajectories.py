@@ -378,3 +378,39 @@ def test_outcomes_under_names_that_only_may_be_meant_with_words_for_nothing(tmp_
         load(path, study="trajectories")
     for said in ('column success (read as mark): expected a finite number from 0 to 1 (may be empty), found "maybe" (row 2)', "found 2 (row 3)", "column task_id (read as id): empty"):  # fmt: skip
         assert said in str(refused.value)
+
+
+def given_to(tasks: dict[str, range], good: dict[str, int]) -> pd.DataFrame:
+    """Outcomes of agents on their tasks, each tried twice; of every ``good``-th task none is reached."""
+    return pd.DataFrame(
+        {"id": f"t{i:02}", "model": model, "trial": trial, "success": int(i % good[model] > 0)}
+        for model, own in tasks.items()
+        for i in own
+        for trial in (1, 2)
+    )
+
+
+def test_agents_that_were_given_different_tasks_are_told_apart_on_those_of_both() -> None:
+    rows = given_to({"oak": range(30), "fern": range(12)}, {"oak": 4, "fern": 5})
+    rows.loc[(rows["model"] == "oak") & (rows["id"] >= "t12"), "success"] = 0
+    found = trajectories.evaluate(load(rows, study="trajectories"), n_resamples=200).answer
+    assert found
+    assert found.answer.startswith("On the 12 tasks that both tried, ")
+    assert "oak in 75%" in found.answer
+    assert "on the 12 tasks of both" in found.decided_by.text
+    three = pd.concat([rows, given_to({"ash": range(30)}, {"ash": 3})])
+    assert "not all on the same tasks" in trajectories.evaluate(load(three, study="trajectories"), n_resamples=200).answer.answer  # fmt: skip
+
+
+def test_fewer_scored_trials_than_tried_ones_are_why_pass_k_is_of_fewer() -> None:
+    rows = given_to({"oak": range(24)}, {"oak": 4}).astype({"success": float})
+    rows.loc[[0, 4, 8], "success"] = None
+    result = trajectories.evaluate(load(rows, study="trajectories"), n_resamples=50)
+    assert any(note.startswith("There is no pass^2: of 3 of 24 pairs of a task and an agent") for note in result.notes)
+
+
+def test_nothing_is_said_of_calls_that_are_not_known() -> None:
+    result = trajectories.evaluate(
+        load(given_to({"oak": range(24)}, {"oak": 4}).assign(success=lambda t: t["trial"] % 2), study="trajectories"), n_resamples=50
+    )  # fmt: skip
+    assert trajectories.pictures._without_turns(result.tables["trials"]).endswith("Their steps are not known.")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from evalbench.readers.trajectories.columns import columns_read
-from evalbench.readers.trajectories.flat import kind_of, speaker_of
 from evalbench.readers.trajectories.frames import Trajectories, read_trajectories
+from evalbench.readers.trajectories.kinds import kind_of, speaker_of
 from evalbench.readers.trajectories.known import FORMS, is_own, recognised, sha256_of_runs, stream_trajectories
 from evalbench.readers.trajectories.listed_tools import SCHEMAS, tool_of
 from evalbench.readers.trajectories.shape import Step, Trajectory

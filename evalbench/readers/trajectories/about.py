@@ -152,7 +152,9 @@ def _mark(levels: tuple[Mapping[str, Any], ...], source: Source) -> float | None
             mark = mark_of(level[key])
             if mark is not None:
                 return mark
-            source.note(f"{clipped(key)}: values that are not marks from 0 to 1 were left unscored")
+            source.note(
+                f"{clipped(key)}: {clipped(json_text(level[key]), 40)} is not a mark from 0 to 1: these trials are unscored"
+            )
     worded = (level.get(key) for level in levels for key in WORDED)
     return next((mark for value in worded if (mark := worded_mark(value)) is not None), None)
 

@@ -14,6 +14,7 @@ _OF_STEPS: Mapping[str, tuple[str, ...]] = {
     "name": flat.TOOLS,
     "arguments": flat.ARGUMENTS,
     "text": (*flat.TEXTS, *flat.OUTPUTS),
+    "answer": flat.ANSWERS,
     "error": flat.ERRORS,
     "model": MODELS,
     "mark": FIELDS["mark"],

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from evalbench.core.wording import counted
 from evalbench.readers.decoded import in_utf8
 from evalbench.readers.delimited import delimited_frame
 from evalbench.readers.parquet import parquet_frame
 from evalbench.readers.tools.safe import head_of
-from evalbench.readers.trajectories.about import MARKS, MODELS, about_of
+from evalbench.readers.trajectories.about import MARKS, MODELS, about_of, left_unread
+from evalbench.readers.trajectories.kinds import kind_of, speaker_of
 from evalbench.readers.trajectories.looks import Look, opened, whole
 from evalbench.readers.trajectories.messages import ROLE, guessed, instruction_of, question_of
 from evalbench.readers.trajectories.shape import (
@@ -45,7 +48,7 @@ RUNS = (
         "rollout_id",
         "session_id",
     ),
-    *("conversation_id", "thread_id", "trace_id", "trial_id", "attempt", "epoch", "repeat"),
+    *("conversation_id", "thread_id", "trace_id", "trial_id", "attempt", "epoch", "repeat", "seed"),
 )
 STEPS = ("step", "step_id", "step_index", "step_number", "step_no", "turn", "turn_id", "position", "seq", "index")
 KINDS = ("kind", "step_type", "event_type", "type", "event")
@@ -63,24 +66,46 @@ ARGUMENTS = (
 )
 OUTPUTS = ("output", "tool_output", "observation", "result", "tool_result", "response")
 TEXTS = ("text", "content", "message", "utterance")
+ANSWERS = ("answer", "final_answer", "final_output", "reply", "agent_message", "assistant_message")
+"""What the agent says once it has the output of the row."""
 THOUGHTS = ("thought", "reasoning", "thinking")
-ERRORS = ("error", "is_error", "failed", "error_message")
+MEASURED = (
+    *(
+        "time",
+        "timestamp",
+        "ts",
+        "created_at",
+        "start_time",
+        "seconds",
+        "duration",
+        "duration_s",
+        "latency",
+        "latency_s",
+    ),
+    *("duration_ms", "latency_ms", "tokens", "total_tokens", "n_tokens", "cost", "cost_usd", "parent", "parent_id"),
+)
+_READ = frozenset(
+    {
+        *TASKS,
+        *RUNS,
+        *STEPS,
+        *KINDS,
+        *TOOLS,
+        *ARGUMENTS,
+        *OUTPUTS,
+        *TEXTS,
+        *ANSWERS,
+        *THOUGHTS,
+        *MEASURED,
+        "role",
+        "call_id",
+        "tool_call_id",
+    }
+)
+ERRORS = ("error", "error_message", "is_error", "failed")
 Rows = list[tuple[int, dict[str, Any]]]
-_WHO = ("user", "human", "customer", "agent", "assistant", "bot", "ai", "model", "system")
-_SAID = ("msg", "message", "text", "reply", "response", "turn")
-_KIND: Mapping[str, str] = {
-    **dict.fromkeys(
-        ("message", "msg", "text", "say", "user", "assistant", "system", "answer", "final", "reply"), "message"
-    ),
-    **dict.fromkeys((f"{who}_{what}" for who in _WHO for what in _SAID), "message"),
-    **dict.fromkeys(("call", "tool_call", "tool", "action", "function_call", "tool_use", "act", "tool_start"), "call"),
-    **dict.fromkeys(
-        ("result", "tool_result", "observation", "tool_response", "tool_output", "function_call_output"), "result"
-    ),
-    **dict.fromkeys(("handover", "handoff", "transfer", "delegate", "delegation"), "handover"),
-    **dict.fromkeys(("note", "thought", "reasoning", "thinking", "think", "plan", "event", "log", "summary"), "note"),
-}
 _FALSE = frozenset({"0", "false", "no", "0.0", "", "none", "null", "nan"})
+_TRUE = frozenset({"1", "true", "yes", "1.0", "error", "failed"})
 
 
 def recognised(look: Look) -> str:
@@ -152,7 +177,13 @@ def read(look: Look, source: Source) -> Iterator[Trajectory]:
         key = (name, word_of(cells.get(model)) if model else "", name_of(cells.get(trial)) if trial else "")
         groups.setdefault(key, []).append((row, cells))
     flags = bool(names & {*ERRORS})
-    ordered = {key: _ordered(rows, order) for key, rows in groups.items()}
+    source.leave(sorted(left_unread(dict.fromkeys(names, "?"), {*_READ, *ERRORS})))
+    ordered = {key: _spoken_once(_ordered(rows, order)) for key, rows in groups.items()}
+    if twice := sum(_begins_anew(rows, order) for rows in ordered.values()):
+        source.note(
+            f"{counted(twice, 'trajectory', 'trajectories')} with each number of a step as often as any other: are these several trials? "
+            f"A column such as {', '.join(RUNS[:3])} or attempt tells them apart"
+        )
     marks = _marks(ordered.values(), names, source)
     for (name, of_model, run), rows in ordered.items():
         yield from _one(Trajectory(name, [], of_model, run, row=rows[0][0]), rows, marks, flags, source)
@@ -184,6 +215,22 @@ def _ordered(rows: Rows, order: str) -> Rows:
     if any(key is None for key in keys):
         return rows
     return [rows[i] for i in sorted(range(len(rows)), key=lambda i: (keys[i] or 0.0, i))]
+
+
+def _spoken_once(rows: Rows) -> Rows:
+    """Rows of which an answer that is repeated, row by row, is with the last one."""
+    out = []
+    for i, (row, cells) in enumerate(rows):
+        after = rows[i + 1][1] if i + 1 < len(rows) else {}
+        again = [key for key in ANSWERS if key in cells and cells[key] == after.get(key)]
+        out.append((row, {key: cell for key, cell in cells.items() if key not in again} if again else cells))
+    return out
+
+
+def _begins_anew(rows: Rows, order: str) -> bool:
+    """Whether the numbers of steps appear twice or more, each as often as any other."""
+    counts = Counter(amount_of(cells.get(order)) for _, cells in rows)
+    return len(counts) > 1 and None not in counts and len({*counts.values()}) == 1 and min(counts.values()) > 1
 
 
 def _rows(look: Look, source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -252,7 +299,10 @@ def steps_of_row(cells: Mapping[str, Any], flags: bool, source: Source) -> list[
     tool, given = word_of(first_of(cells, TOOLS)), text_or_json(first_of(cells, ARGUMENTS))
     text, output = text_or_json(first_of(cells, TEXTS)), text_or_json(first_of(cells, OUTPUTS))
     number, thought = name_of(first_of(cells, ("call_id", "tool_call_id"))), text_or_json(first_of(cells, THOUGHTS))
-    answer = output if output is not None else text
+    spoken = text_or_json(first_of(cells, ANSWERS))
+    if not tool and kind in ("", "message") and text is None and output is None:
+        text, spoken = spoken, None
+    answer = _with_error(output if output is not None else text, cells)
     result = Step("result", "tool", tool, None, number, answer, _flag(cells) if flags else None)
     out = [Step("note", "assistant", text=thought)] if thought is not None else []
     if kind == "result" or (not kind and role == "tool"):
@@ -266,6 +316,8 @@ def steps_of_row(cells: Mapping[str, Any], flags: bool, source: Source) -> list[
     elif kind or text is not None or output is not None or not out:
         own = role or speaker_of(first_of(cells, KINDS)) or ("assistant" if kind != "note" else "")
         out.append(Step(kind or "message", own, tool, given, number, text if text is not None else output))
+    if spoken is not None:
+        out.append(Step("message", "assistant", text=spoken))
     if not flags:
         out = [guessed(step, source) if step.kind == "result" else step for step in out]
     return _measured(out, cells)
@@ -282,39 +334,19 @@ def _kind(cells: Mapping[str, Any]) -> str:
     return kind_of(word)
 
 
-def kind_of(word: Any) -> str:
-    """The kind of step that a word means; empty for any other word.
-
-    Examples
-    --------
-    >>> kind_of("tool call"), kind_of("Tool-Result"), kind_of("user msg"), kind_of("thought"), kind_of("dance")
-    ('call', 'result', 'message', 'note', '')
-    """
-    return _KIND.get(_plain(word), "")
-
-
-def speaker_of(word: Any) -> str:
-    """Who speaks in a step whose kind is this word, a role of :data:`ROLE`; empty where the word does not say it.
-
-    Examples
-    --------
-    >>> speaker_of("user msg"), speaker_of("agent msg"), speaker_of("assistant"), speaker_of("message")
-    ('user', 'assistant', 'assistant', '')
-    """
-    plain = _plain(word)
-    who, _, said = plain.rpartition("_")
-    return ROLE.get(who if said in _SAID and who else plain, ROLE["user"] if who == "customer" else "")
-
-
-def _plain(word: Any) -> str:
-    return word_of(word).strip().lower().replace("-", "_").replace(" ", "_")
-
-
 def _flag(cells: Mapping[str, Any]) -> int:
     """Whether a row's columns of errors say that it failed: a flag, or any text."""
     cell = first_of(cells, ERRORS)
     word = str(cell).strip().lower() if isinstance(cell, (str, int, float)) else "" if cell is None else "1"
     return int(word not in _FALSE)
+
+
+def _with_error(output: str | None, cells: Mapping[str, Any]) -> str | None:
+    """What a tool answered, after what its error says, where that is more than that there is one."""
+    said = word_of(first_of(cells, ERRORS)).strip()
+    if not said or said.lower() in _FALSE | _TRUE or (output is not None and said in output):
+        return output
+    return said if output is None else f"{said}\n{output}"
 
 
 def _measured(steps: list[Step], cells: Mapping[str, Any]) -> list[Step]:
@@ -323,7 +355,10 @@ def _measured(steps: list[Step], cells: Mapping[str, Any]) -> list[Step]:
     seconds = amount_of(first_of(cells, ("seconds", "duration", "duration_s", "latency", "latency_s")))
     if seconds is None and (ms := amount_of(first_of(cells, ("duration_ms", "latency_ms")))) is not None:
         seconds = ms / 1000
-    tokens, cost = amount_of(first_of(cells, ("tokens", "total_tokens", "n_tokens"))), amount_of(cells.get("cost"))
+    tokens, cost = (
+        amount_of(first_of(cells, ("tokens", "total_tokens", "n_tokens"))),
+        amount_of(first_of(cells, ("cost", "cost_usd"))),
+    )
     parent = name_of(first_of(cells, ("parent", "parent_id")))
     timed = [step._replace(time=time, parent=parent) for step in steps]
     return [*timed[:-1], timed[-1]._replace(seconds=seconds, tokens=tokens, cost=cost)]

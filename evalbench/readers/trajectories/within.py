@@ -8,17 +8,8 @@ from typing import Any
 
 from evalbench.readers.tools.safe import sequence
 from evalbench.readers.trajectories.about import about_of, left_unread
-from evalbench.readers.trajectories.flat import (
-    ARGUMENTS,
-    ERRORS,
-    KINDS,
-    OUTPUTS,
-    TEXTS,
-    TOOLS,
-    filled,
-    kind_of,
-    steps_of_row,
-)
+from evalbench.readers.trajectories.flat import ARGUMENTS, ERRORS, KINDS, OUTPUTS, TEXTS, TOOLS, filled, steps_of_row
+from evalbench.readers.trajectories.kinds import kind_of
 from evalbench.readers.trajectories.looks import Look, sole_list
 from evalbench.readers.trajectories.messages import instruction_of, question_of
 from evalbench.readers.trajectories.shape import (

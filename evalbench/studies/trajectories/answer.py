@@ -44,9 +44,31 @@ def _decided(summary: core.Summary, ordered: Sequence[core.Estimate], facts: Fac
     rows = facts.differences("success") if len(ordered) == 2 else ()
     if deciding is None or deciding.metric != "success" or len(rows) != 1 or not line.text:
         return line
-    best, worst = (kit.saying.name_of(e) for e in ordered)
+    shared = _shared(ordered, facts)
+    best, worst = shared.names if shared else (kit.saying.name_of(e) for e in ordered)
     ahead = kit.saying.points_ahead(rows[0], best)
-    return core.Line(f"{line.text.removesuffix('.')}; {best} less {worst}: {ahead}.", line.at) if ahead else line
+    on = f" on the {core.wording.count(shared.tasks)} tasks of both" if shared else ""
+    return core.Line(f"{line.text.removesuffix('.')}; {best} less {worst}{on}: {ahead}.", line.at) if ahead else line
+
+
+class _Shared(NamedTuple):
+    """How often each of two agents that were given different tasks reaches the goal on those of both, the better first."""
+
+    tasks: int
+    names: tuple[str, str]
+    values: tuple[float, float]
+
+
+def _shared(ordered: Sequence[core.Estimate], facts: Facts) -> _Shared | None:
+    table = facts.tables.get("comparison")
+    own = [] if table is None else table[table["metric"] == "success"].to_dict("records")
+    if len(ordered) != 2 or len(own) != 1 or own[0]["n_a"] >= max(e.n for e in ordered):
+        return None
+    sides = [(own[0][f"value_{side}"], own[0][f"model_{side}"]) for side in "ab"]
+    if any(value is None or value != value for value, _ in sides):
+        return None
+    (first, a), (last, b) = sorted(sides, key=lambda side: -side[0])
+    return _Shared(int(own[0]["n_a"]), (kit.saying.named(a), kit.saying.named(b)), (float(first), float(last)))
 
 
 def _forbidden(e: core.Estimate, facts: Facts) -> tuple[str, core.Line]:
@@ -97,8 +119,8 @@ def _unmarked(ordered: Sequence[core.Estimate], facts: Facts, lacking: Mapping[s
 
     def said(e: core.Estimate) -> str:
         own = lacking.get(kit.saying.name_of(e))
-        trials = "trials" if own is None else f"its {core.counted(own.scored, 'scored trial')}"
-        return f"{kit.saying.share(e.value or 0.0)} of {trials}"
+        scored = "" if own is None else f" ({core.wording.count(own.scored)} scored)"
+        return f"{kit.saying.share(e.value or 0.0)} of trials{scored}"
 
     first, last = (kit.saying.name_of(e) for e in (ordered[0], ordered[-1]))
     if len(ordered) == 1:
@@ -125,12 +147,21 @@ def _reached(summary: core.Summary, ordered: Sequence[core.Estimate], facts: Fac
     rows = facts.differences("success")
     if len(ordered) == 2:
         row = next((r for r in rows if {r.a, r.b} == {a, b}), None)
+        opening = kit.saying.opened_name(a)
+        if shared := _shared(ordered, facts):
+            (a, b), (first, last) = shared.names, map(kit.saying.share, shared.values)
+            opening = f"On the {core.wording.count(shared.tasks)} tasks that both tried, {a}"
         if row is not None and row.better:
-            return f"{kit.saying.opened_name(a)} reaches the goal more often than {b}, in {first} of trials against {last}, {BEYOND_CHANCE}"
+            return (
+                f"{opening} reaches the goal more often than {b}, in {first} of trials against {last}, {BEYOND_CHANCE}"
+            )
         tested = "no difference is shown" if row is not None else "whether that is chance was not tested"
-        return f"{kit.saying.opened_name(a)} reaches the goal in {first} of trials and {b} in {last}; {tested}"
+        return f"{opening} reaches the goal in {first} of trials and {b} in {last}; {tested}"
     alike = kit.saying.not_told_apart(ordered, rows)[1:]
-    others = f"; {kit.saying.as_good_as_best(alike)}" if alike else ""
+    unlike = len({e.n + e.n_unscored for e in ordered}) > 1
+    others = (
+        f"{', not all on the same tasks' if unlike else ''}{f'; {kit.saying.as_good_as_best(alike)}' if alike else ''}"
+    )
     return (
         f"{kit.saying.opened_name(a)} reaches the goal most often, in {first} of trials, {b} least, in {last}{others}"
     )

@@ -57,6 +57,7 @@ def notes(
     if empty := int(runs["n_calls"].isna().sum()):
         yield f"Outcomes without a step, whose success counts and of whose way nothing is known: {empty} of {n}."
     yield from _partial(given, options)
+    yield from _fewer_scored(runs, options["k"])
     if stray := int((given.steps["kind"] == "result").sum() - followed.calls["answered"].sum()):
         yield (
             f"Results that belong to no call: {stray} of {int((given.steps['kind'] == 'result').sum())}; they count as nothing that was done, and "
@@ -103,6 +104,17 @@ def _partial(given: Given, options: Mapping[str, Any]) -> Iterator[str]:
             f"{partly} of {core.counted(len(marks), 'mark')} {between} between 0 and 1 and {counts} as not reached "
             f"(success_from={options['success_from']:g})."
         )
+
+
+def _fewer_scored(runs: pd.DataFrame, k: int) -> Iterator[str]:
+    """Why pass^k is of fewer trials than there are."""
+    each = runs.groupby(["id", "model"])["success"].agg(["size", "count"])
+    tried = int(each["size"].mode().max())
+    lacking = int((each["count"] < tried).sum())
+    if k < tried and lacking:
+        which = f"pass^{k}, not pass^{tried}" if k > 1 else f"no pass^{tried}"
+        pairs = core.counted(len(each), "pair of a task and an agent", "pairs of a task and an agent")
+        yield f"There is {which}: of {lacking} of {pairs} fewer than {tried} trials are scored."
 
 
 def _of_schemas(calls: pd.DataFrame) -> Iterator[str]:

@@ -131,6 +131,8 @@ def _without_turns(rows: pd.DataFrame) -> str:
         return _none_failed(rows)
     if not beside:
         return "No failed trajectory has a successful one of the same task beside it."
+    if rows["n_calls"].isna().all():
+        return f"Failed trajectories with a successful one of their task: {beside}. Their steps are not known."
     return f"Failed trajectories with a successful one of their task: {beside}. All make the same calls as that one; the outcome alone differs."
 
 

@@ -38,7 +38,7 @@ def test_a_row_with_tool_arguments_and_output_is_call_and_result(tmp_path, name)
     assert first[["kind", "name"]].values.tolist() == [
         ["call", "find_shelf"], ["result", "find_shelf"], ["call", "find_loan"], ["result", "find_loan"], ["call", "finish"],
     ]  # fmt: skip
-    assert told(first["text"]) == [None, FAILED, None, FOUND, None]
+    assert told(first["text"]) == [None, f"no such shelf\n{FAILED}", None, FOUND, None]
     assert first["error"].dropna().tolist() == [1.0, 0.0]
     assert first["seconds"].dropna().tolist() == [0.25, 0.5]
     assert [json.loads(a) for a in first["arguments"].dropna()][1] == {"book": 7}
@@ -130,3 +130,33 @@ def test_records_with_their_steps_as_a_list_are_trials(tmp_path):
     broken = {**runs[0], "trial": 9, "steps": [{"kind": "dance"}]}
     with pytest.raises(BadInput, match=r"row 7: steps\[0\]: the kind 'dance' is not known"):
         read_trajectories(write(tmp_path / "d.jsonl", [*runs, *({**runs[0], "trial": i} for i in (3, 4, 5)), broken]))
+
+
+def test_answers_beside_outputs_are_what_the_agent_says_and_errors_keep_their_words(tmp_path):
+    path = tmp_path / "steps.csv"
+    path.write_text(
+        "task_id,agent,attempt,step,tool,args,output,error,answer,colour\n"
+        'a,fern,1,1,find,"{""n"": 1}",found 3,,The order is O-17.,red\n'
+        "a,fern,1,2,pay,{},,TimeoutError: upstream 504,The order is O-17.,red\n"
+        "a,fern,2,1,pay,{},partial body,Card declined,,red\n"
+        "a,fern,2,2,,,,,It costs 40.,red\n"
+        "a,fern,3,1,pay,{},done,true,,red\n"
+    )
+    read = read_trajectories(path)
+    said = [own[["kind", "text"]].fillna("").values.tolist() for _, own in read.steps.groupby("trial")]
+    assert said[0] == [["call", ""], ["result", "found 3"], ["call", ""], ["result", "TimeoutError: upstream 504"], ["message", "The order is O-17."]]  # fmt: skip
+    assert said[1] == [["call", ""], ["result", "Card declined\npartial body"], ["message", "It costs 40."]]
+    assert said[2] == [["call", ""], ["result", "done"]]
+    assert read.steps.loc[read.steps["kind"] == "result", "error"].tolist() == [0, 1, 1, 1]
+    assert "fields that were not read: colour" in read.notes
+
+
+def test_trials_told_apart_by_a_seed_and_those_that_nothing_tells_apart(tmp_path):
+    rows = "".join(f"a,fern,{seed},{step},find,{{}},ok\n" for seed in (1, 2) for step in (1, 2, 3))
+    path = tmp_path / "steps.csv"
+    path.write_text("task_id,agent,seed,step,tool,args,output\n" + rows)
+    read = read_trajectories(path)
+    assert read.steps["trial"].unique().tolist() == ["1", "2"]
+    path.write_text("task_id,agent,number,step,tool,args,output\n" + rows)
+    read = read_trajectories(path)
+    assert any(note.startswith("1 trajectory with each number of a step as often as any other") for note in read.notes)
