@@ -93,7 +93,10 @@ def test_without_thresholds_the_first_figure_is_that_of_the_best_group() -> None
 
 def test_of_few_items_the_next_step_is_more_of_them_also_without_thresholds() -> None:
     few = summary(est(0.8, "oak", light="unlit", n=6), light="unlit")
-    assert next_line(few, Facts(parameters={"lights": {}})).text == "Set thresholds (lights), and add 14 more items: 20 are needed."
+    assert (
+        next_line(few, Facts(parameters={"lights": {}})).text
+        == "Set thresholds (lights), and add 14 more items: 20 are needed."
+    )
     assert sentence(few, Facts()) == "F1 is 0.80 for oak, on only 6 items; no thresholds say what is good enough."
 
 

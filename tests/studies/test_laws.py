@@ -230,7 +230,10 @@ def test_items_of_older_code_are_refused_with_the_column(name: str) -> None:
 
 
 # Half a minute to two minutes each: `make soak` tries them too.
-LONG_RESAMPLED = ("judge_audit", "rag_tuning", "drift", "ner_quality", "rag_generation")
+LONG_RESAMPLED = (
+    *("judge_audit", "rag_tuning", "drift", "ner_quality", "rag_generation"),
+    *("ner_variants", "stability", "matching", "matching_calibration"),
+)
 
 
 @pytest.mark.slow

@@ -31,6 +31,18 @@ from evalbench.models.store.cache import ReplyCache, cache_folder, usual_file
 
 NAME = "local/smollm2-135m"
 pytestmark = [pytest.mark.model, pytest.mark.slow]
+# The local model takes a minute or more of both cores for each: `make check` asks it what the others do not show.
+IN_MINUTES = [
+    pytest.mark.soak,
+    pytest.mark.skipif(os.environ.get(VARIABLE) != "soak", reason=f"{VARIABLE} is not soak"),
+]
+
+
+def in_minutes(test):
+    """A test for ``make soak`` alone."""
+    for mark in IN_MINUTES:
+        test = mark(test)
+    return test
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -60,6 +72,7 @@ def test_cited_answers_are_collected_judged_or_unscored():
     assert (item["unscored"] == "") == (item["final"] == item["final"])
 
 
+@in_minutes
 def test_trajectories_are_judged_or_unscored_and_asked_about_once():
     local.fetch(NAME)
     frames = load("parcel_desk@1.0.0", study="trajectories").tables
@@ -84,6 +97,7 @@ def test_trajectories_are_judged_or_unscored_and_asked_about_once():
     assert again.to_json()["summary"] == result.to_json()["summary"]
 
 
+@in_minutes
 def test_questions_are_written_from_answers_or_unscored():
     local.fetch(NAME)
     data = load("rule_book_answers@1.0.0", study="rag_generation")
@@ -103,7 +117,7 @@ def test_questions_are_written_from_answers_or_unscored():
     assert again.to_json() == result.to_json()
 
 
-@pytest.mark.parametrize("form", ["tuples", "json"])
+@pytest.mark.parametrize("form", ["tuples", pytest.param("json", marks=IN_MINUTES)])
 def test_entities_are_asked_for_in_every_wording_and_no_request_is_repeated(form):
     local.fetch(NAME)
     data = load("ner_requests@1.0.0", study="ner_variants")
@@ -164,8 +178,7 @@ result = citation.evaluate(load(few, study="citation"), judge="agent[calls=2]:{N
 """
 
 
-@pytest.mark.soak
-@pytest.mark.skipif(os.environ.get(VARIABLE) != "soak", reason=f"{VARIABLE} is not soak")
+@in_minutes
 def test_a_judge_that_looks_things_up_goes_on_where_it_was_killed(no_replies):
     first = subprocess.Popen([sys.executable, "-c", AGENT])
 
@@ -199,12 +212,30 @@ def no_replies(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("study", "data", "options"),
     [
-        (cot_levels, "word_problems@1.0.0", {"n_samples": 9, "max_tokens": 24}),
-        (ner_variants, "ner_requests@1.0.0", {"n_samples": 2, "max_tokens": 24, "descriptions": ["none"]}),
-        (reproduction, "repeated_answers@1.0.0", {"n_samples": 4, "n_generations": 2, "max_tokens": 12}),
-        (confidence, "quiz_answers@1.0.0", {"n_samples": 6, "samples_per_item": 2, "max_tokens": 16}),
+        pytest.param(
+            cot_levels, "word_problems@1.0.0", {"n_samples": 9, "max_tokens": 24}, id="cot_levels", marks=IN_MINUTES
+        ),
+        pytest.param(
+            ner_variants,
+            "ner_requests@1.0.0",
+            {"n_samples": 2, "max_tokens": 24, "descriptions": ["none"]},
+            id="ner_variants",
+            marks=IN_MINUTES,
+        ),
+        pytest.param(
+            reproduction,
+            "repeated_answers@1.0.0",
+            {"n_samples": 4, "n_generations": 2, "max_tokens": 12},
+            id="reproduction",
+        ),
+        pytest.param(
+            confidence,
+            "quiz_answers@1.0.0",
+            {"n_samples": 6, "samples_per_item": 2, "max_tokens": 16},
+            id="confidence",
+            marks=IN_MINUTES,
+        ),
     ],
-    ids=["cot_levels", "ner_variants", "reproduction", "confidence"],
 )
 def test_a_dry_run_says_what_the_run_then_asks(study, data, options, no_replies):
     tables = load(data, study=study.__name__.rpartition(".")[2])
@@ -220,6 +251,7 @@ def test_a_dry_run_says_what_the_run_then_asks(study, data, options, no_replies)
     assert sums["tokens_out"][0] <= accounting["tokens_out"] <= sums["tokens_out"][1]
 
 
+@in_minutes
 def test_the_plan_of_a_cascade_holds_what_the_run_then_asks(no_replies):
     rows = {
         "id": [f"q{n}" for n in range(6)],

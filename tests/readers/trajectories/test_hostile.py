@@ -225,8 +225,9 @@ def changed(value, path, odd):
 
 
 @pytest.mark.generated
+@pytest.mark.soak
 def test_any_value_at_any_place_is_read_or_refused_in_a_message(tmp_path):
-    for case in one_in_twenty(range(4000)):
+    for case in one_in_twenty(range(4000), in_check=1500):
         draw = random.Random(case)
         whole = draw.choice(WHOLE)
         whole = whole[0] if len(whole) == 1 else whole
