@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,10 +30,10 @@ def choices_of(study: str) -> dict[str, list[str]]:
     """
     found: dict[str, list[str]] = {name: list(words) for name, words in _COMMON.items()}
     for path in sorted(_KIT.glob("*.py")):
-        found |= dict(_stated(path))
+        found |= _stated(path)
     own = [path for path in _sources() if _name(path) == study]
     for path in [*(path for path in _sources() if path not in own), *own]:
-        found |= dict(_stated(path))
+        found |= _stated(path)
     for name in ("cot", "citation"):
         found[f"{name}_sample_method"] = found["sample_method"]
     return found
@@ -46,7 +47,13 @@ def _name(path: Path) -> str:
     return path.parent.name if path.name == "__init__.py" else path.stem
 
 
-def _stated(path: Path) -> Iterator[tuple[str, list[str]]]:
+@cache
+def _stated(path: Path) -> dict[str, list[str]]:
+    """What :func:`_read` finds in a file, which stays as it is while a process runs."""
+    return dict(_read(path))
+
+
+def _read(path: Path) -> Iterator[tuple[str, list[str]]]:
     """What the docstrings of a file say of options whose type is a choice of words; of a study's, that of ``evaluate``."""
     source = path.read_text(encoding="utf-8")
     if ' : {"' not in source and ' : "' not in source:

@@ -14,10 +14,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
 from benchmark_table import Row, at_most
+from lab import jupyter_lab
 from timing import alone
 
 pytest.importorskip("duckdb", reason="peer not importable: duckdb")
@@ -131,6 +133,31 @@ def test_the_first_rows_of_a_pack(record: Callable[[Row], None], tmp_path: Path,
         seconds.append(tab.evaluate("performance.now() / 1000"))
         tab.close()
     record(at_most("a pack of 100 000 items, until its first rows", statistics.median(seconds), 0.5, "s"))
+
+
+@pytest.mark.browser
+def test_the_explorer_in_a_notebook(record: Callable[[Row], None], tmp_path: Path, browser: Any) -> None:
+    pytest.importorskip("jupyterlab", reason="peer not importable: jupyterlab")
+    run = made(tmp_path / "bench" / "reports" / "text_metrics" / "run", PACKED)
+    opened = "import evalbench\nfrom evalbench.studies import text_metrics"  # as in every shipped notebook
+    cells = [f"{opened}\nrun = evalbench.open_run({str(run)!r})\n'ready'", "evalbench.explore(run)"]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells], metadata=kernel)
+    nbformat.write(notebook, tmp_path / "bench" / "look.ipynb")
+    tab = browser.new_page(viewport={"width": 1400, "height": 1000})
+    with jupyter_lab(tmp_path / "bench", tmp_path) as address:
+        tab.goto(f"{address}lab/tree/look.ipynb?token=t")
+        tab.get_by_text("| Idle").wait_for(timeout=20_000)
+        tab.locator(".jp-Notebook .cm-content").first.click()
+        tab.keyboard.press("Shift+Enter")
+        tab.get_by_text("'ready'", exact=True).last.wait_for(timeout=20_000)
+        tab.locator(".jp-OutputArea-output").first.wait_for(timeout=20_000)
+        start = time.perf_counter()
+        tab.keyboard.press("Shift+Enter")
+        tab.frame_locator("iframe[title=Explorer]").locator("[data-row]").first.wait_for(timeout=20_000)
+        took = time.perf_counter() - start
+    tab.close()
+    record(at_most("explore() of 100 000 items in JupyterLab, until its first rows", took, 1.5, "s"))
 
 
 def until_it_answers(folder: str) -> float:

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from generated import VARIABLE
+from lab import jupyter_lab
 
 from evalbench import studies
 from evalbench.cli import group
@@ -23,7 +20,6 @@ pytest.importorskip("anywidget", reason="peer not importable: anywidget")
 pytest.importorskip("duckdb", reason="peer not importable: duckdb")
 
 pytestmark = pytest.mark.browser
-PORT = 18_899
 NOTEBOOKS = studies.names() if os.environ.get(VARIABLE) == "soak" else ["needle"]
 """With ``make soak`` all of them."""
 
@@ -33,35 +29,8 @@ def lab(tmp_path: Path) -> Iterator[str]:
     """The address of a JupyterLab over a workbench of its own."""
     made = CliRunner().invoke(group, ["init", str(tmp_path / "bench")])
     assert made.exit_code == 0, made.output
-    words = [
-        "-m",
-        "jupyter",
-        "lab",
-        "--allow-root",
-        "--no-browser",
-        f"--port={PORT}",
-        "--IdentityProvider.token=t",
-        f"--notebook-dir={tmp_path / 'bench'}",
-    ]
-    own = {
-        "HOME": str(tmp_path),
-        "JUPYTER_CONFIG_DIR": str(tmp_path / "config"),
-        "IPYTHONDIR": str(tmp_path / "ipython"),
-    }
-    with (
-        (tmp_path / "log").open("w") as log,
-        subprocess.Popen([sys.executable, *words], stdout=log, stderr=log, env=os.environ | own) as server,
-    ):
-        address = f"http://127.0.0.1:{PORT}/"
-        give_up = time.monotonic() + 60
-        while time.monotonic() < give_up:
-            try:
-                urllib.request.urlopen(f"{address}api?token=t", timeout=2)
-                break
-            except OSError:
-                time.sleep(0.3)
+    with jupyter_lab(tmp_path / "bench", tmp_path) as address:
         yield address
-        server.terminate()
 
 
 @pytest.fixture
