@@ -29,9 +29,11 @@ def summary(*estimates: Estimate, light: Light | None = None, **more: Any) -> Su
 
 
 def compared(*rows: tuple[str, str, str, str], by: str = "model") -> Mapping[str, pd.DataFrame]:
-    """The table of compared groups: metric, A, B, outcome of A."""
+    """The table of compared groups, on 40 items of both: metric, A, B, outcome of A."""
     columns = ("metric", f"{by}_a", f"{by}_b", "outcome")
-    return {"comparison": pd.DataFrame(list(rows), columns=list(columns)).assign(difference=0.3, unit="0–1")}
+    return {
+        "comparison": pd.DataFrame(list(rows), columns=list(columns)).assign(difference=0.3, unit="0–1", n_a=40, n_b=40)
+    }
 
 
 def answered(study: str, found: Summary, **facts: Any) -> Answer:

@@ -21,8 +21,8 @@ def reached(
     ]
 
 
-def turned(*instead_of: str) -> dict[str, pd.DataFrame]:
-    return {"turning_points": pd.DataFrame({"instead_of": instead_of})}
+def turned(*instead_of: str, kind: str = "another tool") -> dict[str, pd.DataFrame]:
+    return {"turning_points": pd.DataFrame({"instead_of": instead_of, "kind": kind})}
 
 
 def said(*rows: Estimate, **more: Any) -> str:
@@ -34,6 +34,8 @@ def test_one_agent_has_its_share_that_of_every_trial_and_where_it_leaves_the_way
     assert said(*rows, tables=turned(*["pay"] * 5, "", *["book"] * 4)) == (
         "Fern reaches the goal in 42% of trials, and in all of 4 trials for 20% of tasks. Failed trials most often leave the way at “pay”: 5 of the 10 that part from a successful one."
     )
+    others = said(*rows, tables=turned(*["pay"] * 5, kind="other arguments"))
+    assert "leave the way at “pay”, called with other arguments: 5 of the 5" in others
     assert said(*reached("green", fern=0.9)).startswith("Fern reaches the goal in 90% of trials; ")
     assert "not good enough" in said(*reached("red", fern=0.1))
 
@@ -99,11 +101,11 @@ def test_who_has_many_trials_without_a_mark_is_not_said_to_be_better() -> None:
         ]
 
     assert (
-        said(*rows(west=(1.0, 3, 22))) == "West reaches the goal in 100% of its 3 scored trials; 22 of 25 have no mark."
+        said(*rows(west=(1.0, 3, 22))) == "West reaches the goal in 100% of trials (3 scored); 22 of 25 have no mark."
     )
     better = compared(("success", "west", "east", "better"))
     assert said(*rows(west=(1.0, 3, 22), east=(0.5, 25, 0)), tables=better) == (
-        "West reaches the goal in 100% of its 3 scored trials and east in 50% of trials; which is better is not known: 22 of 25 trials of "
+        "West reaches the goal in 100% of trials (3 scored) and east in 50% of trials; which is better is not known: 22 of 25 trials of "
         "west have no mark."
     )
     three = rows(west=(1.0, 3, 22), east=(0.5, 25, 0), north=(0.4, 25, 0))

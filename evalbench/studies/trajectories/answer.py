@@ -9,6 +9,7 @@ from typing import NamedTuple
 from evalbench import core, kit
 from evalbench.kit.answering import Facts
 from evalbench.studies.trajectories.faults import JUDGE
+from evalbench.studies.trajectories.tables import OTHER_ARGUMENTS
 
 BEYOND_CHANCE = "more than chance explains"
 REVIEW = "what-a-reviewer-must-look-at"
@@ -190,4 +191,6 @@ def _parting(facts: Facts) -> str:
     most = int(tools.iloc[0])
     if most < FEW_PARTED or (tools == most).sum() > 1:
         return ""
-    return f" Failed trials most often leave the way at “{tools.index[0]:.60}”: {most} of the {len(table)} that part from a successful one."
+    kinds = table.loc[table["instead_of"] == tools.index[0], "kind"]
+    how = ", called with other arguments" if (kinds == OTHER_ARGUMENTS).mean() > 0.5 else ""
+    return f" Failed trials most often leave the way at “{tools.index[0]:.60}”{how}: {most} of the {len(table)} that part from a successful one."
