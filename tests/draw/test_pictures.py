@@ -235,7 +235,7 @@ def test_lines_refuse_what_does_not_fit_and_name_every_line():
 
 def test_wide_characters_take_more_room():
     assert width_of("检查") > width_of("ab")
-    assert shortened("字" * 50, 10) == "字字字字字…字字字"
+    assert shortened("字" * 50, 10) == "字字字字…字字字字"
     assert width_of(shortened("字" * 50, 10)) <= 10.5
 
 

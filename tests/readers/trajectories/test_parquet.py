@@ -153,6 +153,7 @@ def test_a_table_without_lists_is_for_others(tmp_path):
     assert recognised(written(tmp_path / "t.parquet", rows)) is None
 
 
+@pytest.mark.generated
 @pytest.mark.parametrize("at", one_in_twenty(range(200)))
 def test_a_damaged_file_is_one_message(tmp_path, at):
     path = written(tmp_path / "db.parquet", [transcript(i) for i in range(4)])
