@@ -35,7 +35,6 @@ _TAKE = """INSERT INTO evalbench_claims (key, owner, expires)
     SELECT key, %(owner)s, clock_timestamp() + %(seconds)s * interval '1 second' FROM unnest(%(keys)s::text[]) AS key ORDER BY key
     ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, expires = excluded.expires
     WHERE evalbench_claims.expires < clock_timestamp() RETURNING key"""
-
 _RENEW = "UPDATE evalbench_claims SET expires = clock_timestamp() + %s * interval '1 second' WHERE owner = %s"
 
 
@@ -47,7 +46,6 @@ class Server:
 
     def __init__(self, place: Address, table: str, name: str) -> None:
         self.place = place
-        self._table, self._name = table, name
         self._open: psycopg.Connection[Any] | None = None
         with self.connected() as connection:
             if connection.execute("SELECT to_regclass(%s)", (name,)).fetchone()[0] is None:
@@ -92,7 +90,6 @@ class ServerReplies:
     """
 
     def __init__(self, place: Address) -> None:
-        self.place = place
         self._server = Server(place, _REPLIES, "evalbench_replies")
 
     def get_many(self, keys: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -63,7 +63,10 @@ class _Shared(NamedTuple):
 def _shared(ordered: Sequence[core.Estimate], facts: Facts) -> _Shared | None:
     table = facts.tables.get("comparison")
     own = [] if table is None else table[table["metric"] == "success"].to_dict("records")
-    if len(ordered) != 2 or len(own) != 1 or own[0]["n_a"] >= max(e.n for e in ordered):
+    if len(ordered) != 2 or len(own) != 1:
+        return None
+    unscored = sum(e.n_unscored for e in ordered)  # a task that one has no mark of was given to both all the same
+    if own[0]["n_a"] + unscored >= max(e.n + e.n_unscored for e in ordered):
         return None
     sides = [(own[0][f"value_{side}"], own[0][f"model_{side}"]) for side in "ab"]
     if any(value is None or value != value for value, _ in sides):
