@@ -20,7 +20,7 @@ LOOPBACK = "127.0.0.1"
 
 
 @click.command("view")
-@click.argument("run", metavar="[RUN]", required=False, type=click.Path(path_type=str))
+@click.argument("run", metavar="[RUN|REPORTS]", required=False, type=click.Path(path_type=str))
 @click.option("--items", "where", default="", help="A filter to begin with, such as 'model=oak score<0.5'.")
 @click.option(
     "--host",
@@ -51,7 +51,7 @@ def view(
 ) -> None:
     """Explore runs in the browser: the items behind each figure, their distributions, other thresholds.
 
-    RUN is a run's folder or id; without it all runs of the workbench are listed. The server ends with Ctrl-C. It answers this
+    RUN is a run's folder or id, REPORTS a folder of runs; without either all runs of the workbench are listed. The server ends with Ctrl-C. It answers this
     machine only; with --host and --token-file also others who know the token, over plain HTTP.
 
     \b
@@ -70,6 +70,8 @@ def view(
     from evalbench.readers.runs import run_folder
 
     reports = workbench.reports(root)
+    if run and any(Path(run).glob("*/*/run.json")):
+        reports, run = Path(run).resolve(), None
     folder = run_folder(run, reports) if run else None
     if pack is not None:
         _packed(folder, pack, where)

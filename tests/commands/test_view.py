@@ -56,6 +56,17 @@ def test_it_answers_until_it_is_interrupted(run: Path) -> None:
         server.kill()
 
 
+def test_a_folder_of_reports_is_that_of_all_its_runs(run: Path) -> None:
+    server = viewing(str(run.parent.parent))
+    try:
+        base, _, fragment = address_of(server).partition("#")
+        assert not fragment
+        with urllib.request.urlopen(f"{base}runs", timeout=30) as answer:
+            assert b"confidence/run" in answer.read()
+    finally:
+        server.kill()
+
+
 def test_two_at_once_answer_apart_and_each_by_its_own_token(run: Path) -> None:
     servers = [viewing(str(run)), viewing(str(run))]
     try:
