@@ -12,7 +12,7 @@ from evalbench import studies
 from evalbench.asking.agents import STUDY, roles_of_runs, told
 from evalbench.asking.asked import Asked
 from evalbench.asking.tables import looked_at, raw_tables
-from evalbench.asking.trying import Tried, offer_of, on_values, roles_by_name, tried
+from evalbench.asking.trying import Tried, offer_of, on_values, read_as_in, roles_by_name, roles_of_columns, tried
 from evalbench.core.wording import count
 from evalbench.errors import BadInput
 from evalbench.readers.dataset import FRAMES, Dataset
@@ -102,7 +102,7 @@ def _by_refused(found: Mapping[str, Tried], frames: Mapping[str, pd.DataFrame]) 
     out: dict[str, str] = {}
     for study, one in found.items():
         if isinstance(one.read, BadInput) and on_values(one.read):
-            out = {**roles_by_name(study, names), **out}
+            out = {**roles_by_name(study, names), **roles_of_columns(study, read_as_in(one.read)), **out}
     return out
 
 

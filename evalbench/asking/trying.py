@@ -12,7 +12,8 @@ from evalbench import studies
 from evalbench.asking.asked import Offer
 from evalbench.errors import BadInput
 from evalbench.readers.dataset import Dataset
-from evalbench.readers.role_names import role_of, roles, roles_of
+from evalbench.readers.role_names import fit, names_no_score, role_of, roles_of
+from evalbench.readers.roles import SURE
 from evalbench.readers.schema import TRIAL, Table
 from evalbench.readers.strict_yaml import read_yaml
 from evalbench.readers.wide import of_people
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
 
 _LEAST_WORDS = 6
 _ASIDE = re.compile(r" \([^()]{40,}\)")
-_NO_SCORE = re.compile(
-    r"token|latency|stamp|time|second|duration|cost|price|count|length|number|seed|year|_ms$|^№|^n_", re.IGNORECASE
-)
-"""Names of columns of numbers that are no scores."""
 
 
 class Need(NamedTuple):
@@ -127,9 +124,7 @@ def is_score(column: str, cells: pd.Series) -> bool:
     """Whether a column of numbers may be scores: its name says nothing else."""
     import pandas as pd
 
-    if _NO_SCORE.search(column) or any(
-        roles()[role].kind in ("id", "number", "time") and role != "score" for role in roles_of(column)
-    ):
+    if names_no_score(column):
         return False
     given = [cell for cell in cells if cell is not None and cell == cell and cell != ""]
     if not given or any(isinstance(cell, (list, dict)) for cell in given):
@@ -146,6 +141,7 @@ def offer_of(
         own = roles_by_name(study, columns)
         first = next(iter(studies.study(study).SCHEMA))
         held = {*held, first, *own.values(), *own, *(f"{first}.{name}" for name in own)}
+        held |= surely_held(studies.study(study).SCHEMA, columns)
     missing = [need.words for need in wanted if not held & {*need.holds}]
     if one.refused is not None and not missing:
         missing = list(dict.fromkeys(_lacking(one.refused, wanted)))
@@ -156,7 +152,7 @@ def offer_of(
     return Offer(study, studies.question(study), computes, tuple(missing), command(study), refused, used)
 
 
-_CELLS = re.compile(r"\bcolumn [\w, ]+: (?!is missing)")
+_CELLS = re.compile(r"\bcolumn ([\w, ]+)(?: \(read as ([\w, ]+)\))?: (?!is missing)")
 _LACKS = re.compile(r"\b(?:column|table) (\w+):? is missing|\bno column (\w+)")
 
 
@@ -165,11 +161,42 @@ def on_values(error: BadInput) -> bool:
     return bool(error.faults) and all(_CELLS.search(fault) for fault in error.faults)
 
 
+def surely_held(schema: Mapping[str, Table], names: Collection[str]) -> set[str]:
+    """The columns of tables, each with its table's name before it, that some of these names surely mean."""
+    return {
+        f"{table}.{column.name}"
+        for table, own in schema.items()
+        for column in own.columns
+        if any(fit(name, column) in SURE for name in names)
+    }
+
+
+def read_as_in(error: BadInput) -> dict[str, str]:
+    """The columns of a file that a message names, and those of the study that they were read as.
+
+    Examples
+    --------
+    >>> read_as_in(BadInput.listing("a.csv:", ["column task, agent (read as id, model): are duplicated together"]))
+    {'task': 'id', 'agent': 'model'}
+    """
+    found = [match.groups() for fault in error.faults for match in _CELLS.finditer(fault)]
+    return {
+        source: name
+        for sources, names in found
+        if names
+        for source, name in zip(sources.split(", "), names.split(", "), strict=False)
+    }
+
+
 def roles_by_name(study: str, names: Collection[str]) -> dict[str, str]:
     """What a study would read columns as, by their own names."""
-    first = next(iter(studies.study(study).SCHEMA.values()))
-    own = {c.name: c for c in first.columns}
-    return {n: found.name if (found := role_of(own[n])) else n for n in names if n in own}
+    return roles_of_columns(study, {name: name for name in names})
+
+
+def roles_of_columns(study: str, columns: Mapping[str, str]) -> dict[str, str]:
+    """Column → the role of the one of a study's first table that it is read as."""
+    own = {c.name: c for c in next(iter(studies.study(study).SCHEMA.values())).columns}
+    return {n: found.name if (found := role_of(own[c])) else c for n, c in columns.items() if c in own}
 
 
 def _lacking(error: BadInput, wanted: Sequence[Need]) -> Iterator[str]:
@@ -182,6 +209,6 @@ def _lacking(error: BadInput, wanted: Sequence[Need]) -> Iterator[str]:
 
 def _in_short(error: BadInput) -> str:
     """What a message says first, without the way out: its head, or its first fault where the head only counts or names."""
-    head = str(error).partition("\n")[0]
+    head = _ASIDE.sub("", str(error).partition("\n")[0])
     said = error.faults[0] if error.faults and len(head.split()) < _LEAST_WORDS else head
     return _ASIDE.sub("", said.split("; ")[0]).strip().rstrip(":.")

@@ -60,10 +60,11 @@ def fit(name: str, column: Column) -> int | None:
     >>> fit("outputs.answer", output), fit("reference_outputs.answer", output)
     (1, None)
     """
-    role = role_of(column)
-    if plain(name) == plain(column.name):
+    role, own = role_of(column), plain(name)
+    if own == plain(column.name):
         return 0
-    return None if role is None else fit_role(name, role)
+    found = None if role is None else fit_role(name, role)
+    return 2 if found is None and own in column.perhaps else found
 
 
 def fit_role(name: str, role: Role) -> int | None:
@@ -98,6 +99,27 @@ def role_called(name: str) -> Role | None:
     own = plain(name)
     known = roles()
     return known.get(name) or next((role for role in known.values() if own in (*role.names, *role.weak)), None)
+
+
+_NO_SCORES = frozenset({
+    "token", "tokens", "latency", "stamp", "timestamp", "time", "times", "second", "seconds", "sec", "secs", "ms", "duration", "cost",
+    "costs", "usd", "price", "count", "counts", "n", "length", "lengths", "number", "seed", "year",
+})  # fmt: skip
+
+
+def names_no_score(name: str) -> bool:
+    """Whether a column of numbers is, by its name, an identifier, an amount or a time, and no score.
+
+    Examples
+    --------
+    >>> [name for name in ("cost_usd", "attempt_number", "n_tokens", "№", "sentiment", "faithfulness") if names_no_score(name)]
+    ['cost_usd', 'attempt_number', 'n_tokens', '№']
+    """
+    own = plain(name)
+    kinds = {role.kind for role in roles().values() if role.name in roles_of(name) and role.name != "score"}
+    return (
+        own.startswith("№") or not _NO_SCORES.isdisjoint(own.split()) or not kinds.isdisjoint({"id", "number", "time"})
+    )
 
 
 # -- paths ----------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from evalbench.readers.renames import nested_names, within
 from evalbench.readers.role_names import RIGHT_OR_SAID, fit, plain, role_of
-from evalbench.readers.role_values import holds
-from evalbench.readers.schema import Column, Table
+from evalbench.readers.role_values import first_cells, holds, is_number
+from evalbench.readers.schema import TRIAL, Column, Table
 from evalbench.readers.side_by_side import beside
 from evalbench.readers.wide import answers_as_rows
 
@@ -107,16 +107,39 @@ def with_roles(
     wanted = [c for c in known if c.name in gone or (c.name not in names and c.name not in renames.values())]
     free = [n for n in cells if table.column(n) is None and n not in renames and n not in open_to_adapt]
     for tier in tiers:
-        for column in [c for c in wanted if c.name not in found.values()]:
-            fitting = [n for n in free if n not in found and fit(n, column) == tier]
-            fitting = [n for n in fitting if holds(cells[n], column, tier, cells)]
-            if len(fitting) == 1:
-                found[fitting[0]] = column.name
+        fitting = {
+            column: [n for n in free if fit(n, column) == tier and holds(cells[n], column, tier, cells)]
+            for column in wanted
+        }
+        found |= _told_apart(_numbered(fitting, cells), found)
     if not found:
         return frame
     renamed = frame.rename(columns={names[source]: column for source, column in found.items() if source in names})
     renamed = renamed.assign(**{column: inner[source] for source, column in found.items() if source not in names})
     return noted(renamed, frame, found)
+
+
+def _numbered(fitting: Mapping[Column, Sequence[str]], cells: Mapping[str, pd.Series]) -> dict[str, Sequence[str]]:
+    """Column → the names that fit it; runs that are numbered are trials, and no systems."""
+    trials = {n for column, names in fitting.items() if column.name == TRIAL for n in names}
+    numbered = {n for n in trials if all(map(is_number, first_cells(cells[n])))}
+    return {c.name: [n for n in names if n not in numbered] if c.groups else names for c, names in fitting.items()}
+
+
+def _told_apart(fitting: Mapping[str, Sequence[str]], found: Mapping[str, str]) -> dict[str, str]:
+    """Which column each name is read as, where one alone is left for it: of an agent and a run, which may both be the model, one is the trial.
+
+    - ``fitting``: Column → the names that fit it.
+    - ``found``: What was found before.
+    """
+    new: dict[str, str] = {}
+    while True:
+        taken = {**found, **new}
+        left = {c: [n for n in names if n not in taken] for c, names in fitting.items() if c not in taken.values()}
+        column = next((c for c, names in left.items() if len(names) == 1), None)
+        if column is None:
+            return new
+        new[left[column][0]] = column
 
 
 def _instructed(frame: pd.DataFrame, table: Table, renames: Mapping[str, str]) -> pd.DataFrame:

@@ -44,6 +44,7 @@ class Column:
     - ``hint``: What to do with cells that are of another type, for the end of the message.
     - ``role``: What it holds, a role of ``roles.yaml``, where its name is not that role's; ``none``: only its own name
       is read.
+    - ``perhaps``: Names that may mean it in this study, though not in others.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Column:
     help: str = ""
     hint: str = ""
     role: str = ""
+    perhaps: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.type not in get_args(Type):

@@ -191,7 +191,9 @@ def _value_faults(frame: pd.DataFrame, table: Table) -> list[Fault]:
                     f"; a number of {number} appears twice: give each row of the same {' and '.join(keys[:-1])} its own"
                 )
             elif others:
-                what += f"; a column {' or '.join(others)} would tell them apart"
+                free = [str(c) for c in frame.columns if table.column(str(c)) is None]
+                meant_by = "".join(usual(other, free) for other in others)
+                what += f"; a column {' or '.join(others)} would tell them apart{meant_by}"
             if table.no_trials and TRIAL in frame:
                 what += f"; a column {TRIAL} does not: {table.no_trials}"
             faults.append(Fault(", ".join(keys), what, tuple(frame.index[doubled]), clipped(first)))

@@ -92,3 +92,34 @@ def test_a_task_without_a_mark_of_one_agent_was_given_to_both() -> None:
     assert found
     assert "tasks that both tried" not in found.answer
     assert "tasks of both" not in found.decided_by.text
+
+
+def test_a_column_task_is_the_task_and_of_an_agent_and_a_run_the_run_is_the_trial(tmp_path: Path) -> None:
+    rows = given_to({"oak": range(20), "fern": range(20)}, {"oak": 4, "fern": 5})
+    rows = rows.rename(columns={"id": "task", "model": "agent", "trial": "run", "success": "solved"})
+    rows.assign(cost_usd=0.1).to_csv(tmp_path / "outcomes.csv", index=False)
+    read = load(tmp_path / "outcomes.csv", study="trajectories")
+    assert read.read_as["outcomes"] == {"task": "id", "agent": "model", "run": "trial", "solved": "mark"}
+    oak = rows[rows["agent"] == "oak"].drop(columns="agent")
+    alone = load(oak, study="trajectories")
+    assert alone.read_as["outcomes"] == {"task": "id", "run": "trial", "solved": "mark"}
+    named = load(oak.assign(run=["first", "second"] * 20), study="trajectories")
+    assert named.read_as["outcomes"] == {"task": "id", "run": "model", "solved": "mark"}
+
+
+def test_of_two_columns_that_may_be_the_trial_the_message_asks_which_is_meant(tmp_path: Path) -> None:
+    rows = given_to({"oak": range(3)}, {"oak": 4}).rename(columns={"trial": "run"})
+    rows.assign(attempt_number=rows["run"]).to_csv(tmp_path / "outcomes.csv", index=False)
+    with pytest.raises(BadInput, match=r"which is meant: 'run' \(--map run=trial\) or 'attempt_number'"):
+        load(tmp_path / "outcomes.csv", study="trajectories")
+
+
+def test_a_table_with_one_bad_mark_is_told_apart_from_one_without_marks(tmp_path: Path) -> None:
+    rows = given_to({"oak": range(20)}, {"oak": 4}).rename(columns={"id": "task", "success": "solved"})
+    rows.loc[3, "solved"] = 7
+    rows.to_csv(tmp_path / "outcomes.csv", index=False)
+    found = load(tmp_path / "outcomes.csv")
+    (offer,) = (one for one in found.offers if one.study == "trajectories")
+    assert offer.missing == ()
+    assert "column solved (read as mark): expected a finite number from 0 to 1" in offer.refused
+    assert found.roles["solved"] == "outcome"

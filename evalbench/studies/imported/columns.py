@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, readers
+from evalbench.readers.role_names import names_no_score
 from evalbench.readers.tools.shapes import MOST
 
 IMPORTED = "imported"
@@ -34,8 +35,14 @@ def melted(data: readers.Dataset, metrics: Sequence[str], faults: list[str]) -> 
     free = [c for c in data.unused.get("items", ()) if c in items and c not in data.grouping.columns]
     wanted = [m for m in metrics if m in free] or [c for c in free if c not in _OWN]
     found, mixed = [], []
+    numbered = {name: _numbers(items[name]) for name in wanted}
+    aside = [] if metrics else [name for name in wanted if numbered[name] is not None and names_no_score(name)]
+    if any(numbered[name] is not None and name not in aside for name in wanted):
+        wanted = [name for name in wanted if name not in aside]
+    else:
+        aside = []
     for name in wanted:
-        numbers = _numbers(items[name])
+        numbers = numbered[name]
         if numbers is None:
             faults += [f"metric {name}: the column holds other cells than numbers"] * (name in metrics)
             continue
@@ -51,6 +58,7 @@ def melted(data: readers.Dataset, metrics: Sequence[str], faults: list[str]) -> 
     if len(found) > MOST_METRICS:
         return pd.concat(found[: MOST_METRICS + 1]), []
     note = f"Columns of numbers that were read as metrics: {', '.join(read)}; metrics=[…] names others."
+    note += f" By their names no scores: {', '.join(aside)}." if aside else ""
     other = [f"Cells of metrics that hold no number, which are unscored: {', '.join(mixed)}."] if mixed else []
     return pd.concat(found, ignore_index=True), [*other, *([] if metrics else [note])]
 

@@ -33,6 +33,7 @@ from evalbench.studies.trajectories import (
     said,
     summary,
     tables,
+    turning,
 )
 from evalbench.studies.trajectories import calls as called
 from evalbench.studies.trajectories.answer import answer
@@ -181,7 +182,8 @@ def evaluate(
     core.progress.at(f"intervals, {n_resamples} resamples")
     blamed, kinds = blames.blamed(given, seed, n_resamples, faults.ours(given, told), faults.kind_names(told))
     measures = summary.measures(chosen, k, **asked)
-    names, turns = followed.runs[["run", *inputs.RUN]], tables.parted(followed)
+    names, parted = followed.runs[["run", *inputs.RUN]], turning.parted(followed)
+    turns = parted.turns
     result = kit.result_of(
         evaluate,
         data,
@@ -194,7 +196,7 @@ def evaluate(
                 "tool_calls": followed.calls.drop(columns="key"),
                 "misfits": tables.misfits(followed.calls),
                 "missed": followed.missed.assign(arguments=followed.missed["arguments"].map(inputs.in_words)),
-                "turning_points": method.with_followed(turns[turns["kind"] != tables.SAME], names, given.repeated),
+                "turning_points": method.with_followed(turns[turns["kind"] != turning.SAME], names, given.repeated),
                 "contradictions": tables.contradictions_of(followed),
                 "ungrounded": followed.ungrounded,
                 "requirements": followed.required,
@@ -211,7 +213,7 @@ def evaluate(
             "fault_kinds": faults.kinds_of(found, told, names, **resampled),
             "comparison": kit.comparing.compare_groups(found, summary.compared(measures), "model", **resampled),
         },
-        notes=(*data.notes, *method.notes(given, followed, found, turns, options), *told.notes, *of_labels),
+        notes=(*data.notes, *method.notes(given, followed, found, parted, options), *told.notes, *of_labels),
         method=method.described(options),
         heard=told.heard,
     )

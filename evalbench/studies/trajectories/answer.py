@@ -9,7 +9,7 @@ from typing import NamedTuple
 from evalbench import core, kit
 from evalbench.kit.answering import Facts
 from evalbench.studies.trajectories.faults import JUDGE
-from evalbench.studies.trajectories.tables import OTHER_ARGUMENTS
+from evalbench.studies.trajectories.turning import OTHER_ARGUMENTS
 
 BEYOND_CHANCE = "more than chance explains"
 REVIEW = "what-a-reviewer-must-look-at"

@@ -38,11 +38,12 @@ def _mark(said: str, **more: Any) -> Column:
     return Column("mark", "float", role="outcome", empty_ok=True, low=0, high=1, help=said, **more)
 
 
+_TASK = Column("id", "id", perhaps=("task", "task name", "задача", "任务"), help="the task")
 _MODEL = Column("model", "id", groups=True, required=False, help="which agent")
 SCHEMA: Mapping[str, Table] = {
     "steps": Table(
         (
-            Column("id", "id", help="the task"),
+            _TASK,
             _MODEL,
             Column("step", "int", role="none", help="its place in the trajectory"),
             Column("kind", "text", role="none", choices=KINDS),
@@ -66,7 +67,7 @@ SCHEMA: Mapping[str, Table] = {
     ),
     "tasks": Table(
         (
-            Column("id", "id"),
+            _TASK,
             Column("question", "text", required=False, empty_ok=True, help="what was asked"),
             _own("expected", "json", "[{name, arguments}, …]: the calls that reach the goal; null: not known"),
             _own("forbidden", "json", "names of tools that must not be called; null: not known"),
@@ -90,7 +91,7 @@ SCHEMA: Mapping[str, Table] = {
     ),
     "outcomes": Table(
         (
-            Column("id", "id", help="the task"),
+            _TASK,
             _MODEL,
             _mark("0 to 1, or yes and no; empty: unscored"),
             _own("fault", "text", "whose fault a failure is, where somebody decided it", choices=FAULTS),
@@ -102,7 +103,7 @@ SCHEMA: Mapping[str, Table] = {
     ),
     "requirements": Table(
         (
-            Column("id", "id", help="the task"),
+            _TASK,
             _MODEL,
             Column("requirement", "id", role="none", help="its name within the task"),
             Column("met", "bool", role="none", empty_ok=True, help="whether it is met for itself; empty: not known"),
@@ -115,7 +116,7 @@ SCHEMA: Mapping[str, Table] = {
     ),
     "blames": Table(
         (
-            Column("id", "id", help="the task"),
+            _TASK,
             _MODEL,
             Column("step", "int", role="none", help="the step at which the failure happened"),
             _own("agent", "text", "who is to blame, of several agents in a trajectory: a role of its steps"),

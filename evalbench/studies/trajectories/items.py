@@ -80,7 +80,7 @@ def rows_of(
         n_misfit=count_of_tools(calls["misfit"] != ""),
         n_unknown=count_of_tools(calls["schema"] == schemas.UNKNOWN),
         n_failed=count(calls, calls["failed"]),
-        n_recovered=count(calls, calls["recovered"]),
+        n_recovered=np.where(count(calls, calls["failed"]) > 0, count(calls, calls["recovered"]), np.nan),
         n_repeats=count(calls, calls["repeated"]),
         looped=np.where(read, count(calls, calls["cycle"] > 0) > 0, np.nan),
         n_claims=said["claims"].to_numpy(dtype=float),

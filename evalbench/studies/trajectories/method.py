@@ -11,7 +11,7 @@ import pandas as pd
 from evalbench import core, kit, readers
 from evalbench.metrics.trajectories import LONGEST_CYCLE, TURNS
 from evalbench.readers.schema import TRIAL
-from evalbench.studies.trajectories import items, schemas, tables
+from evalbench.studies.trajectories import items, schemas, turning
 from evalbench.studies.trajectories.inputs import AGENTS, RUN, Given
 from evalbench.studies.trajectories.ordered import among
 
@@ -39,7 +39,7 @@ def with_followed(turns: pd.DataFrame, names: pd.DataFrame, repeated: bool) -> p
 
 
 def notes(
-    given: Given, followed: items.Followed, found: pd.DataFrame, turns: pd.DataFrame, options: Mapping[str, Any]
+    given: Given, followed: items.Followed, found: pd.DataFrame, parted: turning.Parted, options: Mapping[str, Any]
 ) -> Iterator[str]:
     """What was left out, repeated, cut, and what contradicts itself."""
     runs = followed.runs
@@ -73,9 +73,10 @@ def notes(
         yield f"Calls whose arguments cannot be read: {lost} of {len(unreadable)}; they match no expected call."
     yield from _of_schemas(followed.calls)
     yield from _between_runs(runs)
-    if alike := int((turns["kind"] == tables.SAME).sum()):
+    yield from turning.not_compared(parted.fresh)
+    if alike := int((parted.turns["kind"] == turning.SAME).sum()):
         yield (
-            f"Failed trajectories that make the same calls as a successful one of their task: {alike} of {len(turns)} that can be compared. They "
+            f"Failed trajectories that make the same calls as a successful one of their task: {alike} of {len(parted.turns)} that can be compared. They "
             "leave its way nowhere and are not in the table turning_points."
         )
     silent = ~among(given.steps.loc[given.steps["kind"] == "message", "role"], AGENTS)

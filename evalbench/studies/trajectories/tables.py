@@ -1,23 +1,16 @@
-"""Finer tables: tools, where failed trajectories leave the way, what contradicts itself."""
+"""Finer tables: tools, calls that do not fit, what contradicts itself, tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
 
-from evalbench.metrics import trajectories as metrics
 from evalbench.readers.schema import TRIAL
 from evalbench.studies.trajectories import schemas
 from evalbench.studies.trajectories.inputs import Given, in_words
 from evalbench.studies.trajectories.items import Followed
 
-OTHER_TOOL, OTHER_ARGUMENTS, STOPPED, WENT_ON = "another tool", "other arguments", "ended there", "went on"
-SAME = "the same calls"
-"""Not a turning point: the calls do not part, and the outcome differs all the same."""
-PARTED = ["run", "at", "kind", "name", "arguments", "instead_of", "instead_of_arguments", "followed"]
 CONTRADICTIONS = {
     "unexpected_success": "success without every expected call",
     "unrewarded": "every expected call and no success",
@@ -77,57 +70,6 @@ def misfits(calls: pd.DataFrame) -> pd.DataFrame:
     odd = calls[(calls["misfit"] != "") | (calls["schema"] == schemas.UNKNOWN)]
     why = odd["misfit"].where(odd["misfit"] != "", odd["schema"])
     return odd[["run", "step", "name", "arguments"]].assign(why=why).reset_index(drop=True)
-
-
-def parted(found: Followed) -> pd.DataFrame:
-    """Where each failed trajectory parts from the successful one of its task that it follows longest: of its model, else of another.
-
-    Of both the steps are known.  One that makes the same calls as the successful one parts nowhere: its kind is :data:`SAME`.
-    """
-    runs, calls = found.runs[found.runs["n_calls"].notna()], found.calls
-    ends = np.searchsorted(calls["run"].to_numpy(), np.arange(len(found.runs) + 1)).tolist()
-    keys = calls["key"].to_numpy()
-    good = runs[runs["success"] == 1]
-    same = {key: list(own) for key, own in good.groupby(["id", "model"])["run"]}
-    others = {key: list(own) for key, own in good.groupby("id")["run"]}
-    turns: list[_Turn] = []
-    for run, task, model in runs.loc[runs["success"] == 0, ["run", "id", "model"]].itertuples(index=False):
-        candidates = same.get((task, model)) or others.get(task)
-        if candidates:
-            mine, *theirs = (keys[ends[one] : ends[one + 1]].tolist() for one in (run, *candidates))
-            at, of = metrics.parting(mine, theirs)
-            followed = candidates[of]
-            here, there = (ends[one] + at if at < ends[one + 1] - ends[one] else _NOWHERE for one in (run, followed))
-            turns.append(_Turn(run, at, here, there, followed))
-    return pd.DataFrame(_said(turns, calls), columns=PARTED)
-
-
-class _Turn(NamedTuple):
-    """Where a trajectory parts from another: after how many calls, and the rows of their next calls, if any."""
-
-    run: int
-    at: int
-    here: int
-    there: int
-    followed: int
-
-
-_NOWHERE = -1
-
-
-def _said(turns: Sequence[_Turn], calls: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
-    rows = np.array([row for turn in turns for row in (turn.here, turn.there) if row != _NOWHERE], dtype=np.int64)
-    known = calls[["name", "arguments", "unreadable"]].take(rows)
-    words = {
-        row: (name, text if fault else in_words(metrics.arguments_of(text).value))
-        for row, name, text, fault in known.itertuples(name=None)
-    }
-    for run, at, here, there, followed in turns:
-        (name, arguments), (other, wanted) = words.get(here, ("", "")), words.get(there, ("", ""))
-        kind = OTHER_TOOL if name != other else OTHER_ARGUMENTS
-        kind = STOPPED if here == _NOWHERE else WENT_ON if there == _NOWHERE else kind
-        kind = SAME if here == there == _NOWHERE else kind
-        yield run, at + 1, kind, name, arguments, other, wanted, followed
 
 
 def contradictions_of(found: Followed) -> pd.DataFrame:
