@@ -116,7 +116,7 @@ Nobody has read them: look through them before a judgement rests on them.
 - How made: `evalbench data generate`; written by {options["model"]}, asked back by {checker}; passages of at most {options["longest"]}
   characters, drawn with seed {options["seed"]}; near-duplicates from cosine {options["near"]:g} on by {options["embed"]}; at most {options["tries"]} × {options["n"]}
   questions asked for in a group; temperature {options["temperature"]:g}; prompts {prompts}.
-- `questions.jsonl`: one row per question (`id`, `group`, `lang`, `question`, `ground_truth`, `doc_id`, `passage`).
+- `questions.jsonl`: one row per question (`id`, `group`, `lang`, `question`, `reference`, `doc_id`, `passage`).
   `rejected.jsonl`: what was left out, with `reason` and `detail`. `calls.parquet`: every prompt and reply.
 - Licence: that of the documents, and the model's terms.
 

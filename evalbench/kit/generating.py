@@ -56,8 +56,8 @@ REASONS = {
     NEAR_DUPLICATE: "nearly the same as a question before it",
     EMPTY: "the model wrote no question or no answer",
 }
-KEPT = ("id", "group", "lang", "question", "ground_truth", "doc_id", "passage")
-REJECTED = ("group", "lang", "question", "ground_truth", "doc_id", "passage", "reason", "detail")
+KEPT = ("id", "group", "lang", "question", "reference", "doc_id", "passage")
+REJECTED = ("group", "lang", "question", "reference", "doc_id", "passage", "reason", "detail")
 
 
 class Passage(NamedTuple):
@@ -77,7 +77,7 @@ class Generated:
     Attributes
     ----------
     questions : DataFrame
-        ``id, group, lang, question, ground_truth, doc_id, passage``.
+        ``id, group, lang, question, reference, doc_id, passage``.
     rejected : DataFrame
         The columns of the questions but ``id``, with ``reason`` and ``detail``: also replies that could not be used.
     groups : DataFrame
@@ -293,16 +293,16 @@ def _checked(
     """The questions that their passages answer; the others go to the rejected ones."""
     rows: list[tuple[_Group, dict[str, Any]]] = []
     for (group, p, _), reply in zip(drawn, found, strict=True):
-        texts = {"question": "", "ground_truth": ""}
+        texts = {"question": "", "reference": ""}
         if reply.value is not None:
-            texts = {"question": _text(reply, "question"), "ground_truth": _text(reply, "answer")}
+            texts = {"question": _text(reply, "question"), "reference": _text(reply, "answer")}
         row = {"group": p.group, "lang": p.lang, **texts, "doc_id": p.doc_id, "passage": p.text}
         if all(texts.values()):
             rows.append((group, row))
         else:
             rejected.append({**row, "reason": reply.unscored or EMPTY, "detail": reply.detail})
     questions = [
-        Question({"passage": r["passage"], "question": r["question"], "answer": r["ground_truth"]}, r["lang"])
+        Question({"passage": r["passage"], "question": r["question"], "answer": r["reference"]}, r["lang"])
         for _, r in rows
     ]
     kept = []

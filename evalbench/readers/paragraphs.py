@@ -16,7 +16,7 @@ _ENDS = re.compile(r"[.!?…。！？\n]+[\"»”’)]*\s*")
 
 
 def parted(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Tables ``documents`` (doc_id, text) and ``questions`` (id, question, ground_truth, doc_id, passage); nothing of other tables.
+    """Tables ``documents`` (doc_id, text) and ``questions`` (id, question, reference, doc_id, passage); nothing of other tables.
 
     Equal texts are one document.  The passage is the sentence around the place of the right answer, where the table has places.
     """
@@ -37,17 +37,17 @@ def parted(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     documents = pd.DataFrame({"doc_id": ids, "text": frame[text]}).drop_duplicates("doc_id")
     documents = documents[documents["doc_id"] != ""]
     asked = frame[question].map(lambda cell: isinstance(cell, str) and bool(cell.strip()))
-    right = column_of(frame, "reference", "ground_truth") or column_of(frame, "answer", "ground_truth")
+    right = column_of(frame, "reference") or column_of(frame, "answer", "reference")
     given = frame[right] if right else pd.Series([None] * len(frame), frame.index)
     places = [_answer(cell) for cell in given]
     questions = pd.DataFrame({"question": frame[question], "doc_id": ids}).assign(
-        **({"ground_truth": pd.Series([answer for answer, _ in places], frame.index, dtype=object)} if right else {}),
+        **({"reference": pd.Series([answer for answer, _ in places], frame.index, dtype=object)} if right else {}),
         **({"id": frame["id"]} if "id" in frame else {"id": [f"q{i:04d}" for i in range(1, len(frame) + 1)]}),
     )
     said = [
         f"columns {question} and {text}: {counted(len(documents), 'different text')} were read as the documents of {len(frame)} rows"
     ]
-    said += [f"column {right} was read as ground_truth"] if right and right != "ground_truth" else []
+    said += [f"column {right} was read as reference"] if right and right != "reference" else []
     if any(start is not None for _, start in places):
         passages = [_around(cell, *place) for cell, place in zip(frame[text], places, strict=True)]
         questions["passage"] = passages

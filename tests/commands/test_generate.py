@@ -73,7 +73,7 @@ def test_n_questions_per_group_with_truth_and_source_passage(documents: Path, tm
     assert done.exit_code == 0, done.output
     found = rows(tmp_path / "out" / "questions.jsonl")
     assert Counter(row["group"] for row in found) == {"north": 3, "юг": 3}
-    assert list(found[0]) == ["id", "group", "lang", "question", "ground_truth", "doc_id", "passage"]
+    assert list(found[0]) == ["id", "group", "lang", "question", "reference", "doc_id", "passage"]
     texts = {row["doc_id"]: row["text"] for row in DOCUMENTS}
     assert all(row["passage"] in texts[row["doc_id"]] for row in found)
     assert len({row["doc_id"] for row in found}) == len({row["id"] for row in found}) == 6

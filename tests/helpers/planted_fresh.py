@@ -134,7 +134,7 @@ FRESH: Tables = {
             r"40 of 40 answers are one of their contexts word for word", GENERATED, ANY,
         ),
         "truths_that_are_the_word_nan": Planted(
-            lambda: generated(truth=lambda i: "nan"), r"40 of 40 cells of column (ground_truth|reference) are the word nan", GENERATED, NOT_GREEN
+            lambda: generated(truth=lambda i: "nan"), r"40 of 40 cells of column reference are the word nan", GENERATED, NOT_GREEN
         ),
     },
     "rag_tuning": {

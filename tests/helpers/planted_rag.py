@@ -143,7 +143,7 @@ def permit(i: int) -> str:
 def generated(n: int = N, answer: Any = permit, truth: Any = permit) -> Frames:
     return {
         "answers": items(
-            n, question=lambda i: f"What does permit {i} cost?", answer=answer, ground_truth=truth,
+            n, question=lambda i: f"What does permit {i} cost?", answer=answer, reference=truth,
             contexts=lambda i: [f"Article {i}. {permit(i)}", "Dogs bathe at two beaches."],
         )
     }  # fmt: skip
@@ -227,7 +227,7 @@ def library(n: int = N, source: Any = lambda i: i) -> Frames:
         {"doc_id": ids(n, "d"), "text": [f"About house {i}. The keys of house {i} hang at door {i}." for i in range(n)]}
     )
     questions = items(
-        n, question=lambda i: f"Where do the keys of house {i} hang?", ground_truth=lambda i: f"At door {i}.",
+        n, question=lambda i: f"Where do the keys of house {i} hang?", reference=lambda i: f"At door {i}.",
         doc_id=lambda i: f"d{source(i):02}",
     )  # fmt: skip
     return {"documents": documents, "questions": questions}

@@ -20,7 +20,7 @@ CLEAN: dict[str, Any] = {
     "question": "What does the permit cost, and how long is it valid?",
     "answer": TRUTH,
     "contexts": [SOURCE, BESIDE, OTHER],
-    "ground_truth": TRUTH,
+    "reference": TRUTH,
 }
 _EMPTY = {"the", "a", "is", "are", "for", "at", "of", "and", "in"}
 

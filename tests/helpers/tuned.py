@@ -29,7 +29,7 @@ def documents() -> pd.DataFrame:
 
 def questions() -> pd.DataFrame:
     rows = [(f"q{i}", f"What of {word}?", f"The {word} are regulated.", f"d{i}") for i, word in enumerate(WORDS)]
-    return pd.DataFrame(rows, columns=["id", "question", "ground_truth", "doc_id"])
+    return pd.DataFrame(rows, columns=["id", "question", "reference", "doc_id"])
 
 
 def evaluated(tables: dict[str, pd.DataFrame] | None = None, **options: Any) -> Result:

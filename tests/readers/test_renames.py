@@ -45,10 +45,10 @@ def test_names_of_others_are_read_with_a_note_each(tmp_path):
 
 
 def test_an_optional_column_under_another_name_is_remarked_on(tmp_path):
-    rows = [{"question": "why?", "answer": "so", "contexts": ["so"], "reference": "so"}]
-    said = "mine.jsonl: column reference was read as ground_truth"
+    rows = [{"question": "why?", "answer": "so", "contexts": ["so"], "ground_truth": "so"}]
+    said = "mine.jsonl: column ground_truth was read as reference"
     assert said in read(tmp_path, rows, "rag_generation").notes
-    assert said not in read(tmp_path, rows, "rag_generation", columns={"reference": "ground_truth"}).notes
+    assert said not in read(tmp_path, rows, "rag_generation", columns={"ground_truth": "reference"}).notes
 
 
 def test_a_fault_of_two_tables_is_counted_once(tmp_path):

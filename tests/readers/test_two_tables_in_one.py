@@ -84,7 +84,7 @@ def test_paragraphs_that_repeat_are_documents_and_the_sentences_of_answers_their
     data = load(squad({"text": ["oak"], "answer_start": [34]}), study="rag_tuning")
     assert data["documents"]["text"].tolist() == [PARAGRAPH]
     assert data["questions"]["passage"].tolist() == ["The bay froze in 1874.", "A crane of oak stood there."]
-    assert data["questions"]["ground_truth"].tolist() == ["1874", "oak"]
+    assert data["questions"]["reference"].tolist() == ["1874", "oak"]
 
 
 @pytest.mark.parametrize("answers", [{"text": ["oak"], "answer_start": [3]}, {"text": ["elm"], "answer_start": [999]}])
@@ -97,7 +97,7 @@ def test_an_answer_that_is_not_at_its_place_has_no_passage(answers: Any) -> None
 @pytest.mark.parametrize("answers", [None, {}, {"text": [], "answer_start": []}, []])
 def test_a_question_without_an_answer_keeps_its_document(answers: Any) -> None:
     data = load(squad(answers), study="rag_tuning")
-    assert data["questions"]["ground_truth"].tolist() == ["1874", ""]
+    assert data["questions"]["reference"].tolist() == ["1874", ""]
     assert data["questions"]["doc_id"].nunique() == 1
 
 

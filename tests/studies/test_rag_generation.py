@@ -52,7 +52,7 @@ def test_an_unsupported_sentence() -> None:
 
 def test_an_unsupported_sentence_that_is_right_is_found_by_faithfulness_and_by_the_contexts_recall() -> None:
     more = f"{TRUTH} The permit needs a photo."
-    found = judged({"answer": more, "ground_truth": more}).items.iloc[0]
+    found = judged({"answer": more, "reference": more}).items.iloc[0]
     assert (found["faithfulness"], found["context_recall"]) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
     assert (found["answer_correctness"], found["claim_precision"], found["claim_recall"]) == (1, 1, 1)
     assert found["n_right_unsupported"] == 1
@@ -177,7 +177,7 @@ def test_a_fact_that_is_stated_without_saying_which_cannot_be_paired() -> None:
     found = judged({}, judge=judge).items.iloc[0]
     assert (found["faithfulness"], found["context_recall"]) == (1, 1)
     assert found["answer_correctness_unscored"] == "unparsed"
-    alone = judged({"ground_truth": "The permit costs 80 crowns."}, judge=judge)
+    alone = judged({"reference": "The permit costs 80 crowns."}, judge=judge)
     assert alone.items["tp"].tolist() == [1]
     assert any("named no passage: 3" in note for note in alone.notes)
 
@@ -194,7 +194,7 @@ def test_a_judge_that_writes_too_few_questions_is_unscored(tmp_path: Path, monke
 
 
 def test_null_and_empty_answers_contexts_and_truths() -> None:
-    rows = [{}, {"answer": None}, {"answer": ""}, {"contexts": []}, {"contexts": [" "]}, {"ground_truth": None}]
+    rows = [{}, {"answer": None}, {"answer": ""}, {"contexts": []}, {"contexts": [" "]}, {"reference": None}]
     result = judged(*rows)
     items = result.items.set_index("id")
     assert items.loc["q2", "unscored"] == "no-output"
@@ -231,7 +231,7 @@ def test_contexts_that_are_no_texts_are_refused_with_their_row() -> None:
 
 
 def test_without_any_ground_truth_the_rest_is_judged() -> None:
-    table = pd.DataFrame([{k: v for k, v in CLEAN.items() if k != "ground_truth"}])
+    table = pd.DataFrame([{k: v for k, v in CLEAN.items() if k != "reference"}])
     data = load(table, study="rag_generation")
     result = rag_generation.evaluate(data, judge=scripted_judge, n_resamples=50)
     assert result.estimate("faithfulness", model=UNNAMED).value == 1
@@ -282,7 +282,7 @@ def capitals(n_right=45):
                 "question": question,
                 "answer": rest.get(i, answer),
                 "contexts": [f"{city} is the capital of {land} and lies on a river.", "Boats leave at noon."],
-                "ground_truth": city,
+                "reference": city,
             }
         )
     return rag_generation.evaluate(load(pd.DataFrame(rows), study="rag_generation"), n_resamples=50)

@@ -59,7 +59,7 @@ def test_instructions_within_a_text_stay_within_its_marks(tmp_path: Path, monkey
     monkeypatch.setenv("EVALBENCH_CACHE", str(tmp_path / "cache"))
     reply = json.dumps({"reason": "no", "passages": [], "label": "NOT_SUPPORTED"})
     with chat_endpoint(lambda _: reply) as server:
-        texts = {"answer": INJECTION, "contexts": [INJECTION], "ground_truth": INJECTION, "question": INJECTION}
+        texts = {"answer": INJECTION, "contexts": [INJECTION], "reference": INJECTION, "question": INJECTION}
         result = judged(texts, judge=server.name, metrics=["faithfulness"])
         prompts = server.answered
     for prompt in prompts:
@@ -176,7 +176,7 @@ def test_ragcheckers_worked_examples_give_its_figures_in_the_study(external_data
             claims_of[one[text][:30]] = claims
             for claim, labels in zip(claims, one[key], strict=True):
                 entails |= {(c, claim): label == "Entailment" for c, label in zip(contexts, labels, strict=True)}
-        texts = {"question": one["query"], "answer": one["response"], "ground_truth": one["gt_answer"]}
+        texts = {"question": one["query"], "answer": one["response"], "reference": one["gt_answer"]}
         rows.append({"id": one["query_id"], "contexts": contexts, **texts})
 
     def matrices(item: dict[str, Any]) -> Any:
@@ -280,7 +280,7 @@ def test_two_models_are_compared_by_question() -> None:
 
 def test_hostile_texts_in_every_column_are_judged_and_escaped() -> None:
     evil = "<script>alert(1)</script><img src=x onerror=alert(2)> $5 $6 \u202e "
-    texts = {name: evil + CLEAN[name] for name in ("question", "answer", "ground_truth")}
+    texts = {name: evil + CLEAN[name] for name in ("question", "answer", "reference")}
     more = {"contexts": [evil + text for text in CLEAN["contexts"]], "model": "<b onclick=alert(3)>", "group": evil}
 
     def judge(item: dict[str, Any]) -> Any:  # a fake

@@ -54,7 +54,7 @@ def test_what_was_not_recorded_is_unscored():
 
 
 def test_an_answer_without_a_right_one_is_undefined():
-    table = questions().assign(ground_truth=["", None, *questions()["ground_truth"][2:]])
+    table = questions().assign(reference=["", None, *questions()["reference"][2:]])
     result = evaluated(
         {"questions": table}, target_metric="f1_score", model=first_sentence, question_model=writer, k=1, most_k=1
     )
@@ -213,8 +213,8 @@ def test_options_that_cannot_be_right_are_refused(options, said):
 
 
 def test_right_answers_are_needed_where_they_are_compared_with():
-    table = {"questions": questions().drop(columns="ground_truth")}
-    assert "needs right answers, a column ground_truth" in refusal(
+    table = {"questions": questions().drop(columns="reference")}
+    assert "needs right answers, a column reference" in refusal(
         table, target_metric="f1_score", model=first_sentence
     )
 

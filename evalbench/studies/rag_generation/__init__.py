@@ -43,14 +43,7 @@ SCHEMA: Mapping[str, Table] = {
             Column("question", "text"),
             Column("answer", "text", empty_ok=True, keep_null=True, help="null: unscored"),
             Column("contexts", "texts", empty_ok=True, help="what was retrieved, by rank; none: undefined"),
-            Column(
-                "ground_truth",
-                "text",
-                role="reference",
-                required=False,
-                empty_ok=True,
-                help="the right answer; null: undefined",
-            ),
+            Column("reference", "text", required=False, empty_ok=True, help="the right answer; null: undefined"),
             Column("model", "id", groups=True, required=False, help="who answered, where there are several"),
             Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
             Column("group", "text", required=False, empty_ok=True, help="such as the country of a law"),
@@ -143,7 +136,7 @@ def evaluate(
     --------
     >>> from evalbench.studies import load
     >>> rows = {"id": ["1"], "question": ["How far may it go?"], "answer": ["At most 5 km. It is red."]}
-    >>> rows |= {"contexts": [["A boat goes at most 5 km."]], "ground_truth": ["It goes at most 5 km."]}
+    >>> rows |= {"contexts": [["A boat goes at most 5 km."]], "reference": ["It goes at most 5 km."]}
     >>> import pandas as pd
     >>> result = evaluate(load(pd.DataFrame(rows), study="rag_generation"), metrics=["faithfulness"])
     >>> result.tables["statements"][["statement", "support_label"]].to_numpy().tolist()
@@ -153,7 +146,7 @@ def evaluate(
     checks = kit.Checks(parameters)
     checks.choices(split=inputs.SPLITS)
     checks.at_least(1, "n_questions")
-    truths = data["answers"].get("ground_truth")
+    truths = data["answers"].get("reference")
     with_truths = truths is not None and bool((truths.fillna("") != "").any())
     chosen, left_out = inputs.metrics_of(metrics, judge, split, checks, truths=with_truths, lit=lights or ())
     rules = checks.tried(lambda: summary.rules_of(lights or {}, chosen)) if chosen else {}

@@ -53,7 +53,7 @@ def answers_of(rows: pd.DataFrame) -> list[Answer]:
 
 def _answer(row: dict[Any, Any], reason: str) -> Answer:
     contexts = tuple(row["contexts"]) if any(text.strip() for text in row["contexts"]) else ()
-    truth = str(row.get("ground_truth") or "").strip()
+    truth = str(row.get("reference") or "").strip()
     return Answer(
         id=str(row["id"]),
         model=str(row["model"]),

@@ -248,7 +248,7 @@ _FACTS = {
 _CONTEXTS = {"str": "context label reason unscored detail", "int": "rank", "float": "relevant precision_at_k"}
 _QUESTIONS = {"str": "kind question", "int": "n", "float": "cosine", "object": "embedding"}
 _CORRECTNESS = {"str": "facts result"}
-_TEXTS = {"str": "lang group question ground_truth", "int": "n_contexts"}
+_TEXTS = {"str": "lang group question reference", "int": "n_contexts"}
 
 
 def _frame(cases: Sequence[judged.Case], rows: Any, types: Mapping[str, str]) -> pd.DataFrame:
@@ -347,7 +347,7 @@ def _text_rows(case: judged.Case) -> list[dict[str, Any]]:
             "group": answer.group,
             "question": answer.question,
             "answer": answer.text,
-            "ground_truth": answer.truth,
+            "reference": answer.truth,
             "n_contexts": len(answer.contexts),
         }
     ]

@@ -174,9 +174,7 @@ def worst(result: core.Result, rows: int = 10) -> pd.DataFrame:
 
 def _asked(row: dict[str, Any]) -> draw.Html:
     lang = draw.html.language_attributes(row["question"], row["lang"])
-    truth = (
-        f"<q>{draw.tables.clamped(row['ground_truth'], 200)}</q>" if row["ground_truth"] else "no ground truth is given"
-    )
+    truth = f"<q>{draw.tables.clamped(row['reference'], 200)}</q>" if row["reference"] else "no ground truth is given"
     return draw.Html(f"<div{lang}>{draw.tables.clamped(row['question'], 200)}<br>{truth}</div>")
 
 

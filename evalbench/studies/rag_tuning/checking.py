@@ -55,8 +55,8 @@ def _unfit(key: registry.Card, options: Mapping[str, Any], data: readers.Dataset
     if key.name not in sections.JUDGED and "contradict" in key.needs:
         yield f"{key.name} needs a judge of contradiction, which this study has not"
     of_reference = "reference" in key.needs or key.name == "answer_correctness"
-    if of_reference and data["questions"].get("ground_truth") is None:
-        yield f"{key.name} needs right answers, a column ground_truth of the questions"
+    if of_reference and data["questions"].get("reference") is None:
+        yield f"{key.name} needs right answers, a column reference of the questions"
 
 
 def _check_sizes(checks: kit.Checks, options: Mapping[str, Any]) -> None:

@@ -37,7 +37,7 @@ SCHEMA = {
         (
             Column("id", "id"),
             Column("question", "text"),
-            Column("ground_truth", "text", role="reference", required=False, empty_ok=True, help="the right answer"),
+            Column("reference", "text", required=False, empty_ok=True, help="the right answer"),
             Column("doc_id", "id", required=False, empty_ok=True, help="the document that answers it"),
             _PASSAGE,
             _GROUP,

@@ -254,7 +254,7 @@ def worst(result: core.Result, rows: int = 10) -> pd.DataFrame | None:
                 core.unscored.in_words(row["unscored"] or row["undefined"]) or f"{row['quality']:.2f}"
             ),
             "question": lambda row: draw.Html(
-                f"{draw.tables.text_block(row['question'])}{draw.tables.folded('right answer', row['ground_truth'])}"
+                f"{draw.tables.text_block(row['question'])}{draw.tables.folded('right answer', row['reference'])}"
             ),
             "the answer": _block("answer"),
             "source found": lambda row: kit.cases.yes_no(row["hit_rate"], "no source"),

@@ -106,7 +106,7 @@ class Rag:
                 for name, lang, question, own in zip(frame["id"], self.languages, asked, contexts, strict=True)
             ],
         )
-        truth = self.questions["ground_truth"] if "ground_truth" in self.questions else [""] * len(asked)
+        truth = self.questions["reference"] if "reference" in self.questions else [""] * len(asked)
         texts = frame[["id", "part", "setting"]].assign(
             question=asked,
             prompt=asked,
@@ -117,7 +117,7 @@ class Rag:
         name = self.key.name
         self.answers.append(
             texts[["id", "part", "setting", "question"]].assign(
-                ground_truth=list(truth),
+                reference=list(truth),
                 answer=texts["output"],
                 chunks=["; ".join(index.names[p] for p in own[:k] if p >= 0) for own in found.places],
             )
