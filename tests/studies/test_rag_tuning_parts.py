@@ -214,9 +214,7 @@ def test_options_that_cannot_be_right_are_refused(options, said):
 
 def test_right_answers_are_needed_where_they_are_compared_with():
     table = {"questions": questions().drop(columns="reference")}
-    assert "needs right answers, a column reference" in refusal(
-        table, target_metric="f1_score", model=first_sentence
-    )
+    assert "needs right answers, a column reference" in refusal(table, target_metric="f1_score", model=first_sentence)
 
 
 def test_passages_that_no_document_holds_are_named_as_the_reason():
