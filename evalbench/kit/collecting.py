@@ -23,7 +23,14 @@ UNNAMED = nameless.UNNAMED
 
 
 def collected(
-    rows: pd.DataFrame, column: str, task: str, fields: Callable[[Row], Row], *, model: str = "", **settings: Any
+    rows: pd.DataFrame,
+    column: str,
+    task: str,
+    fields: Callable[[Row], Row],
+    *,
+    model: str = "",
+    purpose: str = "",
+    **settings: Any,
 ) -> tuple[pd.DataFrame, list[Reply]]:
     """The texts that are judged: the table's own, or where a model is named one for each id, asked with a prompt.
 
@@ -31,11 +38,13 @@ def collected(
     ----------
     rows : DataFrame
     column : str
-        Where the texts are, and what they are called in the table of calls.
+        Where the texts are.
     task, fields, settings
         See :func:`asked`; ``**taken(asked, options)`` hands it the options of a study.
     model : str
         Who is asked; without one the texts are the table's own.
+    purpose : str
+        What the texts are called in the table of calls and in messages, if not as their column.
 
     Returns
     -------
@@ -52,10 +61,10 @@ def collected(
     import pandas as pd
 
     if not model:
-        own = given(rows, column, f"{column}s")
+        own = given(rows, column, f"{purpose or column}s")
         return own.assign(unscored=why_unscored(own[column])), []
     first = rows.drop_duplicates("id")
-    replies = asked(first, model, task, fields, purpose=column, **settings)
+    replies = asked(first, model, task, fields, purpose=purpose or column, **settings)
     texts = pd.Series([answer_of(reply) for reply in replies], first.index, dtype=object)
     found = first.assign(model=model, unscored=why_unscored(texts, replies))
     found[column] = texts
@@ -70,7 +79,7 @@ def given(frame: pd.DataFrame, column: str, what: str) -> pd.DataFrame:
     column : str
         Where the texts are.
     what : str
-        The texts in words, such as ``"responses"``.
+        The texts in words, such as ``"answers"``.
 
     Raises
     ------
@@ -80,7 +89,7 @@ def given(frame: pd.DataFrame, column: str, what: str) -> pd.DataFrame:
     Examples
     --------
     >>> import pandas as pd
-    >>> given(pd.DataFrame({"id": ["1"], "response": ["yes"]}), "response", "responses")["model"].tolist()
+    >>> given(pd.DataFrame({"id": ["1"], "answer": ["yes"]}), "answer", "answers")["model"].tolist()
     ['model not named']
     """
     if column not in frame:

@@ -160,7 +160,10 @@ def _instructed(frame: pd.DataFrame, table: Table, renames: Mapping[str, str]) -
 
 
 def right_answers(names: Iterable[str], known: Sequence[Column], renames: Mapping[str, str]) -> dict[str, str]:
-    """The column called answer, or Alpaca's output, as the reference: another one is plainly what a model says, and none is right."""
+    """The column called answer, or Alpaca's output, as the reference: another one is plainly what a model says, and none is right.
+
+    Where the study itself calls answers so, only if it says that right ones may have the name too.
+    """
     given = [name for name in names if name not in renames]
     by_role = {role.name: column for column in known if (role := role_of(column)) is not None}
     said, right = by_role.get("answer"), by_role.get("reference")
@@ -174,7 +177,7 @@ def right_answers(names: Iterable[str], known: Sequence[Column], renames: Mappin
     )
     if len(called) != 1 or any(fit(name, right) in (0, 1) for name in given):
         return {}
-    if called[0] == said.name and not alpaca:
+    if called[0] == said.name and not alpaca and called[0] not in right.perhaps:
         return {}
     others = [name for name in given if name not in called and fit(name, said) in ((0, 1, 2) if alpaca else (0, 1))]
     return {called[0]: right.name} if len(others) == 1 else {}
