@@ -11,6 +11,7 @@ import numpy as np
 
 from evalbench.errors import BadInput
 from evalbench.kit.options import taken
+from evalbench.readers.former_names import today
 from evalbench.readers.runs import FINISHED, RUN_JSON, read_items, read_results, read_run
 
 if TYPE_CHECKING:
@@ -120,7 +121,8 @@ def selected(side: Side, wanted: dict[str, str], option: str) -> Side:
     Raises ``BadInput`` for unknown columns and values, all at once; lists what there is.
     """
     fixed, faults = {}, []
-    for column, value in wanted.items():
+    for named, value in wanted.items():
+        column = named if named in side.results["by"] else today(side.results["study"], named)
         if column not in side.results["by"]:
             known = ", ".join(side.results["by"]) or "none"
             faults.append(f"{option} {column}={value}: no group column {column}; there are: {known}")

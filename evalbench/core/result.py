@@ -17,7 +17,7 @@ from evalbench.core.verdict import Light, Verdict, worst
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class Estimate:
     - ``n_unscored``, ``n_undefined``: Items that the instrument could not score; items that have no value.
     - ``unit``: E.g. ``"0–1"``, ``"pp"``, ``"words"``.
     - ``cuts``: The values at which the light changes, ascending; empty without a rule over this figure.
-    - ``group``: Compared group, e.g. ``{"checker": "fern@1.0.0|oak-7b"}``; empty for the whole.
+    - ``group``: Compared group, e.g. ``{"model": "fern@1.0.0|oak-7b"}``; empty for the whole.
     - ``title``: The words for people; the identifier where none are given.
     - ``corrects``: The metric, a judge's, of which this is the value corrected by what people say of the same items.
     - ``n_labels``: Labels that such a correction rests on.

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalbench.errors import BadInput
+from evalbench.readers.former_names import renamed_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -39,7 +40,7 @@ class Column(NamedTuple):
 
 
 class Database:
-    """Views by name, in which every fraction is a DOUBLE and NaN is null.
+    """Views by name, in which every fraction is a DOUBLE, NaN is null, and columns of earlier versions have today's names.
 
     - ``files``: The file of each view; nothing else is read.
     - ``memory``: The most that it may use.
@@ -68,6 +69,9 @@ class Database:
                 if any((column, type_) == (ASKED_FOR, "VARCHAR[]") for column, type_, *_ in types):
                     doubles = ", ".join(filter(None, [doubles, _EACH_ASKED_FOR]))
                 replaced = f" REPLACE ({doubles})" if doubles else ""
+                names = renamed_of(file, [str(column) for column, *_ in types])
+                today = ", ".join(f"{quoted(former)} AS {quoted(own)}" for former, own in names.items())
+                replaced += f" RENAME ({today})" if today else ""
                 self._root.execute(f"CREATE VIEW {quoted(name)} AS SELECT *{replaced} FROM {read}")
             except (duckdb.Error, OSError) as error:
                 raise BadInput(f"{file}: cannot be read ({str(error).splitlines()[0]})") from error

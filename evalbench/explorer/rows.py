@@ -17,6 +17,7 @@ from evalbench.explorer.conditions import CALL_ID, as_text, condition, written
 from evalbench.explorer.database import ASKED_FOR, PLACE, Column, Database, quoted
 from evalbench.explorer.mark_files import marked
 from evalbench.readers import runs
+from evalbench.readers.former_names import renamed_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -149,7 +150,8 @@ class Rows:
 
         taken = pq.read_table(self.folder / runs.ITEMS).take(pa.array(places, type=pa.int64()))
         frame: pd.DataFrame = taken.to_pandas()
-        return frame.reset_index(drop=True)
+        named = frame.rename(columns=renamed_of(self.folder / runs.ITEMS, map(str, frame.columns)))
+        return named.reset_index(drop=True)
 
     def item(self, row: int) -> dict[str, Any]:
         """An item with all that is linked to it, and the items of the same id in other groups; texts are whole.

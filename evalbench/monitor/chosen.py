@@ -17,7 +17,7 @@ from evalbench.core.stats import FEW_UNITS
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 from evalbench.metrics.registry import card
-from evalbench.readers.runs import ITEMS, read_json, read_results
+from evalbench.readers.runs import ITEMS, read_frame, read_json, read_results
 
 STUDY = "human_correlation"
 ALPHA, AT_LEAST, MOST = 0.05, 0.3, 5
@@ -238,12 +238,7 @@ def _not_available(metric: str, available: Collection[str]) -> str:
 
 
 def _items(run: Path) -> Any:
-    import pandas as pd
-
-    try:
-        return pd.read_parquet(run / ITEMS)
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{run / ITEMS}: cannot be read ({error})") from error
+    return read_frame(run / ITEMS)
 
 
 def read_chosen(path: Path) -> Chosen:

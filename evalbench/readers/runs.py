@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalbench.core.verdict import LIGHTS
 from evalbench.errors import BadInput
+from evalbench.readers import former_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +29,7 @@ ITEMS, CALLS = "items.parquet", "calls.parquet"
 NOTEBOOK, PAGE = "notebook.ipynb", "report.html"
 STATUSES = ("running", "ok", "failed", "died", "timeout", "no-result", "interactive")
 FINISHED = ("ok", "interactive")  # what has results
-_RESULTS_VERSIONS = (1, 2)  # 2: a row states its title beside its metric
+_RESULTS_VERSIONS = (1, 2, 3)  # 2: a row states its title beside its metric; 3: columns are named after what they hold
 _RUN_VERSION = 1
 _DEEPEST = 32
 _LARGEST = 1e100  # differences of figures stay finite
@@ -118,7 +119,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_results(folder: Path) -> dict[str, Any]:
-    """The ``results.json`` of a finished run; rows of older files get their metric as title.
+    """The ``results.json`` of a finished run; rows of older files get their metric as title, and columns today's names.
 
     Raises ``BadInput`` if it has none, or its fields are not those of :data:`RESULTS`; lists all faults.
     """
@@ -135,7 +136,7 @@ def read_results(folder: Path) -> dict[str, Any]:
         raise BadInput.listing(f"{path}: not what record(result) writes:", faults)
     for row in content["summary"]:
         row["title"] = row.get("title") or row["metric"]
-    return content
+    return former_names.results_today(content)
 
 
 def read_run(folder: Path) -> dict[str, Any]:
@@ -143,7 +144,7 @@ def read_run(folder: Path) -> dict[str, Any]:
 
     Raises ``BadInput`` if it has none, or its fields are not those of :data:`RUN`; lists all faults.
     """
-    return _checked(folder / RUN_JSON, RUN)
+    return former_names.run_today(_checked(folder / RUN_JSON, RUN), folder)
 
 
 def read_items(folder: Path) -> pd.DataFrame:
@@ -240,12 +241,14 @@ def _finished_file(folder: Path, name: str) -> Path:
 
 
 def read_frame(path: Path) -> pd.DataFrame:
+    """A table of a run; columns of earlier versions under today's names."""
     import pandas as pd
 
     try:
-        return pd.read_parquet(path)
+        frame = pd.read_parquet(path)
     except (OSError, ValueError) as error:
         raise BadInput(f"{path}: cannot be read ({error})") from error
+    return frame.rename(columns=former_names.renamed_of(path, map(str, frame.columns)))
 
 
 def _checked(path: Path, fields: Mapping[str, Any]) -> dict[str, Any]:

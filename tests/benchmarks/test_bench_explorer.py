@@ -60,7 +60,7 @@ def made(folder: Path, n: int) -> Path:
         "light": "unlit",
     }
     results: dict[str, Any] = {
-        "schema_version": 2, "study": "text_metrics", "question": "How near?", "judged": "oak", "parameters": {}, "id": "id", "by": ["model"],
+        "schema_version": 3, "study": "text_metrics", "question": "How near?", "judged": "oak", "parameters": {}, "id": "id", "by": ["model"],
         "data": {"name": "d", "version": "1", "sha256": "0"}, "light": "unlit", "sentence": "F1.", "light_stability": None, "light_rule": "",
         "items": {"n": n, "unscored": 0}, "notes": [], "method": [], "summary": [{"model": m, **row} for m in ("oak", "birch")],
         "tables": {"texts": "texts.parquet"},

@@ -46,7 +46,7 @@ def folder(tmp_path: Path) -> Path:
     calls.to_parquet(at / "calls.parquet")
     row = {"metric": "score", "title": "score", "value": 0.5, "n": n, "unit": "0–1", "light": "red"}
     results: dict[str, Any] = {
-        "schema_version": 2, "study": "needle", "question": "Is it found?", "judged": "oak", "parameters": {}, "id": "id", "by": ["model"],
+        "schema_version": 3, "study": "needle", "question": "Is it found?", "judged": "oak", "parameters": {}, "id": "id", "by": ["model"],
         "data": {"name": "d", "version": "1", "sha256": "0"}, "light": "red", "sentence": "It is not.", "light_stability": None,
         "light_rule": "", "items": {"n": n, "unscored": 12}, "notes": [], "method": [],
         "summary": [{"model": "oak", **row}, {"model": "birch", **row, "light": "green"}],

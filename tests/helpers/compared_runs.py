@@ -27,7 +27,7 @@ def run_of(
     if texts is not None:
         texts.to_parquet(folder / "texts.parquet", index=False)
     own: dict[str, Any] = {
-        "schema_version": 2, "study": "needle", "question": "Is it found?", "judged": "oak", "parameters": {}, "id": "id", "by": list(by),
+        "schema_version": 3, "study": "needle", "question": "Is it found?", "judged": "oak", "parameters": {}, "id": "id", "by": list(by),
         "data": {"name": "d", "version": "1", "sha256": "0"}, "light": "red", "sentence": "It is not.", "light_stability": None,
         "light_rule": "", "items": {"n": len(items), "unscored": 0}, "notes": [], "method": [], "summary": [],
         "tables": {} if texts is None else {"texts": "texts.parquet"}, **results,

@@ -59,7 +59,7 @@ def results(
         "note": "no items" if value is None else "",
     }  # fmt: skip
     return {
-        "schema_version": 2, "study": study, "question": "?", "judged": judged, "parameters": parameters or {"k": 5, "seed": 0},
+        "schema_version": 3, "study": study, "question": "?", "judged": judged, "parameters": parameters or {"k": 5, "seed": 0},
         "data": {"name": name, "version": version, "sha256": sha256, "synthetic": version != ""}, "id": "id",
         "by": list(by), "light": light, "sentence": "…", "light_stability": 0.9, "light_rule": "", "would_be_light": None, "decided_by": None,
         "items": {"n": 120, "unscored": 0, "of": ""},

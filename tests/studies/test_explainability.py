@@ -48,7 +48,7 @@ def finished(folder, study, scores, judge=""):
         "items": {"n": len(scores), "unscored": 0},
     }
     lists = {"summary": [], "notes": [], "method": [], "tables": {}}
-    content = {"schema_version": 2, "study": study, "data": data, "parameters": parameters, **texts, **rest, **lists}
+    content = {"schema_version": 3, "study": study, "data": data, "parameters": parameters, **texts, **rest, **lists}
     (folder / "results.json").write_text(json.dumps(content))
     return str(folder)
 
