@@ -16,7 +16,7 @@ from evalbench import studies
 from evalbench.core.result import Result
 from evalbench.draw.html import Html
 from evalbench.draw.show import shown
-from evalbench.readers.dataset import read
+from evalbench.readers.dataset import by_roles, read
 from evalbench.readers.schema import Column
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,8 +45,8 @@ EVERY: Mapping[str, int] = {"drift": 8}
 def sample(name: str) -> Mapping[str, pd.DataFrame]:
     """The tables of a study's sample as its own reader finds them; to be copied, not changed."""
     own = studies.study(name)
-    raw = read(studies.defaults(name)["data"], own.SCHEMA, root=ROOT).frames
-    tables = own.adapt(raw) if own.adapt else raw
+    raw = read(studies.defaults(name)["data"], own.SCHEMA, root=ROOT)
+    tables, _ = by_roles(raw, own.SCHEMA, {}, own.adapt)
     every = EVERY.get(name, 1)
     return (
         tables if every == 1 else {table: frame.iloc[::every].reset_index(drop=True) for table, frame in tables.items()}
