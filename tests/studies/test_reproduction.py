@@ -19,7 +19,7 @@ from evalbench.studies.reproduction.summary import BANDS
 def table(answers: dict[str, list[str | None]], **columns: object) -> pd.DataFrame:
     """A row for each answer to each question."""
     rows = [(i, str(n), text) for i, texts in answers.items() for n, text in enumerate(texts, 1)]
-    return pd.DataFrame(rows, columns=["id", "trial", "output"]).assign(**columns)
+    return pd.DataFrame(rows, columns=["id", "trial", "answer"]).assign(**columns)
 
 
 def judged(frame: pd.DataFrame, **options):
@@ -70,16 +70,16 @@ def test_a_light_on_what_cannot_be_computed_is_refused():
 
 
 def test_rows_that_no_column_brings_together_are_refused():
-    frame = pd.DataFrame({"output": ["a", "b", "c"], "session": ["x", "x", "y"], "temperature": 0.7})
-    with pytest.raises(BadInput, match=r"no column id or prompt.*; name one: --map session=id$"):
+    frame = pd.DataFrame({"answer": ["a", "b", "c"], "session": ["x", "x", "y"], "temperature": 0.7})
+    with pytest.raises(BadInput, match=r"no column id or question.*; name one: --map session=id$"):
         judged(frame)
     with pytest.raises(BadInput, match=r"name one \(--map COLUMN=id\)"):
-        judged(frame[["output", "temperature"]])
+        judged(frame[["answer", "temperature"]])
 
 
 def test_the_question_may_have_another_name():
-    frame = pd.DataFrame({"output": ["a", "b"], "вопрос": ["?", "?"]})
-    assert any("column вопрос was read as prompt" in note for note in judged(frame).notes)
+    frame = pd.DataFrame({"answer": ["a", "b"], "вопрос": ["?", "?"]})
+    assert any("column вопрос was read as question" in note for note in judged(frame).notes)
 
 
 @pytest.mark.parametrize(("changed", "light"), [(1, "green"), (2, "yellow"), (3, "red")])
@@ -111,7 +111,7 @@ def test_each_test_set_has_the_light_of_its_task_and_the_worst_decides():
     lights = {e.group["test_set"]: e.light for e in result.summary.estimates if e.light != "unlit"}
     assert lights == {"facts": "green", "tales": "green"}
     assert result.light == "green"
-    dull = judged(pd.concat([steady, tales.assign(output="The sun.")]), embed="use-multilingual")
+    dull = judged(pd.concat([steady, tales.assign(answer="The sun.")]), embed="use-multilingual")
     assert dull.light == "red"
     assert dull.verdict.decided_by == {"metric": "semantic_diversity", "model": "model not named", "test_set": "tales"}
     assert "lower is better" not in page("reproduction", dull).partition("semantic_diversity")[2][:200]
@@ -181,7 +181,7 @@ def test_null_answers_leave_the_figures_of_the_others(every):
     """What is lost is as if it had not been there, but counted."""
     frame = sample("reproduction")["items"].reset_index(drop=True)
     gone = frame.index % every == 0
-    nulls = frame.assign(output=frame["output"].astype(object).mask(gone, None))
+    nulls = frame.assign(answer=frame["answer"].astype(object).mask(gone, None))
     mine, rest = (evaluated("reproduction", {"items": each}) for each in (nulls, frame[~gone]))
     figures = [c for c in mine.items.select_dtypes("number") if c not in ("n_generations", "n_lost")]
     keys = ["test_set", "id", "model"]
@@ -226,11 +226,11 @@ LONG = table({"a": ["x", "x", "y"], "b": ["z", "z", "z"]})
     [
         LONG.drop(columns="trial"),
         pd.DataFrame({"id": ["a", "b"], "samples": [["x", "x", "y"], ["z", "z", "z"]]}),
-        pd.DataFrame({"id": ["a", "b"], "output": ["x", "z"], "samples": [["y", "x"], ["z", "z"]]}),
+        pd.DataFrame({"id": ["a", "b"], "answer": ["x", "z"], "samples": [["y", "x"], ["z", "z"]]}),
         pd.DataFrame({"id": ["a", "b"], "samples": [json.dumps(["x", "x", "y"]), json.dumps(["z", "z", "z"])]}),
-        LONG.drop(columns=["id", "trial"]).assign(prompt=["A?"] * 3 + ["B?"] * 3),
+        LONG.drop(columns=["id", "trial"]).assign(question=["A?"] * 3 + ["B?"] * 3),
     ],
-    ids=["no trial", "a list each", "output and a list", "a list in JSON", "no ids, but prompts"],
+    ids=["no trial", "a list each", "an answer and a list", "a list in JSON", "no ids, but questions"],
 )
 def test_tables_of_other_shapes_give_the_same_figures(frame):
     assert values(judged(frame)) == values(judged(LONG))
@@ -257,7 +257,7 @@ def test_a_csv_with_lists_is_read(tmp_path):
 
 
 def test_the_same_id_in_two_test_sets_is_two_questions():
-    both = pd.concat([LONG.assign(test_set="one"), LONG.assign(test_set="two", output="same")])
+    both = pd.concat([LONG.assign(test_set="one"), LONG.assign(test_set="two", answer="same")])
     assert judged(both).items[["test_set", "id", "n_answers"]].to_numpy().tolist() == [
         ["one", "a", 2], ["one", "b", 1], ["two", "a", 1], ["two", "b", 1],
     ]  # fmt: skip
@@ -272,12 +272,12 @@ def test_faults_are_refused_with_their_places():
     assert "the table has two tasks" in str(caught.value)
     with pytest.raises(BadInput, match="column correct is that of one generation, and samples lists several"):
         judged(pd.DataFrame({"id": ["a"], "samples": [["x", "y"]], "correct": [1]}))
-    with pytest.raises(BadInput, match="no column output or samples"):
-        judged(pd.DataFrame({"id": ["a"], "prompt": ["?"]}))
-    with pytest.raises(BadInput, match="no column prompt, which the model is asked"):
+    with pytest.raises(BadInput, match="no column answer or samples"):
+        judged(pd.DataFrame({"id": ["a"], "question": ["?"]}))
+    with pytest.raises(BadInput, match="no column question, which the model is asked"):
         judged(LONG, model="openai/x")
-    with pytest.raises(BadInput, match="(?s)column prompt is empty:.*id b"):
-        judged(pd.DataFrame({"id": ["a", "b"], "prompt": ["?", None]}), model="openai/x")
+    with pytest.raises(BadInput, match="(?s)column question is empty:.*id b"):
+        judged(pd.DataFrame({"id": ["a", "b"], "question": ["?", None]}), model="openai/x")
 
 
 def test_options_are_refused_at_once():
@@ -304,7 +304,7 @@ def test_two_hundred_generations_of_one_question():
 
 def test_hostile_texts_are_text():
     evil = "<script>alert(1)</script> $5 … $6 \u202e=cmd()"
-    frame = table({evil: [evil, "b"], "q": ["x", "x"]}, model=evil, test_set=evil, prompt=evil)
+    frame = table({evil: [evil, "b"], "q": ["x", "x"]}, model=evil, test_set=evil, question=evil)
     assert "<script>" not in page("reproduction", judged(frame))
 
 

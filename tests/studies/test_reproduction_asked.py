@@ -11,7 +11,7 @@ from evalbench import load, reproduction
 def table(answers: dict[str, list[str | None]], **columns: object) -> pd.DataFrame:
     """A row for each answer to each question."""
     rows = [(i, str(n), text) for i, texts in answers.items() for n, text in enumerate(texts, 1)]
-    return pd.DataFrame(rows, columns=["id", "trial", "output"]).assign(**columns)
+    return pd.DataFrame(rows, columns=["id", "trial", "answer"]).assign(**columns)
 
 
 def judged(frame: pd.DataFrame, **options):
@@ -29,7 +29,7 @@ def values(result, **group):
 
 def test_a_model_is_asked_again_with_other_seeds_and_not_for_what_is_known(tmp_path, monkeypatch):
     monkeypatch.setenv("EVALBENCH_CACHE", str(tmp_path / "cache"))
-    frame = pd.DataFrame({"id": ["a", "b", "c"], "prompt": ["A?", "B?", "C?"], "reference": ["1", "1", "1"]})
+    frame = pd.DataFrame({"id": ["a", "b", "c"], "question": ["A?", "B?", "C?"], "reference": ["1", "1", "1"]})
     said = iter(range(1000))
     with chat_endpoint(lambda prompt: str(next(said) % 2) if prompt == "A?" else "1") as server:
         first = judged(frame, model=server.name, n_generations=3, temperature=0.7)
@@ -49,7 +49,7 @@ def test_a_model_is_asked_again_with_other_seeds_and_not_for_what_is_known(tmp_p
 
 def test_a_reply_without_text_is_lost_and_a_question_of_such_unscored(tmp_path, monkeypatch):
     monkeypatch.setenv("EVALBENCH_CACHE", str(tmp_path / "cache"))
-    frame = pd.DataFrame({"id": ["a", "b"], "prompt": ["A?", "B?"]})
+    frame = pd.DataFrame({"id": ["a", "b"], "question": ["A?", "B?"]})
     with chat_endpoint(lambda prompt: None if prompt == "A?" else "1") as server:
         result = judged(frame, model=server.name, n_generations=2)
     assert result.items["unscored"].tolist() == ["no-text", ""]

@@ -22,7 +22,7 @@ def snapshots(external_data, name, column="answer"):
     """Two snapshots of two models as two generations of each question."""
     rows = pd.read_parquet(external_data("llm_drift") / f"{name}_eval.parquet")
     named = rows["model"].str.extract(r"(gpt-4|gpt-3\.5).*-(\d+)$")
-    return pd.DataFrame({"id": rows["id"], "model": named[0], "trial": named[1], "output": rows[column]}), rows
+    return pd.DataFrame({"id": rows["id"], "model": named[0], "trial": named[1], "answer": rows[column]}), rows
 
 
 def said(text):
@@ -40,7 +40,7 @@ def test_what_two_snapshots_say_of_primes(external_data):
     expected = json.loads((external_data("llm_drift") / "expected.json").read_text())["prime"]
     texts = judged(frame)
     assert values(texts, model="gpt-4")["changed_text"] == values(texts, model="gpt-3.5")["changed_text"] == 0.999
-    result = judged(frame.assign(output=frame["output"].map(said), reference=rows["ref_answer"]))
+    result = judged(frame.assign(answer=frame["answer"].map(said), reference=rows["ref_answer"]))
     assert {f"{m}{'-turbo' * (m != 'gpt-4')}-{t}": v for (m, t), v in accuracies(result).items()} == expected
     assert [values(result, model=m)["changed"] for m in ("gpt-4", "gpt-3.5")] == [0.626, 0.597]
     marks = result.tables["generations"].query("model == 'gpt-4'").pivot(index="id", columns="trial", values="correct")
@@ -56,9 +56,9 @@ def test_happy_numbers_code_and_sensitive_questions_by_snapshot(external_data):
     expected = json.loads((external_data("llm_drift") / "expected.json").read_text())["recomputed"]
     frame, rows = snapshots(external_data, "countahappynumber")
     boxed = [
-        column.str.extract(r"(boxed\{[^}]*\})")[0].fillna("none") for column in (frame["output"], rows["ref_answer"])
+        column.str.extract(r"(boxed\{[^}]*\})")[0].fillna("none") for column in (frame["answer"], rows["ref_answer"])
     ]
-    happy = judged(frame.assign(output=boxed[0], reference=boxed[1]))
+    happy = judged(frame.assign(answer=boxed[0], reference=boxed[1]))
     found = {"happy": accuracies(happy)}
     for name, file, column in (
         ("leetcode", "leetcode_easy", "Directly Usable"),

@@ -1,7 +1,7 @@
 """Does a model give the same answer to the same question again, where it should, and another one, where it should?
 
-Input: generations, several of each question: a row each (``id, output``, and if wanted ``trial``), or listed (``id, samples``);
-or a model and prompts, then each prompt is asked ``n_generations`` times.  With ``reference`` or ``correct`` answers are right or
+Input: generations, several of each question: a row each (``id, answer``, and if wanted ``trial``), or listed (``id, samples``);
+or a model and questions, then each question is asked ``n_generations`` times.  With ``reference`` or ``correct`` answers are right or
 wrong too.  ``test_set`` names sets of questions, each of which has a light.
 
 Figures (method document ``handbook``, «Стабильность без таргета: воспроизведение ответа»): for exact tasks how much the answers to
@@ -32,9 +32,8 @@ SCHEMA: Mapping[str, Table] = {
         (
             Column("id", "id", help="the question"),
             Column(
-                "output",
+                "answer",
                 "text",
-                role="answer",
                 required=False,
                 empty_ok=True,
                 keep_null=True,
@@ -53,10 +52,15 @@ SCHEMA: Mapping[str, Table] = {
             Column("model", "id", groups=True, required=False, help="whose generation it is, where there are several"),
             Column("test_set", "id", groups=True, required=False, help="the set that the question belongs to"),
             Column("task", "text", required=False, choices=inputs.TASKS, help="what the test set's answers should be"),
+            Column("question", "text", required=False, empty_ok=True, help="the question as it was asked"),
             Column(
-                "prompt", "text", role="question", required=False, empty_ok=True, help="the question as it was asked"
+                "reference",
+                "texts",
+                required=False,
+                empty_ok=True,
+                help="a right answer, or a JSON list of some",
+                perhaps=("answer",),
             ),
-            Column("reference", "texts", required=False, empty_ok=True, help="a right answer, or a JSON list of some"),
             Column("correct", "bool", required=False, empty_ok=True, help="whether the generation is right"),
         ),
         help="one row per generation, or per question with a list of them",
@@ -69,7 +73,7 @@ check = inputs.check_generations
 
 
 def needs(data: readers.Dataset, *, model: str) -> None:
-    """Refuse a table without answers where no model is asked, and one without prompts where one is."""
+    """Refuse a table without answers where no model is asked, and one without questions where one is."""
     inputs.check_there_are_answers(data, model)
 
 
@@ -97,9 +101,9 @@ def evaluate(
     data : Dataset
         ``load(…, study="reproduction")``: table items.
     model : str
-        Ask this model each prompt; without it the table's generations are judged.
+        Ask this model each question; without it the table's generations are judged.
     n_generations : int
-        How often a model is asked each prompt.
+        How often a model is asked each question.
     temperature, max_tokens
         Of the replies (the figures hold for this temperature alone); the longest reply.
     task : str
@@ -156,8 +160,8 @@ def evaluate(
     core.progress.at(f"intervals, {n_resamples} resamples")
     items = kit.grouping.carried(items, data)
     by = ("model", *(("test_set",) if "test_set" in items else ()))
-    said = [language_warning(card_of(embed), [text for text in rows["output"] if text])] if embed else []
-    beside = {"listed_beside": not model and {"output", "samples"} <= set(data["items"])}
+    said = [language_warning(card_of(embed), [text for text in rows["answer"] if text])] if embed else []
+    beside = {"listed_beside": not model and {"answer", "samples"} <= set(data["items"])}
     marks = {"marks": "correct" if "correct" in data["items"] and not model else "reference"}
     return kit.result_of(
         evaluate,
@@ -173,7 +177,7 @@ def evaluate(
             *method.notes(rows, options | beside),
             *found,
             *said,
-            *odd_text_notes(rows["output"].dropna(), max_unscored, "generation", alike=False),
+            *odd_text_notes(rows["answer"].dropna(), max_unscored, "generation", alike=False),
         ),
         method=method.described({**options, **marks}, rows),
         replies=replies,

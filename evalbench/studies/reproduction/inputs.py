@@ -19,7 +19,7 @@ ONE_SET = ""
 
 
 def adapted(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """The table as it is read: columns of our names that hold something else left out, ids by prompts where there are none."""
+    """The table as it is read: columns of our names that hold something else left out, ids by questions where there are none."""
     items = frames.get("items")
     if items is None:
         return frames
@@ -34,18 +34,20 @@ def adapted(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
             elif name == "task":
                 items = items.assign(task=cells)
     names = {str(name).strip().casefold() for name in items}
-    if "output" in names and not names & {"id", "samples", "prompt"}:
-        raise errors.BadInput(f"{NO_QUESTION}{readers.renames.usual('prompt', map(str, items)) or _that_repeat(items)}")
-    if "id" not in names and "samples" not in names and "prompt" in items and items["prompt"].map(_is_text).all():
-        items = _named_by_prompts(items)
-        notes.append(NAMED_BY_PROMPT)
+    if "answer" in names and not names & {"id", "samples", "question"}:
+        raise errors.BadInput(
+            f"{NO_QUESTION}{readers.renames.usual('question', map(str, items)) or _that_repeat(items)}"
+        )
+    if "id" not in names and "samples" not in names and "question" in items and items["question"].map(_is_text).all():
+        items = _named_by_questions(items)
+        notes.append(NAMED_BY_QUESTION)
     items.attrs = {**frames["items"].attrs, "notes": tuple(notes)}
     return {**frames, "items": items}
 
 
-def _named_by_prompts(items: pd.DataFrame) -> pd.DataFrame:
-    """Generations without ids, a row each: those of the same prompt answer one question."""
-    numbers = pd.factorize(items["prompt"], sort=True)[0] + 1
+def _named_by_questions(items: pd.DataFrame) -> pd.DataFrame:
+    """Generations without ids, a row each: those of the same text of a question answer it."""
+    numbers = pd.factorize(items["question"], sort=True)[0] + 1
     width = max(4, len(str(len(items))))
     return items.assign(id=[f"q{number:0{width}d}" for number in numbers])
 
@@ -60,19 +62,19 @@ MEANT = {
     "correct": ({"0", "1", "0.0", "1.0", "true", "false", "yes", "no"}, "whether a generation is right (0 or 1)"),
 }
 """Columns that tables of others have with another meaning, and what ours hold."""
-NAMED_BY_PROMPT = (
-    "no column id: rows with the same prompt are answers to one question (--map COLUMN=id takes a column instead)"
+NAMED_BY_QUESTION = (
+    "no column id: rows with the same question are answers to one (--map COLUMN=id takes a column instead)"
 )
 
 
 NO_QUESTION = (
-    "no column id or prompt shows which rows are answers to one question, so that none can be compared; name one"
+    "no column id or question shows which rows are answers to one question, so that none can be compared; name one"
 )
 
 
 def _that_repeat(items: pd.DataFrame) -> str:
     """The options for the columns that are the same in several rows and not in all."""
-    kinds = {str(c): items[c].astype(str).nunique() for c in items if str(c) != "output"}
+    kinds = {str(c): items[c].astype(str).nunique() for c in items if str(c) != "answer"}
     found = [name for name, n in kinds.items() if 1 < n < len(items)]
     return f": {' or '.join(f'--map {name}=id' for name in found)}" if found else " (--map COLUMN=id)"
 
@@ -119,24 +121,24 @@ def check_there_are_answers(data: readers.Dataset, model: str) -> None:
     BadInput
     """
     names = set(data["items"].columns)
-    if not model and not names & {"output", "samples"}:
-        hint = readers.renames.usual("output", names) or readers.renames.usual("samples", names)
+    if not model and not names & {"answer", "samples"}:
+        hint = readers.renames.usual("answer", names) or readers.renames.usual("samples", names)
         raise errors.BadInput(
-            f"the table has no column output or samples{hint}; give one, or a model to collect answers from (--model)"
+            f"the table has no column answer or samples{hint}; give one, or a model to collect answers from (--model)"
         )
-    if model and "prompt" not in names:
+    if model and "question" not in names:
         raise errors.BadInput(
-            "the table has no column prompt, which the model is asked"
-            + (readers.renames.usual("prompt", names) or "; --map COLUMN=prompt takes another")
+            "the table has no column question, which the model is asked"
+            + (readers.renames.usual("question", names) or "; --map COLUMN=question takes another")
         )
     if model:
-        blank = data["items"].loc[~data["items"]["prompt"].map(_is_text), "id"].drop_duplicates()
+        blank = data["items"].loc[~data["items"]["question"].map(_is_text), "id"].drop_duplicates()
         if len(blank):
-            raise errors.BadInput.listing("items: column prompt is empty:", [f"id {name}" for name in blank])
+            raise errors.BadInput.listing("items: column question is empty:", [f"id {name}" for name in blank])
 
 
 def generations_of(data: readers.Dataset, options: Mapping[str, Any]) -> tuple[pd.DataFrame, list[Reply]]:
-    """One row per generation: ``test_set, id, model, task, output, unscored`` and, where there are, ``trial, prompt,
+    """One row per generation: ``test_set, id, model, task, answer, unscored`` and, where there are, ``trial, question,
     reference, correct``; in the order of their questions and trials.
 
     Without a column ``trial`` or lists the generations of a question have no order: they are in that of their texts.
@@ -147,10 +149,10 @@ def generations_of(data: readers.Dataset, options: Mapping[str, Any]) -> tuple[p
         found, replies = _collected(rows, options)
     else:
         found, replies = _given(rows.assign(model=rows.get("model", kit.collecting.UNNAMED))), []
-        found = found.assign(unscored=kit.answers.why_unscored(found["output"]))
-    kept = ["test_set", "id", "model", "task", "trial", "prompt", "output", "reference", "correct", "unscored"]
+        found = found.assign(unscored=kit.answers.why_unscored(found["answer"]))
+    kept = ["test_set", "id", "model", "task", "trial", "question", "answer", "reference", "correct", "unscored"]
     found = found[[name for name in kept if name in found]]
-    order = [*QUESTION, "trial" if "trial" in found else "output"]
+    order = [*QUESTION, "trial" if "trial" in found else "answer"]
     return found.sort_values(order, key=_in_order, kind="stable", ignore_index=True), replies
 
 
@@ -173,17 +175,17 @@ def tasks_of(data: readers.Dataset, task: str) -> list[str]:
 
 
 def _given(rows: pd.DataFrame) -> pd.DataFrame:
-    """The table's generations; those of a list are a row each, after ``output`` where there is one."""
+    """The table's generations; those of a list are a row each, after ``answer`` where there is one."""
     if "samples" in rows:
         listed = [
-            [*([own] if "output" in rows else []), *(cell if isinstance(cell, list) else [cell])]
-            for own, cell in zip(rows.get("output", rows["id"]), rows["samples"], strict=True)
+            [*([own] if "answer" in rows else []), *(cell if isinstance(cell, list) else [cell])]
+            for own, cell in zip(rows.get("answer", rows["id"]), rows["samples"], strict=True)
         ]
-        rows = rows.assign(output=pd.Series(listed, index=rows.index, dtype=object)).explode(
-            "output", ignore_index=True
+        rows = rows.assign(answer=pd.Series(listed, index=rows.index, dtype=object)).explode(
+            "answer", ignore_index=True
         )
-        texts = [text if isinstance(text, str) else None for text in rows["output"]]
-        rows = rows.assign(output=pd.Series(texts, index=rows.index, dtype=object))
+        texts = [text if isinstance(text, str) else None for text in rows["answer"]]
+        rows = rows.assign(answer=pd.Series(texts, index=rows.index, dtype=object))
         return rows.assign(trial=(rows.groupby([*QUESTION]).cumcount() + 1).astype(str))
     return rows
 
@@ -195,7 +197,7 @@ def _collected(rows: pd.DataFrame, options: Mapping[str, Any]) -> tuple[pd.DataF
     from evalbench.models.exchange import Request
 
     first = rows.drop_duplicates(["test_set", "id"]).drop(
-        columns=["model", "output", "trial", "correct"], errors="ignore"
+        columns=["model", "answer", "trial", "correct"], errors="ignore"
     )
     n = options["n_generations"]
     asked = first.loc[first.index.repeat(n)].reset_index(drop=True)
@@ -210,13 +212,13 @@ def _collected(rows: pd.DataFrame, options: Mapping[str, Any]) -> tuple[pd.DataF
             item_id=i,
             purpose="generation",
         )
-        for i, prompt, k in zip(asked["id"], asked["prompt"], sample, strict=True)
+        for i, prompt, k in zip(asked["id"], asked["question"], sample, strict=True)
     ]
     replies = collect(requests, options["model"])
     texts = pd.Series([kit.answers.answer_of(reply) for reply in replies], index=asked.index, dtype=object)
     return asked.assign(
         model=options["model"],
         trial=(sample + 1).astype(str),
-        output=texts,
+        answer=texts,
         unscored=kit.answers.why_unscored(texts, replies),
     ), replies

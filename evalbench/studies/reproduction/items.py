@@ -32,7 +32,7 @@ def graded(rows: pd.DataFrame) -> pd.DataFrame:
     known = (rows["unscored"] == "") & references.notna()
     correct = np.full(len(rows), np.nan)
     correct[known] = overlap.normalized_exact_match(
-        rows.loc[known, "output"].tolist(), references[known].tolist(), normalise=diversity.NORMALISED, language=""
+        rows.loc[known, "answer"].tolist(), references[known].tolist(), normalise=diversity.NORMALISED, language=""
     )
     return rows.assign(correct=correct)
 
@@ -45,7 +45,7 @@ def _listed(reference: Any) -> list[str]:
 def items_of(
     rows: pd.DataFrame, embed: Callable[[Sequence[str]], Any] | None
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
-    """One row per question of a test set and model; the generations with ``answer``: which of them are the same; notes.
+    """One row per question of a test set and model; the generations with ``answer_no``: which of them are the same; notes.
 
     - ``rows``: Of :func:`evalbench.studies.reproduction.inputs.generations_of`, graded.
     - ``embed``: Texts to vectors; None leaves the meaning out.
@@ -54,14 +54,14 @@ def items_of(
     number, keys = _questions(rows)
     n = len(keys)
     lost = (rows["unscored"] != "").to_numpy()
-    empty = ~lost & np.array([not isinstance(text, str) or not text.strip() for text in rows["output"].tolist()])
+    empty = ~lost & np.array([not isinstance(text, str) or not text.strip() for text in rows["answer"].tolist()])
     spoken = ~lost & ~empty
-    errors = spoken & np.array([is_error_text(text) for text in rows["output"].tolist()])
+    errors = spoken & np.array([is_error_text(text) for text in rows["answer"].tolist()])
     totals, n_lost, n_empty, n_errors, sizes = (
         np.bincount(number, weights=kind, minlength=n).astype(np.int64)
         for kind in (np.ones(len(rows)), lost, empty, errors, spoken)
     )
-    texts = rows.loc[spoken, "output"].tolist()
+    texts = rows.loc[spoken, "answer"].tolist()
     ends = np.cumsum(sizes)
     several = sizes > 1
     tokens = normalised_ids(texts, diversity.NORMALISED, "")
@@ -99,7 +99,7 @@ def items_of(
         items["semantic_diversity_unscored"] = np.where(several, why, "")
     same = np.full(len(rows), -1)
     same[spoken] = answer
-    return items.assign(unscored=failed, undefined=undefined), rows.assign(answer=same), notes
+    return items.assign(unscored=failed, undefined=undefined), rows.assign(answer_no=same), notes
 
 
 def trials_of(generations: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.DataFrame]:

@@ -32,11 +32,11 @@ def notes(rows: pd.DataFrame, options: Mapping[str, Any]) -> list[str]:
             "task=creative judges them by meaning, and a column task names it for each test set."
         )
     if options.get("listed_beside"):
-        out.append("The column output counts as the first generation of each question, before those of samples.")
+        out.append("The column answer counts as the first generation of each question, before those of samples.")
     out += summary.lost_generations(rows)
     for model, own in rows[rows["unscored"] == ""].groupby("model", sort=True):
         out += _alike_answers(
-            str(model), own["id"], own["output"].map(lambda text: " ".join(str(text).casefold().split()))
+            str(model), own["id"], own["answer"].map(lambda text: " ".join(str(text).casefold().split()))
         )
     if said := alike(rows["id"]):
         out.append(core.Note("unmatched", f"are answers to one question taken as those of several? Of the ids {said}"))

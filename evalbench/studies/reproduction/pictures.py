@@ -132,26 +132,30 @@ def _cases(result: core.Result, worth: pd.Series, n: int, nothing: str) -> pd.Da
 
 def _answered(rows: pd.DataFrame) -> draw.Html:
     """The question, then each different answer once, with how often it was given and whether it is right."""
-    prompt = rows["prompt"].iloc[0] if "prompt" in rows else None
+    question = rows["question"].iloc[0] if "question" in rows else None
     parts = []
-    spoken = rows[rows["answer"] >= 0]
-    for _, same in sorted(spoken.groupby("answer"), key=lambda pair: (-len(pair[1]), pair[1]["output"].min())):
+    spoken = rows[rows["answer_no"] >= 0]
+    for _, same in sorted(spoken.groupby("answer_no"), key=lambda pair: (-len(pair[1]), pair[1]["answer"].min())):
         mark = same["correct"].mean() if "correct" in same else np.nan
         said = (
             "" if mark != mark else {0.0: ", wrong", 1.0: ", right"}.get(float(mark), f", right {mark:.0%} of the time")
         )
-        text = str(same["output"].min())
+        text = str(same["answer"].min())
         parts.append(
             f"<div{draw.html.language_attributes(text)}><strong>{len(same)} ×{said}:</strong> {draw.tables.clamped(text, LONGEST)}</div>"
         )
-    lost, empty = int((rows["unscored"] != "").sum()), int(((rows["unscored"] == "") & (rows["answer"] < 0)).sum())
+    lost, empty = int((rows["unscored"] != "").sum()), int(((rows["unscored"] == "") & (rows["answer_no"] < 0)).sum())
     rest = [f"<div><strong>{n} × {what}</strong></div>" for n, what in ((lost, "lost"), (empty, "empty")) if n]
     body = "".join(parts[:ANSWERS])
     if len(parts) > ANSWERS:
         body += draw.tables.folded(
             core.counted(len(parts) - ANSWERS, "further answer"), draw.Html("".join(parts[ANSWERS:]))
         )
-    asked = f"<em>{draw.tables.text_block(prompt, LONGEST)}</em>" if isinstance(prompt, str) and prompt.strip() else ""
+    asked = (
+        f"<em>{draw.tables.text_block(question, LONGEST)}</em>"
+        if isinstance(question, str) and question.strip()
+        else ""
+    )
     return draw.Html(asked + body + "".join(rest))
 
 

@@ -346,7 +346,7 @@ def _grey(
 def lost_generations(rows: pd.DataFrame) -> list[str]:
     """Notes that count the generations that were not compared."""
     lost = rows["unscored"][rows["unscored"] != ""]
-    spoken = rows["output"][rows["unscored"] == ""]
+    spoken = rows["answer"][rows["unscored"] == ""]
     empty = int(np.sum([not text.strip() for text in spoken]))
     out = []
     if len(lost):
