@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from evalbench.readers.roles import READ_AS
 from evalbench.readers.schema import Column, Table
 
 if TYPE_CHECKING:
@@ -19,15 +20,9 @@ WORD_PROBLEMS = Table(
     (
         Column("id", "id", help="the problem"),
         Column("question", "text"),
-        Column("reference", "text", empty_ok=True, help=SOLUTION),
+        Column("reference", "text", empty_ok=True, help=SOLUTION, perhaps=("answer",)),
         Column(
-            "response",
-            "text",
-            role="answer",
-            required=False,
-            empty_ok=True,
-            keep_null=True,
-            help="the model's solution; null: unscored",
+            "answer", "text", required=False, empty_ok=True, keep_null=True, help="the model's solution; null: unscored"
         ),
         Column("model", "id", groups=True, required=False, help="who responded, where there are several"),
         Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code, chooses the prompt"),
@@ -45,7 +40,7 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
 
 
 def word_problems(raw: pd.DataFrame) -> pd.DataFrame:
-    """The rows ``id, question, reference[, model, response]`` of a GSM8K file; any other frame as it is.
+    """The rows ``id, question, reference[, model, answer]`` of a GSM8K file; any other frame as it is.
 
     - ``raw``: As read by :func:`evalbench.readers.files.raw_frame`.
 
@@ -60,11 +55,12 @@ def word_problems(raw: pd.DataFrame) -> pd.DataFrame:
     """
     if "question" not in raw:
         return raw
+    read = raw.attrs.get(READ_AS, {}).values()
     solved = [str(c) for c in raw.columns if raw[c].notna().any() and raw[c].map(_is_solution).all()]
     named = raw if "reference" in raw else raw.rename(columns={"ground_truth": "reference"})
     if solved and "reference" in named:
         return _solutions(_numbered(named), solved)
-    if "answer" in raw and "reference" not in raw:
+    if "answer" in raw and "reference" not in raw and "model" not in raw and "answer" not in read:
         return _numbered(raw.rename(columns={"answer": "reference"}))
     return raw
 
@@ -88,7 +84,7 @@ def _solutions(frame: pd.DataFrame, models: list[str]) -> pd.DataFrame:
     parts = [
         shared.assign(
             model=model,
-            response=pd.Series([cell and cell["solution"] for cell in frame[model]], frame.index, dtype=object),
+            answer=pd.Series([cell and cell["solution"] for cell in frame[model]], frame.index, dtype=object),
             is_correct=[str((cell or {}).get("is_correct", "")).lower() for cell in frame[model]],
         )
         for model in models

@@ -20,7 +20,7 @@ def problems(
     response: Callable[[int], str] = solution, n: int = N, reference: Callable[[int], str] = solution
 ) -> pd.DataFrame:
     return items(
-        n, question=lambda i: f"Ann has {i + 3} pears and buys 4. How many?", reference=reference, response=response
+        n, question=lambda i: f"Ann has {i + 3} pears and buys 4. How many?", reference=reference, answer=response
     )
 
 

@@ -36,7 +36,7 @@ def test_model_solutions():
         "m2": {"solution": "y"},
     }
     got = word_problems(pd.DataFrame([row, row]))
-    assert got[["id", "model", "response", "is_correct"]].values.tolist() == [
+    assert got[["id", "model", "answer", "is_correct"]].values.tolist() == [
         ["q1", "m1", "x", "true"], ["q1", "m2", "y", ""], ["q2", "m1", "x", "true"], ["q2", "m2", "y", ""],
     ]  # fmt: skip
 
@@ -46,7 +46,7 @@ def test_model_solutions_are_read_by_the_study_that_takes_them(tmp_path):
     path = tmp_path / "solutions.jsonl"
     path.write_text("".join(json.dumps(row | {"question": f"{n}: 1 + 1?"}) + "\n" for n in range(3)), encoding="utf-8")
     items = load(path, study="cot_levels")["items"]
-    assert items[["id", "model", "reference", "response"]].values.tolist() == [
+    assert items[["id", "model", "reference", "answer"]].values.tolist() == [
         [f"q{n}", "m1", "A: 2", "1 + 1 = 2\nA: 2"] for n in (1, 2, 3)
     ]
 

@@ -117,7 +117,7 @@ def test_published_solutions_that_are_null_are_no_answers(tmp_path):
     ]  # fmt: skip
     (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, rows)))
     got = gsm8k.word_problems(raw_frame(tmp_path / "s.jsonl", (tmp_path / "s.jsonl").read_bytes()))
-    assert got[["id", "model", "response"]].values.tolist() == [
+    assert got[["id", "model", "answer"]].values.tolist() == [
         ["q1", "m1", None], ["q1", "m2", "y"], ["q2", "m1", ""], ["q2", "m2", None],
     ]  # fmt: skip
 

@@ -110,7 +110,7 @@ def test_studies_whose_answers_have_other_names_read_them(study, tmp_path):
     tables = loaded(tmp_path, rows, study).tables
     column = {
         "confidence": "answer",
-        "cot_levels": "response",
+        "cot_levels": "answer",
         "drift": "response",
         "needle": "reply",
         "rag_generation": "answer",

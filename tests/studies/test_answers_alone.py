@@ -34,7 +34,7 @@ def judged(reference: str, response: str, right: float = 1.0, **options: Any):
         said = answer if i % 10 < 10 * right else answer + 1
         given = response.format(working=working, said=said)
         rows.append((f"m{i:03}", question, reference.format(answer), given))
-    frame = pd.DataFrame(rows, columns=["id", "question", "reference", "response"])
+    frame = pd.DataFrame(rows, columns=["id", "question", "reference", "answer"])
     return cot_levels.evaluate(load(frame, study="cot_levels"), n_resamples=200, **options)
 
 

@@ -25,7 +25,7 @@ def test_responses_are_collected_scored_and_accounted(cache):
         result = cot_levels.evaluate(data, model=server.name, n_samples=3)
         again = cot_levels.evaluate(data, model=server.name, n_samples=3)
         assert len(server.answered) == 3
-    assert result.items["answer"].tolist() == [1, 0, 0]
+    assert result.items["correct"].tolist() == [1, 0, 0]
     assert result.judged == f"model {server.name}"
     assert len(result.tables["calls"]) == 3
     assert (result.tables["calls"]["purpose"] == "response").all()

@@ -55,13 +55,13 @@ def test_faulty_options_are_listed_at_once(sample):
 
 
 def test_references_without_an_answer_are_listed():
-    rows = [PROBLEM | {"id": str(i), "reference": "no idea", "response": "#### 5"} for i in (1, 2)]
+    rows = [PROBLEM | {"id": str(i), "reference": "no idea", "answer": "#### 5"} for i in (1, 2)]
     with pytest.raises(BadInput, match=r"(?s)2 references have no number behind a marker .####, .*id 1.*id 2"):
         cot_levels.evaluate(frames(rows))
 
 
 def test_without_responses_and_model_it_says_what_is_missing():
-    with pytest.raises(BadInput, match="no column response; give one, or a model"):
+    with pytest.raises(BadInput, match="no column answer; give one, or a model"):
         cot_levels.evaluate(frames([PROBLEM]))
 
 
@@ -72,8 +72,8 @@ def test_planted_faults_show_on_their_levels(result, root):
         fault=[planted[i, m] for i, m in zip(result.items["id"], result.items["model"], strict=True)]
     )
     by = items.groupby("fault")
-    assert (by["answer"].mean()[["none", "skipped step", "verbose", "inline equations"]] == 1).all()
-    assert (by["answer"].mean()[["wrong arithmetic", "verbose and wrong", "unsupported constant", "empty"]] == 0).all()
+    assert (by["correct"].mean()[["none", "skipped step", "verbose", "inline equations"]] == 1).all()
+    assert (by["correct"].mean()[["wrong arithmetic", "verbose and wrong", "unsupported constant", "empty"]] == 0).all()
     assert by["answer_strict"].mean()["no marker"] == 0
     assert by["answer_flexible"].mean()["no marker"] == 1
     assert (by["accuracy"].max()[["wrong arithmetic", "verbose and wrong"]] < 1).all()
@@ -95,7 +95,7 @@ def test_the_sample_separates_its_models(result):
 def test_unscored_responses_make_the_light_grey(result):
     items = result.items.copy()
     items.loc[items.index[:30], "unscored"] = "timeout"
-    items.loc[items.index[:30], ["final", "answer", "steps", "similarity", "coherence"]] = float("nan")
+    items.loc[items.index[:30], ["final", "correct", "steps", "similarity", "coherence"]] = float("nan")
     summary = cot_levels.summarise(items)
     assert summary.verdict.light == "grey"
     assert "30 of 180 could not be scored" in summary.verdict.sentence
@@ -116,8 +116,8 @@ def test_random_sample_depends_on_its_state_alone(sample):
 
 def test_hostile_responses_are_scored_and_escaped():
     rows = [
-        PROBLEM | {"model": "m", "response": "<script>alert(1)</script> <<9**9**9=1>> <<1/0=2>>\n#### 5"},
-        PROBLEM | {"id": "2", "model": "m", "response": "<<" + "(" * 10_000 + ">>"},
+        PROBLEM | {"model": "m", "answer": "<script>alert(1)</script> <<9**9**9=1>> <<1/0=2>>\n#### 5"},
+        PROBLEM | {"id": "2", "model": "m", "answer": "<<" + "(" * 10_000 + ">>"},
     ]
     result = cot_levels.evaluate(frames(rows))
     assert result.items["unscored"].tolist() == ["unparsed", "unparsed"]
@@ -127,7 +127,7 @@ def test_hostile_responses_are_scored_and_escaped():
 
 def test_a_very_long_step_is_folded_in_the_annotated_solution():
     response = "It makes " + "very " * 5000 + "<<9*9=1>>1.\n#### 5"
-    page = cot_levels.annotated(cot_levels.evaluate(frames([{**PROBLEM, "response": response}])))
+    page = cot_levels.annotated(cot_levels.evaluate(frames([{**PROBLEM, "answer": response}])))
     assert "whole text, 25" in page
     assert "<summary>" in page.partition("very")[0]
 
@@ -149,7 +149,7 @@ def test_tables_of_the_page(result):
 def test_gsm8k_files_are_read_as_they_are(external_data):
     data = load(external_data("gsm8k") / "example_model_solutions.jsonl", study="cot_levels")
     result = cot_levels.evaluate(data, n_resamples=200)
-    right = result.items.groupby("model")["answer"].sum().to_dict()
+    right = result.items.groupby("model")["correct"].sum().to_dict()
     assert right == {"175b_finetuning": 458, "175b_verification": 742, "6b_finetuning": 286, "6b_verification": 515}
     expected = json.loads((external_data("gsm8k") / "expected.json").read_text())["methods"]
     for model, rows in result.items.groupby("model"):
@@ -162,7 +162,7 @@ def test_gsm8k_files_are_read_as_they_are(external_data):
 
 def test_tables_of_faults_say_what_is_wrong_in_figures():
     response = "<b> <<2+3=6>>\n<<7*4=28>>\n<<1/0=1>>\n#### 24"
-    result = cot_levels.evaluate(frames([PROBLEM | {"response": response, "model": "m"}]), n_resamples=20)
+    result = cot_levels.evaluate(frames([PROBLEM | {"answer": response, "model": "m"}]), n_resamples=20)
     faults = result.tables["faults"]
     assert faults[["kind", "equation", "number", "detail"]].to_numpy().tolist() == [
         ["wrong", "2+3=6", "", "5"],
@@ -186,7 +186,7 @@ def test_tables_of_faults_say_what_is_wrong_in_figures():
 
 
 def problems(*responses, model="m"):
-    return [PROBLEM | {"id": str(i), "response": r, "model": model} for i, r in enumerate(responses)]
+    return [PROBLEM | {"id": str(i), "answer": r, "model": model} for i, r in enumerate(responses)]
 
 
 def test_a_marker_that_most_responses_lack_makes_the_light_grey():
@@ -237,7 +237,7 @@ def test_equations_that_cannot_be_read_are_left_out_and_counted():
     assert items["undefined"].tolist() == ["", "", "no equation, level 4 has no value", ""]
     assert items["accuracy"].fillna(-1).tolist() == [1, -1, -1, 0]
     assert items["n_unread"].tolist() == [1, 1, 0, 0]
-    assert items["answer"].tolist() == [1, 1, 1, 1]
+    assert items["correct"].tolist() == [1, 1, 1, 1]
     assert items.loc["1", ["final", "steps", "similarity", "coherence"]].isna().all()
     assert any("cannot be read" in n and "2 of 4; most often: cannot read 'x' (2)" in n for n in result.notes)
     for name in ("final", "answer", "coherence", "steps"):
@@ -262,7 +262,7 @@ ANSWER_ALONE = PROBLEM | {"reference": "#### 5", "model": "m"}
 
 
 def test_a_reference_without_a_step_leaves_levels_2_and_3_without_a_value():
-    rows = [ANSWER_ALONE | {"id": str(i), "response": "Two and 3 make <<2+3=5>>5.\n#### 5"} for i in range(40)]
+    rows = [ANSWER_ALONE | {"id": str(i), "answer": "Two and 3 make <<2+3=5>>5.\n#### 5"} for i in range(40)]
     result = cot_levels.evaluate(frames(rows), n_resamples=50)
     assert result.light == "green"
     assert result.estimate("final", model="m").value == 1
@@ -270,7 +270,7 @@ def test_a_reference_without_a_step_leaves_levels_2_and_3_without_a_value():
         figure = result.estimate(level, model="m")
         assert (figure.value, figure.n_undefined, figure.note) == (None, 40, "no reference has a step")
     assert "40 of 40 references have no step: levels 2 and 3 do not count there." in result.sentence
-    empty = cot_levels.evaluate(frames([ANSWER_ALONE | {"response": ""}]), n_resamples=20).items.iloc[0]
+    empty = cot_levels.evaluate(frames([ANSWER_ALONE | {"answer": ""}]), n_resamples=20).items.iloc[0]
     assert empty["final"] == 0
     assert empty[["steps", "similarity"]].isna().all()
 
@@ -297,10 +297,10 @@ def test_a_marker_that_the_references_have_is_named_when_it_is_not_in_the_list()
 
 
 def test_a_time_is_no_number():
-    result = cot_levels.evaluate(frames([PROBLEM | {"reference": "<<3+4=7>>7\n#### 7", "response": "A: 7:30"}]))
+    result = cot_levels.evaluate(frames([PROBLEM | {"reference": "<<3+4=7>>7\n#### 7", "answer": "A: 7:30"}]))
     assert result.items[["answer_strict", "answer_flexible"]].to_numpy().tolist() == [[0, 0]]
 
 
 def test_a_reference_that_is_a_number_alone_is_the_answer():
-    rows = [ANSWER_ALONE | {"reference": "5", "response": "Two and 3 make <<2+3=5>>5.\n#### 5"}]
-    assert cot_levels.evaluate(frames(rows), n_resamples=20).items["answer"].tolist() == [1]
+    rows = [ANSWER_ALONE | {"reference": "5", "answer": "Two and 3 make <<2+3=5>>5.\n#### 5"}]
+    assert cot_levels.evaluate(frames(rows), n_resamples=20).items["correct"].tolist() == [1]

@@ -118,7 +118,7 @@ def test_a_run_that_was_killed_asks_nothing_twice(monkeypatch) -> None:
 
 
 def test_what_is_refused() -> None:
-    data = load(ROWS.assign(response="#### 3", topic="a"), study="cot_levels", cluster="topic")
+    data = load(ROWS.assign(answer="#### 3", topic="a"), study="cot_levels", cluster="topic")
     with pytest.raises(BadInput) as error:
         cot_levels.evaluate(data, stop_early=True, threshold=1.0, stop_batch=0)
     for fault in (

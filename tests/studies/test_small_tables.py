@@ -15,11 +15,11 @@ CITED = [{"n": 1, "claim": "The bridge fell on 3 March 1908.", "url": "https://l
 def problems(n, unscored=0):
     solution = "3 + 4 = <<3+4=7>>7\n#### 7"
     rows = [
-        {"id": f"p{i}", "question": "Ann has 3 pears and buys 4.", "reference": solution, "response": solution}
+        {"id": f"p{i}", "question": "Ann has 3 pears and buys 4.", "reference": solution, "answer": solution}
         for i in range(n)
     ]
     for r in rows[:unscored]:
-        r["response"] = None
+        r["answer"] = None
     return load({"items": pd.DataFrame(rows)}, study="cot_levels")
 
 

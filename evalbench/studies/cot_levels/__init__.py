@@ -38,7 +38,7 @@ SCHEMA: Mapping[str, readers.Table] = {"items": readers.gsm8k.WORD_PROBLEMS}
 def needs(data: readers.Dataset, *, model: str, n_samples: int, answer_markers: Sequence[str]) -> None:
     """Refuse a table without responses where no model is asked, and references without an answer."""
     if not model:
-        kit.collecting.given(data["items"], "response", "responses")
+        kit.collecting.given(data["items"], "answer", "responses")
     if not n_samples:
         check_references(data["items"], tuple(answer_markers))
 
@@ -118,8 +118,9 @@ def evaluate(
     def score(answered: pd.DataFrame) -> pd.Series:
         return items_of(answered, answer_extractor, weights, **reading)[0].set_index("id")["final"]
 
+    asked = {"purpose": "response", **options}
     found = kit.early.collected(
-        rows, "response", "word_problem", lambda row: {"question": row["question"]}, score, **options
+        rows, "answer", "word_problem", lambda row: {"question": row["question"]}, score, **asked
     )
     each, tables = items_of(found.answers, answer_extractor, weights, **reading)
     items, of_trials = trials.averaged(each, "id")

@@ -15,6 +15,8 @@ from evalbench.text.final_answers import another_marker, bare_marked
 from evalbench.text.solutions import parse_solution
 
 KEYS = ("id", "model")
+COLUMNS = {level: "correct" if level == "answer" else level for level in reasoning.LEVELS}
+"""The column of each level: that of the answer says whether it is right."""
 NO_EQUATION = "no equation, level 4 has no value"
 NOTHING: dict[str, Any] = {
     name: np.nan for name in reasoning.Levels._fields if name not in ("n_reference_steps", "checks")
@@ -38,7 +40,7 @@ def items_of(
     records, steps, faults = [], [], []
     row: Any
     for row in rows.itertuples(index=False):
-        seen = levels("" if row.unscored else row.response, row.reference, row.question)
+        seen = levels("" if row.unscored else row.answer, row.reference, row.question)
         known = seen._replace(**NOTHING) if row.unscored else seen
         named = {"id": row.id, "model": row.model}
         best = ceiling(row.question, row.reference) if row.reference else np.nan
@@ -48,23 +50,21 @@ def items_of(
             steps.append({**placed, **check._asdict(), "equations": "; ".join(check.equations)})
             faults += [{**placed, **fault._asdict()} for fault in check.faults]
     items = pd.DataFrame(records).drop(columns="checks")
-    items["answer"] = items[f"answer_{answer_extractor}"]
+    items["correct"] = items[f"answer_{answer_extractor}"]
     unparsed = (items["n_equations"] > 0) & (items["n_unread"] == items["n_equations"])
     items["unscored"] = rows["unscored"].mask(unparsed, "unparsed")
     unscored, no_reference = items["unscored"] != "", rows["reference"] == ""
     # Level 4 alone is no final score: where a reference is missing there is none.
-    final = reasoning.weighted_mean(
-        items[list(reasoning.LEVELS)].to_numpy(), [weights[level] for level in reasoning.LEVELS]
-    )
+    final = reasoning.weighted_mean(items[list(COLUMNS.values())].to_numpy(), [weights[level] for level in COLUMNS])
     items["final"] = np.where(unscored | no_reference, np.nan, final)
     missing = [unscored, no_reference, items["coherence"].isna()]
     items["undefined"] = np.select(missing, ["", kit.answers.NO_REFERENCE, NO_EQUATION], default="")
-    first = [*KEYS, "final", *reasoning.LEVELS]
+    first = [*KEYS, "final", *COLUMNS.values()]
     columns = [*KEYS, "step", *(name for name in coherence.StepCheck._fields if name not in ("number", "faults"))]
     return items[[*first, *(name for name in items if name not in first)]], {
         "steps": pd.DataFrame(steps, columns=columns).astype({"accurate": "boolean", "coherent": "boolean"}),
         "faults": pd.DataFrame(faults, columns=[*KEYS, "step", *coherence.Fault._fields]),
-        "solutions": rows[[*KEYS, "question", "reference", "response"]],
+        "solutions": rows[[*KEYS, "question", "reference", "answer"]],
     }
 
 

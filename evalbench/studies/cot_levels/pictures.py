@@ -17,7 +17,7 @@ LONGEST_STEP = 1000
 
 def picture_levels(result: core.Result) -> draw.Drawn:
     """Mean of every level per model, the references' level 4 beside them."""
-    means = result.items.groupby("model", sort=True)[[*reasoning.LEVELS, "final"]].mean()
+    means = result.items.groupby("model", sort=True)[[*items.COLUMNS.values(), "final"]].mean()
     ceiling = result.items.drop_duplicates("id")["reference_coherence"].mean()
     return draw.pictures.heat_map(
         np.vstack([means.to_numpy(), [np.nan, np.nan, np.nan, ceiling, np.nan]]),
@@ -75,8 +75,8 @@ def _problem(case: dict[str, Any]) -> draw.Html:
 
 
 def _response(case: dict[str, Any]) -> draw.Html:
-    levels = ", ".join(f"{level} {kit.cases.score_text(case[level])}" for level in reasoning.LEVELS)
-    return draw.Html(f"{draw.tables.text_block(case['response'])}<strong>{draw.escape(levels)}</strong>")
+    levels = ", ".join(f"{level} {kit.cases.score_text(case[column])}" for level, column in items.COLUMNS.items())
+    return draw.Html(f"{draw.tables.text_block(case['answer'])}<strong>{draw.escape(levels)}</strong>")
 
 
 @kit.trials.each_trial

@@ -26,7 +26,7 @@ def measures(threshold: float) -> tuple[core.Measure, ...]:
     return (
         core.mean_of("final", bands=kit.verdicts.pass_mark(threshold)),
         core.share_of("passed"),
-        core.share_of("answer", title="level 1 answer"),
+        core.share_of("correct", "answer", title="level 1 answer"),
         core.mean_of("steps", title="level 2 steps", undefined="no reference has a step"),
         core.mean_of("similarity", title="level 3 similarity", undefined="no reference has a step"),
         core.mean_of("coherence", title="level 4 coherence", undefined=NO_EQUATIONS),
@@ -94,7 +94,7 @@ def notes(
     """What was collected, what has no score, and how the answers were found."""
     out = [f"Responses of {model} were collected with the prompt word_problem."] if model else []
     out += kit.answers.remarks(items)
-    faults, responses = tables["faults"], tables["solutions"]["response"].dropna()
+    faults, responses = tables["faults"], tables["solutions"]["answer"].dropna()
     problems = items.drop_duplicates("id")["n_reference_steps"].dropna()
     if bare := int((problems == 0).sum()):
         short = f"{bare} of {core.counted(len(problems), 'reference')} have no step: levels 2 and 3 do not count there"
@@ -112,8 +112,8 @@ def notes(
             f"unscored: {int((items['unscored'] == 'unparsed').sum())}."
         )
     out += odd_text_notes(responses, kit.MAX_UNSCORED, "response", alike=False)
-    given = tables["solutions"].dropna(subset=["response", "reference"])
-    last = [text.strip().splitlines()[-1:] for text in given["response"]]
+    given = tables["solutions"].dropna(subset=["answer", "reference"])
+    last = [text.strip().splitlines()[-1:] for text in given["answer"]]
     right = [[text.rsplit("####", 1)[-1].strip()] for text in given["reference"]]
     out += number_word_notes(["".join(line) for line in last], right, kit.MAX_UNSCORED, "response")
     percent = sum(bool(_PERCENT.search("".join(a))) and "%" not in b[0] for a, b in zip(last, right, strict=True))

@@ -32,7 +32,7 @@ class Half(NamedTuple):
 
 
 HALVES = {
-    "cot": Half(cot_levels, "items", "chains of thought", "solutions", ("question", "reference", "response")),
+    "cot": Half(cot_levels, "items", "chains of thought", "solutions", ("question", "reference", "answer")),
     "citation": Half(citation, "answers", "cited answers", "answers", ("question", "gold_answer", "answer")),
 }
 PARTS = tuple(HALVES)
