@@ -28,8 +28,8 @@ def answers():
     items = pd.DataFrame(
         {
             "id": list("abcd"),
-            "query": ["is it red", "is it old", "is it far", "is it wet"],
-            "output": ["yes", "yes", "yes", "no"],
+            "question": ["is it red", "is it old", "is it far", "is it wet"],
+            "answer": ["yes", "yes", "yes", "no"],
             "reference": ["yes"] * 4,
         }
     )
@@ -37,8 +37,8 @@ def answers():
         {
             "id": list("abcd"),
             "augmentation": "butter_finger",
-            "query": ["is it rwd", "is it ild", "is ut far", "os it wet"],
-            "output": ["yes", "no", "no", "yes"],
+            "question": ["is it rwd", "is it ild", "is ut far", "os it wet"],
+            "answer": ["yes", "no", "no", "yes"],
         }
     )
     return {"items": items, "variants": variants}

@@ -12,7 +12,7 @@ from planted import ABSENT, IDS, TWO, Frames, N, Planted, Tables, ids, items, li
 
 def repeated(cell: Callable[[int, int], str], n: int = N, times: int = 5) -> pd.DataFrame:
     return items(
-        n, prompt=lambda i: f"When does house {i} open?", samples=lambda i: [cell(i, k) for k in range(times)],
+        n, question=lambda i: f"When does house {i} open?", samples=lambda i: [cell(i, k) for k in range(times)],
         task=lambda i: "exact",
     )  # fmt: skip
 
@@ -31,7 +31,7 @@ def steady(i: int, k: int) -> str:
 def numbered(first: int, case: bool = False, times: int = 4) -> pd.DataFrame:
     """A row for each generation; every second one may write its question's id otherwise."""
     keys = [(name.upper() + " " if case and k % 2 else name, str(k + first)) for name in ids() for k in range(times)]
-    return pd.DataFrame(keys, columns=["id", "trial"]).assign(output="At noon.", task="exact")
+    return pd.DataFrame(keys, columns=["id", "trial"]).assign(answer="At noon.", task="exact")
 
 
 EXACT = {"embed": ""}
@@ -52,10 +52,10 @@ REPRODUCTION: dict[str, Planted | str] = {
 
 def answered(before: Callable[[int], str], after: Callable[[int], str], n: int = N) -> Frames:
     """Answers before, and after one augmentation of each level."""
-    own = items(n, query=lambda i: f"When does house {i} open?", output=before, reference=lambda i: f"at {i}")
+    own = items(n, question=lambda i: f"When does house {i} open?", answer=before, reference=lambda i: f"at {i}")
     parts = [
-        pd.DataFrame({"id": ids(n), "augmentation": name, "query": [f"Wehn deos huose {i} opne?" for i in range(n)],
-                      "output": [after(i) for i in range(n)]})
+        pd.DataFrame({"id": ids(n), "augmentation": name, "question": [f"Wehn deos huose {i} opne?" for i in range(n)],
+                      "answer": [after(i) for i in range(n)]})
         for name in ("butter_finger", "word_swap")
     ]  # fmt: skip
     return {"items": own, "variants": pd.concat(parts)}

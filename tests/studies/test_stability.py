@@ -178,8 +178,8 @@ def test_what_was_planted_is_found_and_named():
 
 def test_an_item_enters_the_drop_only_where_both_sides_are_scored():
     frames = answers()
-    frames["variants"].loc[1, "output"] = None
-    frames["items"].loc[3, "output"] = None
+    frames["variants"].loc[1, "answer"] = None
+    frames["items"].loc[3, "answer"] = None
     result = judged(frames, metric="exact_match")
     e = result.estimate("drop", augmentation="butter_finger")
     assert (e.n, e.n_unscored, e.value) == (2, 2, 50.0)
@@ -204,7 +204,7 @@ def test_empty_scores_are_unscored_and_words_are_refused():
 
 def test_variants_that_are_their_query_are_counted_apart_and_a_control_is_one():
     frames = answers()
-    frames["variants"].loc[0, "query"] = "is it red"
+    frames["variants"].loc[0, "question"] = "is it red"
     result = judged(frames, metric="exact_match")
     assert result.items["undefined"].tolist() == ["the variant is the query itself", "", "", ""]
     assert "letter by letter, in no figure: 1 of 4" in "\n".join(result.notes)
@@ -218,8 +218,8 @@ def test_variants_that_are_their_query_are_counted_apart_and_a_control_is_one():
 
 def test_an_augmentation_that_changed_no_query_is_no_test():
     frames = answers()
-    queries = frames["items"].set_index("id")["query"]
-    frames["variants"]["query"] = frames["variants"]["id"].map(queries)
+    queries = frames["items"].set_index("id")["question"]
+    frames["variants"]["question"] = frames["variants"]["id"].map(queries)
     found = judged(frames, metric="exact_match")
     assert set(found.items["undefined"]) == {"the variant is the query itself"}
     assert found.light == "grey"
@@ -228,7 +228,7 @@ def test_an_augmentation_that_changed_no_query_is_no_test():
 
 def test_what_either_table_alone_has_is_counted():
     frames = answers()
-    more = {"id": "zz", "augmentation": "word_swap", "query": "x", "output": "yes"}
+    more = {"id": "zz", "augmentation": "word_swap", "question": "x", "answer": "yes"}
     frames["variants"] = pd.concat([frames["variants"].head(3), pd.DataFrame([more])])
     result = judged(frames, metric="exact_match")
     said = "\n".join(result.notes)

@@ -19,7 +19,7 @@ from evalbench.text.augment import AUGMENTATIONS
 NULLS = [None, np.nan, "", "<script>alert(1)</script>", "  ", 0, [], True]
 
 
-COLUMNS = ("id", "augmentation", "query", "output", "reference", "level", "model", "lang", "context")
+COLUMNS = ("id", "augmentation", "question", "answer", "reference", "level", "model", "lang", "contexts")
 
 
 @pytest.mark.generated
@@ -45,10 +45,10 @@ def test_odd_cells_in_every_column_are_read_or_refused(table, column):
 
 def test_a_model_is_asked_both_and_nothing_is_paid_for_twice(tmp_path, monkeypatch):
     monkeypatch.setenv("EVALBENCH_CACHE", str(tmp_path / "cache"))
-    items = answers()["items"].drop(columns="output")
+    items = answers()["items"].drop(columns="answer")
 
     def answer(query):
-        return "yes" if query in set(items["query"]) else "no"
+        return "yes" if query in set(items["question"]) else "no"
 
     with chat_endpoint(answer) as server:
         options = {"model": server.name, "augmentations": ["butter_finger", "transliterate"], "metric": "exact_match"}
@@ -61,20 +61,20 @@ def test_a_model_is_asked_both_and_nothing_is_paid_for_twice(tmp_path, monkeypat
     pd.testing.assert_frame_equal(result.items, again.items)
     assert set(result.tables["calls"]["purpose"]) == {"answer to the query", "answer to the variant"}
     assert "leaves" in "\n".join(result.notes) or asked == 12
-    assert result.tables["texts"]["variant"].tolist() != result.tables["texts"]["query"].tolist()
+    assert result.tables["texts"]["variant"].tolist() != result.tables["texts"]["question"].tolist()
 
 
 def test_given_variants_are_asked_and_a_paraphrase_needs_its_writer(tmp_path, monkeypatch):
     monkeypatch.setenv("EVALBENCH_CACHE", str(tmp_path / "cache"))
-    frames = {name: frame.drop(columns="output") for name, frame in answers().items()}
+    frames = {name: frame.drop(columns="answer") for name, frame in answers().items()}
     with chat_endpoint(lambda query: None if "ild" in query else "yes") as server:
         result = judged(frames, model=server.name, metric="exact_match")
-        assert sorted(server.answered) == sorted([*frames["items"]["query"], *frames["variants"]["query"]])
+        assert sorted(server.answered) == sorted([*frames["items"]["question"], *frames["variants"]["question"]])
         assert result.items["unscored"].tolist() == ["", "no-text", "", ""]
         with pytest.raises(BadInput, match="rephraser=MODEL"):
             judged({"items": frames["items"]}, model=server.name, augmentations=["paraphrase"])
-        with pytest.raises(BadInput, match="no column query"):
-            judged({"items": frames["items"].drop(columns="query")}, model=server.name)
+        with pytest.raises(BadInput, match="no column question"):
+            judged({"items": frames["items"].drop(columns="question")}, model=server.name)
     with chat_endpoint(lambda prompt: "yes" if len(prompt) < 20 else None) as server:
         written = judged({"items": frames["items"]}, model=server.name, augmentations=["paraphrase"], rephraser=server.name,
                          metric="exact_match")  # fmt: skip
@@ -117,9 +117,9 @@ def test_one_table_may_hold_both():
     result = judged({"items": both}, metric="exact_match")
     assert result.estimate("drop", augmentation="butter_finger").value == 25.0
     assert "by the column augmentation" in "\n".join(result.notes)
-    foreign = both.rename(columns={"augmentation": "attack", "output": "response"})
-    assert judged({"items": foreign.rename(columns={"response": "output"})}).estimate("characters").value > 0
-    assert any("column response was read as output" in note for note in judged({"items": foreign}).notes)
+    foreign = both.rename(columns={"augmentation": "attack", "answer": "response"})
+    assert judged({"items": foreign.rename(columns={"response": "answer"})}).estimate("characters").value > 0
+    assert any("column response was read as answer" in note for note in judged({"items": foreign}).notes)
 
 
 def test_doubled_rows_are_refused():
@@ -147,8 +147,8 @@ def test_tables_without_what_is_needed_are_refused_with_a_way_out():
         judged({"items": frames["items"]})
     with pytest.raises(BadInput, match="neither a column reference nor a score"):
         judged({**frames, "items": frames["items"].drop(columns="reference")})
-    with pytest.raises(BadInput, match="table variants has no column output"):
-        judged({**frames, "variants": frames["variants"].drop(columns="output")})
+    with pytest.raises(BadInput, match="table variants has no column answer"):
+        judged({**frames, "variants": frames["variants"].drop(columns="answer")})
     with pytest.raises(BadInput, match="table variants has no column marks"):
         judged({**frames, "items": frames["items"].assign(marks=1)}, metric="marks")
     with pytest.raises(BadInput, match="no best|not known"):
@@ -157,7 +157,7 @@ def test_tables_without_what_is_needed_are_refused_with_a_way_out():
 
 def test_a_translation_may_bring_its_own_reference():
     frames = answers()
-    frames["variants"] = frames["variants"].assign(augmentation="translate_en_de", output=["ja", "ja", "nein", "ja"])
+    frames["variants"] = frames["variants"].assign(augmentation="translate_en_de", answer=["ja", "ja", "nein", "ja"])
     result = judged(frames, metric="exact_match")
     assert result.estimate("after", augmentation="translate_en_de").value == 0
     assert "references in the language of the query" in "\n".join(result.notes)

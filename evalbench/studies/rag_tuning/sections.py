@@ -109,21 +109,20 @@ class Rag:
         truth = self.questions["reference"] if "reference" in self.questions else [""] * len(asked)
         texts = frame[["id", "part", "setting"]].assign(
             question=asked,
-            prompt=asked,
-            output=np.array([kit.answers.answer_of(reply) for reply in replies], dtype=object),
+            answer=np.array([kit.answers.answer_of(reply) for reply in replies], dtype=object),
             reference=kit.cases.cells([text] if text.strip() else [] for text in truth),
-            context=kit.cases.cells(contexts),
+            contexts=kit.cases.cells(contexts),
         )
         name = self.key.name
         self.answers.append(
             texts[["id", "part", "setting", "question"]].assign(
                 reference=list(truth),
-                answer=texts["output"],
+                answer=texts["answer"],
                 chunks=["; ".join(index.names[p] for p in own[:k] if p >= 0) for own in found.places],
             )
         )
         if self.judging is not None:
-            return self._judged(texts, kit.answers.why_unscored(texts["output"], replies))
+            return self._judged(texts, kit.answers.why_unscored(texts["answer"], replies))
         scored = kit.scoring.score_all(texts, [self.key], self.options, replies)
         return scored.columns[name], scored.unscored[name], scored.undefined[name]
 
@@ -138,8 +137,8 @@ class Rag:
                 lang=lang or "en",
                 group="",
                 question=row["question"],
-                text=None if reason else row["output"],
-                contexts=tuple(row["context"]),
+                text=None if reason else row["answer"],
+                contexts=tuple(row["contexts"]),
                 truth=(row["reference"] or [""])[0].strip(),
                 unscored=str(reason),
             )

@@ -1,7 +1,7 @@
 """Does the model still answer well when the query is written otherwise: with typos, swapped words, in other words or letters?
 
-Input: queries with the model's outputs, and variants of these queries with its outputs, each told apart by ``augmentation``; a reference,
-or a score of both outputs in a column named by ``metric``.  Or queries and references alone and a model: then the variants are made and
+Input: queries with the model's answers, and variants of these queries with its answers, each told apart by ``augmentation``; a reference,
+or a score of both answers in a column named by ``metric``.  Or queries and references alone and a model: then the variants are made and
 both are asked.  One table that holds both is read as well, where ``augmentation`` is empty for queries as they were written.
 
 Figures (method document ``handbook``, stability to augmentations): the key metric before and after, the absolute drop in percentage
@@ -32,12 +32,12 @@ SCHEMA: Mapping[str, Table] = {
     "items": Table(
         (
             Column("id", "id"),
-            Column("query", "text", role="question", required=False, empty_ok=True, help="as it was written; needed for asking a model"),
-            Column("output", "text", role="answer", required=False, empty_ok=True, keep_null=True, help="needed unless a model is asked; null: unscored"),
-            Column("reference", "texts", required=False, empty_ok=True, help="a text, or a JSON list: the best counts"),
-            Column("context", "texts", role="contexts", required=False, empty_ok=True, help="for metrics that need one"),
+            Column("question", "text", required=False, empty_ok=True, help="as it was written; needed for asking a model"),
+            Column("answer", "text", required=False, empty_ok=True, keep_null=True, help="needed unless a model is asked; null: unscored"),
+            Column("reference", "texts", required=False, empty_ok=True, help="a text, or a JSON list: the best counts", perhaps=("answer",)),
+            Column("contexts", "texts", required=False, empty_ok=True, help="for metrics that need one"),
             Column("lang", "id", required=False, empty_ok=True, help="ISO 639-1, of the prompt and of transliterate"),
-            Column("model", "id", groups=True, required=False, help="whose output it is"),
+            Column("model", "id", groups=True, required=False, help="whose answer it is"),
         ),
         unique=("id", "model"),
         no_trials=NO_TRIALS,
@@ -47,11 +47,11 @@ SCHEMA: Mapping[str, Table] = {
         (
             Column("id", "id", help="of the item whose query was changed"),
             Column("augmentation", "id", help="how it was changed, such as butter_finger"),
-            Column("query", "text", role="question", required=False, empty_ok=True, help="as it was changed"),
-            Column("output", "text", role="answer", required=False, empty_ok=True, keep_null=True, help="null: unscored"),
-            Column("reference", "texts", required=False, empty_ok=True, help="where it is another one, as after a translation"),
+            Column("question", "text", required=False, empty_ok=True, help="as it was changed"),
+            Column("answer", "text", required=False, empty_ok=True, keep_null=True, help="null: unscored"),
+            Column("reference", "texts", required=False, empty_ok=True, help="where it is another one, as after a translation", perhaps=("answer",)),
             Column("level", "id", required=False, empty_ok=True, choices=inputs.LEVELS, help="to which test the augmentation belongs"),
-            Column("model", "id", groups=True, required=False, help="whose output it is"),
+            Column("model", "id", groups=True, required=False, help="whose answer it is"),
         ),
         unique=("id", "augmentation", "model"),
         no_trials=NO_TRIALS,
@@ -62,7 +62,7 @@ SCHEMA: Mapping[str, Table] = {
 
 
 def needs(data: readers.Dataset, *, model: str = "", metric: str = kit.choosing.AUTO) -> None:
-    """Refuse data without queries where a model is asked, and else without variants, or without outputs or a score."""
+    """Refuse data without queries where a model is asked, and else without variants, or without answers or a score."""
     if model:
         inputs.check_queries(data)
     else:
@@ -171,7 +171,7 @@ def evaluate(
         inputs.check_queries(data)
         if variants is None:
             variants, written, said = asking.made(items, **kit.taken(asking.made, options))
-        plain, changed = (frame.drop(columns=_scores(frame)).assign(output="") for frame in (items, variants))
+        plain, changed = (frame.drop(columns=_scores(frame)).assign(answer="") for frame in (items, variants))
         key_of(numbered(plain, changed, metric), metric, score_range, options)  # refused before anything is paid for
         settings = {name: value for name, value in kit.taken(kit.collecting.asked, options).items() if name != "model"}
         items, variants, heard, reasons = asking.answered(items, variants, model, **settings)

@@ -32,7 +32,7 @@ class Answered(NamedTuple):
 class Made(NamedTuple):
     """Variants of queries.
 
-    - ``variants``: ``id, augmentation, query`` and ``why`` there is no query where a model wrote none.
+    - ``variants``: ``id, augmentation, question`` and ``why`` there is no query where a model wrote none.
     - ``replies``: Of the model that wrote paraphrases and translations.
     """
 
@@ -84,18 +84,18 @@ def made(
 ) -> Made:
     """The variants of every query that each augmentation changes, and how many it leaves as they are.
 
-    - ``items``: ``id, query``, if wanted ``lang``.
+    - ``items``: ``id, question``, if wanted ``lang``.
     - ``augmentations``, ``rates``, ``protect``, ``scheme``, ``seed``: See :func:`evalbench.text.augment.augmented`.
     - ``rephraser``, ``max_tokens``: Who writes paraphrases and translations, see
       :func:`evalbench.kit.rephrasing.rephrased`.
     """
     first = items.drop_duplicates("id")
-    first = first[[c for c in ("id", "query", "lang") if c in first]]
+    first = first[[c for c in ("id", "question", "lang") if c in first]]
     languages = first["lang"].tolist() if "lang" in first else None
     parts, replies, notes = [], [], []
     for name in augmentations:
         if _by_model(name):
-            found = kit.rephrasing.rephrased(first, "query", name, rephraser, protect=protect, max_tokens=max_tokens)
+            found = kit.rephrasing.rephrased(first, "question", name, rephraser, protect=protect, max_tokens=max_tokens)
             replies += found.replies
             new = found.rows.rename(columns={"unscored": "why"})
             notes += [
@@ -103,28 +103,28 @@ def made(
             ] * bool(found.others)
         else:
             texts = augmented(
-                first["query"].tolist(), name, ids=first["id"].tolist(), seed=seed, rate=rates.get(name), languages=languages,
+                first["question"].tolist(), name, ids=first["id"].tolist(), seed=seed, rate=rates.get(name), languages=languages,
                 protect=protect, scheme=scheme,
             ).texts  # fmt: skip
-            new = first.assign(query=pd.Series(texts, index=first.index, dtype=object), why="")
-        same = (new["query"] == first["query"].reindex(new.index)).to_numpy(dtype=bool)
+            new = first.assign(question=pd.Series(texts, index=first.index, dtype=object), why="")
+        same = (new["question"] == first["question"].reindex(new.index)).to_numpy(dtype=bool)
         if same.any():
             notes.append(
                 f"{name} leaves {int(same.sum())} of {core.counted(len(new), 'query', 'queries')} as they are; they are not asked again."
             )
-        parts.append(new.loc[~same, ["id", "query", "why"]].assign(augmentation=name))
+        parts.append(new.loc[~same, ["id", "question", "why"]].assign(augmentation=name))
     return Made(pd.concat(parts, ignore_index=True), replies, notes)
 
 
 def answered(items: pd.DataFrame, variants: pd.DataFrame, model: str, **settings: Any) -> Answered:
     """Ask a model every query and every variant; replies are cached, so that nothing is paid for twice.
 
-    - ``items``: ``id, query``; of several models' rows the first counts.
-    - ``variants``: ``id, augmentation, query``; of those with a reason ``why`` there is no query, none is asked.
+    - ``items``: ``id, question``; of several models' rows the first counts.
+    - ``variants``: ``id, augmentation, question``; of those with a reason ``why`` there is no query, none is asked.
     - ``settings``: See :func:`evalbench.kit.collecting.asked`.
     """
-    first = items.drop_duplicates("id").drop(columns=["model", "output"], errors="ignore")
-    others = variants.drop_duplicates(["id", "augmentation"]).drop(columns=["model", "output"], errors="ignore")
+    first = items.drop_duplicates("id").drop(columns=["model", "answer"], errors="ignore")
+    others = variants.drop_duplicates(["id", "augmentation"]).drop(columns=["model", "answer"], errors="ignore")
     others = others[others["id"].isin(first["id"])]
     if "lang" in first:
         others = others.assign(lang=first.set_index("id")["lang"].reindex(others["id"]).to_numpy())
@@ -133,7 +133,7 @@ def answered(items: pd.DataFrame, variants: pd.DataFrame, model: str, **settings
     tables, replies = [], []
     for rows, purpose in ((first, "answer to the query"), (others, "answer to the variant")):
         said = kit.collecting.asked(
-            rows, model, PROMPT, lambda row: {"query": row["query"]}, purpose=purpose, **settings
+            rows, model, PROMPT, lambda row: {"query": row["question"]}, purpose=purpose, **settings
         )
         tables.append(_with(rows, said, model))
         replies.append(said)
@@ -147,10 +147,10 @@ def answered(items: pd.DataFrame, variants: pd.DataFrame, model: str, **settings
     if len(unwritten):
         places = zip(unwritten["id"], unwritten["augmentation"], strict=True)
         reasons[1].update(zip(places, unwritten["why"], strict=True))
-        tables[1] = pd.concat([tables[1], unwritten.assign(model=model, output=None)])
+        tables[1] = pd.concat([tables[1], unwritten.assign(model=model, answer=None)])
     return Answered(tables[0], tables[1].drop(columns="why", errors="ignore"), [*replies[0], *replies[1]], reasons)
 
 
 def _with(rows: pd.DataFrame, replies: Sequence[Reply], model: str) -> pd.DataFrame:
     texts = pd.Series([kit.answers.answer_of(reply) for reply in replies], index=rows.index, dtype=object)
-    return rows.assign(model=model, output=texts)
+    return rows.assign(model=model, answer=texts)

@@ -20,7 +20,6 @@ ORIGINAL = (
     "без изменений", "нет", "原始", "原文", "无",
 )  # fmt: skip
 """What the augmentation of a query as it was written is called in a table that holds both."""
-_OURS = {"question": "query", "answer": "output", "contexts": "context"}
 _NAMED = 5
 _NOT_A_LETTER = re.compile(r"[\W_]+")
 
@@ -51,7 +50,7 @@ def _in_rows(frame: pd.DataFrame, column: str) -> dict[str, pd.DataFrame]:
         *frame.attrs.get("notes", ()),
         f"{core.counted(int(own.sum()), 'row')} of queries as they were written, {int((~own).sum())} of variants, by the column {column}",
     ]
-    return {"items": items, "variants": variants.drop(columns=["reference", "context"], errors="ignore")}
+    return {"items": items, "variants": variants.drop(columns=["reference", "contexts"], errors="ignore")}
 
 
 def _in_columns(frame: pd.DataFrame, pairs: readers.side_by_side.Beside, column: str) -> dict[str, pd.DataFrame]:
@@ -64,12 +63,12 @@ def _in_columns(frame: pd.DataFrame, pairs: readers.side_by_side.Beside, column:
         frame = frame.assign(id=[f"q{i:04d}" for i in range(1, len(frame) + 1)])
     taken = {source for own in changed.values() for source in own.values()}
     items = frame.drop(columns=[*taken, *([column] if column else [])])
-    items = items.rename(columns={source: _OURS.get(rest, rest) for rest, source in pairs.original.items()})
+    items = items.rename(columns={source: rest for rest, source in pairs.original.items()})
     model = readers.finding.column_of(frame, "model")
     kept = [ids or "id", *([model] if model else [])]
     parts = [
         frame[[*kept, *own.values()]]
-        .rename(columns={source: _OURS.get(rest, rest) for rest, source in own.items()})
+        .rename(columns={source: rest for rest, source in own.items()})
         .assign(augmentation=frame[column] if column and len(changed) == 1 else word)
         for word, own in changed.items()
     ]
@@ -86,7 +85,7 @@ def _in_columns(frame: pd.DataFrame, pairs: readers.side_by_side.Beside, column:
 class Paired(NamedTuple):
     """Every variant beside its query.
 
-    - ``rows``: ``id, model`` if there is one, ``augmentation, level, query, variant, output, output_after, reference``,
+    - ``rows``: ``id, model`` if there is one, ``augmentation, level, question, variant, answer, answer_after, reference``,
       in this order.
     - ``notes``: What was left out.
     """
@@ -133,7 +132,7 @@ def variants_of(data: readers.Dataset) -> pd.DataFrame:
     variants = data.get("variants")
     if variants is None:
         raise errors.BadInput(
-            "there is no table variants (id, augmentation, query, output): give one, or one table with both and a column "
+            "there is no table variants (id, augmentation, question, answer): give one, or one table with both and a column "
             "augmentation that is empty for queries as they were written, or a model to ask (-p model=NAME)"
         )
     return variants
@@ -146,11 +145,13 @@ def check_queries(data: readers.Dataset) -> None:
     ------
     BadInput
     """
-    lacking = [name for name in ("items", "variants") if (table := data.get(name)) is not None and "query" not in table]
+    lacking = [
+        name for name in ("items", "variants") if (table := data.get(name)) is not None and "question" not in table
+    ]
     if lacking:
-        said = readers.renames.usual("query", data[lacking[0]].columns)
+        said = readers.renames.usual("question", data[lacking[0]].columns)
         raise errors.BadInput(
-            f"table {' and table '.join(lacking)}: no column query, so that the model cannot be asked{said}"
+            f"table {' and table '.join(lacking)}: no column question, so that the model cannot be asked{said}"
         )
 
 
@@ -195,10 +196,10 @@ def paired(items: pd.DataFrame, variants: pd.DataFrame, columns: Sequence[str], 
     items, variants = with_models(items, variants)
     by = ("model", "augmentation") if "model" in items else ("augmentation",)
     keys = ["id", *by[:-1]]
-    texts = ("query", "output")
-    before = items[[*keys, *(c for c in (*texts, "reference", "context", *columns) if c in items)]]
+    texts = ("question", "answer")
+    before = items[[*keys, *(c for c in (*texts, "reference", "contexts", *columns) if c in items)]]
     after = variants[[*keys, "augmentation", *(c for c in (*texts, "reference", *columns) if c in variants)]]
-    renamed = {c: "variant" if c == "query" else f"{c}_after" for c in after if c not in (*keys, "augmentation")}
+    renamed = {c: "variant" if c == "question" else f"{c}_after" for c in after if c not in (*keys, "augmentation")}
     rows = after.rename(columns=renamed).merge(before, on=keys, how="inner", validate="many_to_one")
     rows["level"] = _levels(variants, levels).reindex(rows["augmentation"]).to_numpy()
     strangers = [i for i in variants["id"].unique() if i not in set(items["id"])]
@@ -218,7 +219,7 @@ def paired(items: pd.DataFrame, variants: pd.DataFrame, columns: Sequence[str], 
         *keys,
         "augmentation",
         "level",
-        *(c for c in ("query", "variant", "output", "output_after", "reference") if c in rows),
+        *(c for c in ("question", "variant", "answer", "answer_after", "reference") if c in rows),
     ]
     return Paired(
         rows[[*order, *(c for c in rows if c not in order)]], by, tuple(_left_out(items, variants, keys, strangers))
@@ -269,9 +270,9 @@ def unchanged(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
 
     One of no known kind, none of whose variants differs, asks the same again on purpose: a control.
     """
-    if not {"query", "variant"} <= set(rows):
+    if not {"question", "variant"} <= set(rows):
         return np.zeros(len(rows), dtype=bool)
-    same = (rows["query"] == rows["variant"]).to_numpy(dtype=bool) & (rows["query"] != "").to_numpy(dtype=bool)
+    same = (rows["question"] == rows["variant"]).to_numpy(dtype=bool) & (rows["question"] != "").to_numpy(dtype=bool)
     control = same & rows.assign(same=same).groupby("augmentation")["same"].transform("all").to_numpy(dtype=bool)
     control &= (rows["level"] == "other").to_numpy()
     found: np.ndarray[Any, Any] = same & ~control

@@ -18,7 +18,7 @@ SAME_QUERY = "the variant is the query itself"
 SCORES = ("score", "correct", "is_correct", "accuracy")
 """Columns of numbers that ``metric="auto"`` takes, the first that both tables have."""
 TEXT = "f1_score"
-NAMED = ("id", "model", "augmentation", "query", "output", "reference", "context", "level", "lang")
+NAMED = ("id", "model", "augmentation", "question", "answer", "reference", "contexts", "level", "lang")
 _TRUTH = {"true": 1.0, "false": 0.0}
 _DUST = 1e-9
 
@@ -70,15 +70,15 @@ def numbered(items: pd.DataFrame, variants: pd.DataFrame, metric: str) -> Tables
 
 
 def _check_texts(items: pd.DataFrame, variants: pd.DataFrame, metric: str) -> None:
-    """Refuse tables without what a text metric needs: outputs in both, and for ``auto`` a reference."""
+    """Refuse tables without what a text metric needs: answers in both, and for ``auto`` a reference."""
     faults = [
-        f"table {name} has no column output{readers.renames.usual('output', frame.columns)}"
+        f"table {name} has no column answer{readers.renames.usual('answer', frame.columns)}"
         for name, frame in (("items", items), ("variants", variants))
-        if "output" not in frame
+        if "answer" not in frame
     ]
     if faults:
         faults.append(
-            "give the outputs, or a model to ask (-p model=NAME), or a score in both tables (-p metric=COLUMN)"
+            "give the answers, or a model to ask (-p model=NAME), or a score in both tables (-p metric=COLUMN)"
         )
     elif metric == kit.choosing.AUTO and "reference" not in items and "reference" not in variants:
         faults.append(
@@ -178,7 +178,7 @@ def items_of(
     if key.card is None:
         before, after = rows[key.name].to_numpy(dtype=float), rows[f"{key.name}_after"].to_numpy(dtype=float)
         why = [np.where(np.isnan(x), NO_VALUE, "").astype(object) for x in (before, after)]
-        for side, column in enumerate(("output", "output_after")):
+        for side, column in enumerate(("answer", "answer_after")):
             if column in rows:
                 why[side] = np.where(rows[column].isna().to_numpy(), kit.answers.NO_OUTPUT, why[side])
         without = [np.full(len(rows), "", dtype=object)] * 2
@@ -222,20 +222,20 @@ def _replied(why: Any, replies: Sequence[str]) -> Any:
 
 
 def _texts(rows: pd.DataFrame, by: Sequence[str]) -> tuple[pd.DataFrame, Any]:
-    """All texts that are scored: each query's output once, then the outputs of variants; and where a variant's query is."""
+    """All texts that are scored: each query's answer once, then the answers to variants; and where a variant's query is."""
     keys = ["id", *by[:-1]]
     first = rows.drop_duplicates(keys)
     place = pd.Series(np.arange(len(first)), index=pd.MultiIndex.from_frame(first[keys]))
     inverse = place.reindex(pd.MultiIndex.from_frame(rows[keys])).to_numpy()
     parts = []
     own = "reference_after" if "reference_after" in rows else "reference"
-    for part, output, query, reference in (
-        (first, "output", "query", "reference"),
-        (rows, "output_after", "variant", own),
+    for part, answer, question, reference in (
+        (first, "answer", "question", "reference"),
+        (rows, "answer_after", "variant", own),
     ):
-        texts = {"id": part["id"].to_numpy(), "output": part[output].to_numpy() if output in part else None}
-        texts |= {c: part[c].to_numpy() for c in ("context", "model") if c in part}
+        texts = {"id": part["id"].to_numpy(), "answer": part[answer].to_numpy() if answer in part else None}
+        texts |= {c: part[c].to_numpy() for c in ("contexts", "model") if c in part}
         texts |= {"reference": part[reference].to_numpy()} if reference in part else {}
-        texts |= {"prompt": part[query].to_numpy()} if query in part else {}
+        texts |= {"question": part[question].to_numpy()} if question in part else {}
         parts.append(pd.DataFrame(texts))
     return pd.concat(parts, ignore_index=True), inverse

@@ -20,8 +20,8 @@ def notes(items: pd.DataFrame, pair: inputs.Paired, scored: kit.scoring.Scored) 
     rows, out = pair.rows, [*kit.answers.remarks(items), *scored.notes]
     if same := int((items["undefined"] == SAME_QUERY).sum()):
         out.append(f"Variants that are the query itself, letter by letter, in no figure: {same} of {len(items)}.")
-    if {"query", "variant"} <= set(rows):
-        blank = (rows["variant"].fillna("").str.strip() == "") & (rows["query"].fillna("").str.strip() != "")
+    if {"question", "variant"} <= set(rows):
+        blank = (rows["variant"].fillna("").str.strip() == "") & (rows["question"].fillna("").str.strip() != "")
         if blank.sum() > kit.MAX_UNSCORED * len(rows):
             out.append(
                 core.Note("instrument", f"{blank.sum()} of {core.counted(len(rows), 'changed query')} are empty")
@@ -57,9 +57,9 @@ def _into_another_language(augmentation: str) -> bool:
 
 
 def _controls(rows: pd.DataFrame) -> list[str]:
-    if not {"query", "variant"} <= set(rows):
+    if not {"question", "variant"} <= set(rows):
         return []
-    same = (rows["query"] == rows["variant"]) & (rows["query"] != "") & ~np.asarray(inputs.unchanged(rows))
+    same = (rows["question"] == rows["variant"]) & (rows["question"] != "") & ~np.asarray(inputs.unchanged(rows))
     return sorted(rows.loc[same, "augmentation"].unique())
 
 

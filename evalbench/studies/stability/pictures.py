@@ -167,11 +167,11 @@ def changes(result: core.Result, rows: int = 20) -> pd.DataFrame:
     columns[f"{result.parameters['metric']}, before → after"] = [
         f"{_score(row['before'])} → {_score(row['after'])}" for row in records
     ]
-    if {"query", "variant"} & set(found):
+    if {"question", "variant"} & set(found):
         columns["query, and below it the variant"] = kit.cases.cells([_edited(row) for row in records])
-    if {"output", "output_after"} & set(found):
+    if {"answer", "answer_after"} & set(found):
         columns["answer, and below it the answer to the variant"] = kit.cases.cells(
-            [_both(row.get("output"), row.get("output_after")) for row in records]
+            [_both(row.get("answer"), row.get("answer_after")) for row in records]
         )
     if "reference" in found:
         columns["reference"] = found["reference"]
@@ -191,7 +191,7 @@ def _both(first: Any, second: Any) -> draw.Html:
 
 
 def _edited(row: Mapping[str, Any]) -> draw.Html:
-    before, after = row.get("query"), row.get("variant")
+    before, after = row.get("question"), row.get("variant")
     if not (isinstance(before, str) and isinstance(after, str) and before and after):
         return _both(before, after)
     if max(len(before), len(after)) > _LONGEST or Levenshtein.normalized_similarity(before, after) < _ALIKE:
