@@ -13,7 +13,9 @@ from evalbench.metrics.registry import CATEGORIES, Card, card
 
 AUTO = "auto"
 # What a card needs → the column of the table that has it.
-COLUMNS = {"reference": "reference", "context": "context", "request": "prompt", "samples": "samples"}
+COLUMNS = {"reference": "reference", "context": "contexts", "request": "question", "samples": "samples"}
+FORMER = {"output": "answer", "context": "contexts", "prompt": "question"}
+"""Other names of such columns → ours, by which tables that are put together elsewhere may have them."""
 _PARTS = ("_precision", "_recall")
 
 
@@ -33,12 +35,13 @@ def allowed(
 
     Examples
     --------
-    >>> names, notes = allowed(["id", "output"], {"judge": "", "bert_model": "", "embed": "use-multilingual"})
+    >>> names, notes = allowed(["id", "answer"], {"judge": "", "bert_model": "", "embed": "use-multilingual"})
     >>> names
     ['length']
     >>> notes[0]
-    'Not asked: context_contradiction, knowledge_f1_score, rouge_for_context (needs a column context).'
+    'Not asked: context_contradiction, knowledge_f1_score, rouge_for_context (needs a column contexts).'
     """
+    columns = {FORMER.get(name, name) for name in columns}
     entries = [card(name) for name in among] if among is not None else _headlines()
     missing = {entry.name: _missing(entry, columns, options) for entry in entries}
     reasons = sorted({why for why in missing.values() if why})

@@ -16,12 +16,14 @@ from evalbench.judge.entail import BASELINE
 from evalbench.kit import collecting
 from evalbench.kit.answers import why_unscored
 from evalbench.kit.choosing import COLUMNS as _NEED
+from evalbench.kit.choosing import FORMER
 from evalbench.kit.defaults import MAX_UNSCORED
 from evalbench.kit.documents import documents_of
 from evalbench.kit.judging import Docket, Heard, contradictions, contradictions_table
 from evalbench.kit.metric_options import Options, arguments_of, lines_note, unspaced_notes
 from evalbench.metrics.registry import MODULE, Card, card
 from evalbench.metrics.text import Unavailable, score
+from evalbench.readers.former_names import renamed
 from evalbench.readers.renames import usual
 from evalbench.text.digits_in_words import number_word_notes, other_digit_notes
 from evalbench.text.odd_texts import misplaced_notes, odd_text_notes
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
 Column = np.ndarray[Any, Any]
 # Column of the table → argument of the metrics.
-INPUTS = {"reference": "references", "context": "contexts", "prompt": "requests", "samples": "samples"}
+INPUTS = {"reference": "references", "contexts": "contexts", "question": "requests", "samples": "samples"}
 _JUDGES = (
     "judge = a chat model (openai/MODEL, local/smollm2-135m), the folder of an NLI cross-encoder, or recorded:FILE"
 )
@@ -111,8 +113,8 @@ def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Options, re
     Parameters
     ----------
     frame : DataFrame
-        Columns ``output`` (null: unscored by every metric) and what the metrics need of ``reference``, ``context``,
-        ``prompt``, ``samples``.
+        Columns ``answer`` (null: unscored by every metric) and what the metrics need of ``reference``, ``contexts``,
+        ``question``, ``samples``; also by their other names, ``output``, ``context``, ``prompt``.
     entries : sequence of Card
         As :func:`evalbench.kit.metric_options.metrics_of` returns them.
     options : mapping
@@ -129,31 +131,32 @@ def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Options, re
     --------
     >>> import pandas as pd
     >>> from evalbench.metrics.registry import card
-    >>> frame = pd.DataFrame({"id": ["1", "2"], "output": ["yes", None], "reference": [["yes"], ["no"]]})
+    >>> frame = pd.DataFrame({"id": ["1", "2"], "answer": ["yes", None], "reference": [["yes"], ["no"]]})
     >>> scored = score_all(frame, [card("exact_match")], {"language": "en", "judge": ""})
     >>> scored.columns["exact_match"].tolist(), scored.reasons(frame[["id"]])["reason"].tolist()
     ([1.0, nan], ['no-output'])
     """
     from evalbench.models.accounting import embeddings_counted
 
+    frame = frame.rename(columns=renamed(frame.columns, FORMER))
     check_columns(frame, entries)
     searched = documents_of({"items": frame}, options["judge"])
     judge = Docket(options["judge"], documents=searched) if options["judge"] else None
     with embeddings_counted() as spent:
-        scored = Scored(failed=why_unscored(frame["output"], replies), judge=judge, spent=spent)
+        scored = Scored(failed=why_unscored(frame["answer"], replies), judge=judge, spent=spent)
         for place, entry in enumerate(entries, 1):
             at(f"scoring by {entry.name}", place, len(entries))
             _score_one(frame, entry, options, scored)
     scored.notes += _input_notes(scored, len(frame))
-    texts = [*frame["output"], *(text for several in frame.get("reference", ()) for text in several)]
+    texts = [*frame["answer"], *(text for several in frame.get("reference", ()) for text in several)]
     scored.notes += lines_note(scored.unscored, options, texts)
-    given = [text for text in frame["output"] if isinstance(text, str)]
+    given = [text for text in frame["answer"] if isinstance(text, str)]
     scored.notes += odd_text_notes(given, options.get("max_unscored", MAX_UNSCORED), "output")
     if "reference" in frame:
         most = options.get("max_unscored", MAX_UNSCORED)
-        scored.notes += number_word_notes(list(frame["output"]), frame["reference"], most, "output")
-        scored.notes += other_digit_notes(list(frame["output"]), frame["reference"], most, "output")
-        scored.notes += misplaced_notes(list(frame["output"]), frame["reference"], "output")
+        scored.notes += number_word_notes(list(frame["answer"]), frame["reference"], most, "output")
+        scored.notes += other_digit_notes(list(frame["answer"]), frame["reference"], most, "output")
+        scored.notes += misplaced_notes(list(frame["answer"]), frame["reference"], "output")
     scored.notes += unspaced_notes(scored.unscored, options, given)
     return scored
 
@@ -170,8 +173,9 @@ def _input_notes(scored: Scored, total: int) -> list[str]:
 
 
 def check_columns(frame: pd.DataFrame, entries: Sequence[Card]) -> None:
-    """Refuse a table without outputs, and metrics whose columns it lacks: all of them."""
-    faults = [] if "output" in frame else [_no_output(list(map(str, frame.columns)))]
+    """Refuse a table without answers, and metrics whose columns it lacks: all of them."""
+    frame = frame.rename(columns=renamed(frame.columns, FORMER))
+    faults = [] if "answer" in frame else [_no_answer(list(map(str, frame.columns)))]
     ready = []
     for entry in entries:
         lacking = [column for column in _columns_of(entry) if column not in frame]
@@ -179,17 +183,17 @@ def check_columns(frame: pd.DataFrame, entries: Sequence[Card]) -> None:
             faults.append(f"{entry.name} needs the column {', '.join(lacking)}")
         else:
             ready.append(entry.name)
-    if faults and ready and "output" in frame:
+    if faults and ready and "answer" in frame:
         faults.append(f"the others can be computed: -p 'metrics={json.dumps(ready)}' or -p metrics=auto")
     if faults:
         raise BadInput.listing("the table lacks what these metrics need:", faults)
 
 
-def _no_output(names: Sequence[str]) -> str:
-    said = "there is no column output: name prompt and model to collect outputs"
+def _no_answer(names: Sequence[str]) -> str:
+    said = "there is no column answer: name prompt and model to collect answers"
     free = [name for name in names if name not in ("id", "model", *_NEED.values())]
-    others = f"; is it one of {', '.join(free[:MOST_NAMED])}? (--map COLUMN=output)" if free else ""
-    return said + (usual("output", free) or others)
+    others = f"; is it one of {', '.join(free[:MOST_NAMED])}? (--map COLUMN=answer)" if free else ""
+    return said + (usual("answer", free) or others)
 
 
 def _columns_of(entry: Card) -> list[str]:
@@ -216,7 +220,7 @@ def _score_one(frame: pd.DataFrame, entry: Card, options: Options, scored: Score
     rows = frame if len(ready) == n else frame.iloc[ready]
     try:
         columns = {INPUTS[column]: rows[column].tolist() for column in needed}
-        values = score(entry, rows["output"].tolist(), **columns, **_arguments(entry, options, scored, rows))
+        values = score(entry, rows["answer"].tolist(), **columns, **_arguments(entry, options, scored, rows))
     except (Unavailable, ModelUnavailable) as error:
         unscored[ready], details[ready] = error.unscored, str(error)
         scored.notes.append(f"{name} is unscored: {error}")
@@ -228,7 +232,7 @@ def _score_one(frame: pd.DataFrame, entry: Card, options: Options, scored: Score
     if scored.judge is None or "contradict" not in entry.needs:
         return
     for i in missing:
-        said = sentences(frame["output"].iloc[i], options["language"])
+        said = sentences(frame["answer"].iloc[i], options["language"])
         if said:
             premises, hypotheses = zip(*product(frame[needed[0]].iloc[i], said), strict=True)
             causes = contradictions(scored.judge, premises, hypotheses, options["language"])[1]

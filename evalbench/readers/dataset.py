@@ -26,7 +26,7 @@ from evalbench.readers.log_store.frames import logged
 from evalbench.readers.nameless import of_tables
 from evalbench.readers.nested import unnested
 from evalbench.readers.one_table import one_table
-from evalbench.readers.renames import adapted, all_at_once, unknown_renames, usual, without_left_out
+from evalbench.readers.renames import adapted, all_at_once, todays_targets, unknown_renames, usual, without_left_out
 from evalbench.readers.replies import replies_read
 from evalbench.readers.roles import PERHAPS, READ_AS, SURE, named
 from evalbench.readers.schema import SYSTEMS, TRIAL, Table
@@ -243,7 +243,7 @@ def by_roles(
 
     - ``grouping``: Options that name columns, which are not taken for others that they only may mean.
     """
-    given, asked = without_left_out(raw.frames, columns)
+    given, asked = without_left_out(raw.frames, todays_targets(columns, schema))
     frames, left = adapted(named(with_marks(given, schema), schema, asked, SURE if adapt else PERHAPS), asked, adapt)
     surely = named(frames, schema, left, SURE)
     options = [o.split(",") if isinstance(o, str) else o if isinstance(o, (list, tuple)) else () for o in grouping]

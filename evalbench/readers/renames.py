@@ -13,6 +13,21 @@ from evalbench.readers.role_names import fit_role, role_called
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evalbench.readers.schema import Table
+
+FORMER: Mapping[str, tuple[str, ...]] = {
+    "answer": ("output", "response", "reply", "model_answer"),
+    "answer_a": ("output_a",),
+    "answer_b": ("output_b",),
+    "question": ("prompt", "query", "request"),
+    "contexts": ("context", "chunks"),
+    "reference": ("ground_truth", "gold_answer"),
+    "id": ("text_id", "sample_id", "query_id"),
+    "doc_id": ("passage_id",),
+    "model": ("system", "run", "checker"),
+    "time": ("ts",),
+}
+"""Our columns → the names that studies gave to them once."""
 _MEANT = re.compile(r"meant\? \(--map ('(?:[^']|'\"'\"')*'|[^\s)]+)\)")
 
 
@@ -86,6 +101,20 @@ def adapted(
     inner = {name: renamed_within(frame, left) for name, (frame, _) in done.items()}
     left = {source: target for source, target in left.items() if not any(source in used for _, used in inner.values())}
     return adapt({name: frame for name, (frame, _) in inner.items()}), left
+
+
+def todays_targets(columns: Mapping[str, str], schema: Mapping[str, Table]) -> dict[str, str]:
+    """Renames with today's names of the columns that they name as a study did before.
+
+    Examples
+    --------
+    >>> from evalbench.readers.schema import Column, Table
+    >>> todays_targets({"bot": "output", "n": "topic"}, {"items": Table((Column("answer", "text"),))})
+    {'bot': 'answer', 'n': 'topic'}
+    """
+    own = {column.name for table in schema.values() for column in table.columns}
+    names = {former: name for name, others in FORMER.items() if name in own for former in others if former not in own}
+    return {source: names.get(target, target) for source, target in columns.items()}
 
 
 def renamed_within(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[pd.DataFrame, set[str]]:

@@ -31,8 +31,8 @@ NOT_NAMED = "not named"
 TEXTS = "texts"
 _SCALE = re.compile(r"(-?\d+(?:\.\d+)?)\s*–\s*(-?\d+(?:\.\d+)?)")
 _ASKED, _ANSWERED, _RIGHT = (
-    ("prompt", "question", "request", "input"),
-    ("output", "answer", "response"),
+    ("question", "prompt", "request", "input"),
+    ("answer", "output", "response"),
     ("reference", "ground_truth", "expected", "gold_answer"),
 )
 

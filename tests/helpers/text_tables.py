@@ -9,7 +9,7 @@ OPTIONS = {"n_resamples": 100}
 
 def frame(**columns):
     base = {
-        "id": ["1", "2", "3"], "output": ["a red apple", "", "кот спит"],
+        "id": ["1", "2", "3"], "answer": ["a red apple", "", "кот спит"],
         "reference": ["a red apple", "a pear", '["кот ест", "кот спит"]'],
     }  # fmt: skip
     return pd.DataFrame({**base, **columns})

@@ -18,7 +18,7 @@ OPTIONS = {
 
 
 def frame(**columns):
-    base = {"id": ["1", "2", "3"], "output": ["red apple", "", None], "reference": [["red apple", "pear"], [], ["x"]]}
+    base = {"id": ["1", "2", "3"], "answer": ["red apple", "", None], "reference": [["red apple", "pear"], [], ["x"]]}
     return pd.DataFrame({**base, **columns})
 
 
@@ -94,14 +94,14 @@ class TestOptions:
 class TestReasons:
     def test_columns_that_are_missing(self):
         with pytest.raises(BadInput) as refused:
-            scored(["knowledge_f1_score", "rouge1"], frame().drop(columns="output"))
+            scored(["knowledge_f1_score", "rouge1"], frame().drop(columns="answer"))
         assert refused.value.faults == (
-            "there is no column output: name prompt and model to collect outputs",
-            "knowledge_f1_score needs the column context",
+            "there is no column answer: name prompt and model to collect answers",
+            "knowledge_f1_score needs the column contexts",
         )
 
     def test_a_long_table_of_codes_and_details(self):
-        found = scored(["rouge1", "bertscore", "context_contradiction", "length"], frame(context=[["c"]] * 3))
+        found = scored(["rouge1", "bertscore", "context_contradiction", "length"], frame(contexts=[["c"]] * 3))
         table = found.reasons(frame()[["id"]])
         assert [tuple(row) for row in table.itertuples(index=False)] == [
             ("3", "rouge1", "unscored", "no-output", ""),
@@ -119,7 +119,7 @@ class TestReasons:
         assert set(table.loc[table["kind"] == "unscored", "reason"]) <= set(REASONS)
 
     def test_nothing_is_missing(self):
-        table = frame(output="a", reference=[["a"]] * 3)
+        table = frame(answer="a", reference=[["a"]] * 3)
         found = scored(["rouge1"], table).reasons(table[["id"]])
         assert found.empty
         assert list(found) == ["id", "metric", "kind", "reason", "detail"]
@@ -134,7 +134,7 @@ class TestReasons:
 
     def test_a_judge_that_gave_nothing(self):
         found = scored(
-            ["context_contradiction"], frame(context=[["c"]] * 3), judge=lambda item: {"unscored": "timeout"}
+            ["context_contradiction"], frame(contexts=[["c"]] * 3), judge=lambda item: {"unscored": "timeout"}
         )
         assert found.unscored["context_contradiction"].tolist() == ["timeout", "", "no-output"]
         assert found.undefined["context_contradiction"].tolist() == ["", "the output has no sentence", ""]
@@ -144,3 +144,13 @@ class TestReasons:
     def test_nothing_asked_costs_nothing(self):
         assert accounting_of(Scored(), OPTIONS) == {"models": {}}
         assert calls_of(Scored()) == {}
+
+
+def test_columns_of_tables_that_are_put_together_elsewhere_may_have_their_other_names():
+    chosen = ["knowledge_f1_score", "request_similarity"]
+    table = frame(contexts=[["red"]] * 3, question=["red?"] * 3)
+    own = scored(chosen, table)
+    other = scored(chosen, table.rename(columns={"answer": "output", "contexts": "context", "question": "prompt"}))
+    for name in chosen:
+        assert own.columns[name].tolist()[0] == other.columns[name].tolist()[0]
+    assert own.undefined["knowledge_f1_score"].tolist() == other.undefined["knowledge_f1_score"].tolist()

@@ -24,11 +24,11 @@ class TestRefusals:
 
     def test_columns_that_a_metric_needs(self):
         with pytest.raises(BadInput) as caught:
-            evaluate(frame().drop(columns="output"), ["knowledge_f1_score", "request_similarity", "rouge1"])
+            evaluate(frame().drop(columns="answer"), ["knowledge_f1_score", "request_similarity", "rouge1"])
         message = str(caught.value)
-        assert "there is no column output: name prompt and model to collect outputs" in message
-        assert "knowledge_f1_score needs the column context" in message
-        assert "request_similarity needs the column prompt" in message
+        assert "there is no column answer: name prompt and model to collect answers" in message
+        assert "knowledge_f1_score needs the column contexts" in message
+        assert "request_similarity needs the column question" in message
         assert "rouge1" not in message
         with pytest.raises(
             BadInput, match=r"""others can be computed: -p 'metrics=\["rouge1", "chrf"\]' or -p metrics=auto$"""
@@ -71,11 +71,11 @@ class TestRefusals:
     def test_a_prompt_wants_a_model_and_known_columns(self):
         with pytest.raises(BadInput, match="set both prompt and model, or neither"):
             evaluate(frame(), ["rougeL"], prompt="{{ id }}")
-        with pytest.raises(BadInput, match="prompt: 'question' is undefined; the table has id, output, reference"):
+        with pytest.raises(BadInput, match="prompt: 'question' is undefined; the table has id, answer, reference"):
             evaluate(frame(), ["rougeL"], prompt="{{ question }}", model="http://127.0.0.1:9/v1#none")
 
     def test_a_reference_list_that_is_not_of_texts(self, tmp_path):
-        (tmp_path / "t.jsonl").write_text('{"id": "1", "output": "x", "reference": ["a", ["b"]]}\n')
+        (tmp_path / "t.jsonl").write_text('{"id": "1", "answer": "x", "reference": ["a", ["b"]]}\n')
         with pytest.raises(BadInput, match=r"column reference: expected a text, or a JSON list of texts.*row 1"):
             evalbench.evaluate(str(tmp_path / "t.jsonl"), metrics=["rougeL"])
 
@@ -96,7 +96,7 @@ class TestWhatTheTableAllows:
         result = study.evaluate({"items": frame()}, **OPTIONS)
         assert result.parameters["metrics"][0] == "f1_score"
         assert {"rougeLsum", "sentence_transformers_similarity", "length"} <= set(result.parameters["metrics"])
-        assert "Not asked: context_contradiction, knowledge_f1_score, rouge_for_context (needs a column context)." in (
+        assert "Not asked: context_contradiction, knowledge_f1_score, rouge_for_context (needs a column contexts)." in (
             result.notes
         )
         assert "Not asked: bertscore (needs a model: -p bert_model=FOLDER -p bert_layers=LAYER)." in result.notes
@@ -108,14 +108,14 @@ class TestWhatTheTableAllows:
 
     def test_a_judge_and_the_columns_bring_their_metrics(self):
         options = {"judge": lambda item: "CONTRADICTION", "embed": "none/such-model", "meteor_synonyms": False}
-        names, notes = allowed(["output", "context", "samples", "prompt"], {**options, "bert_model": ""})
+        names, notes = allowed(["answer", "contexts", "samples", "question"], {**options, "bert_model": ""})
         assert names[-5:] == ["knowledge_f1_score", "rouge_for_context", "selfcheck_nli", "language_match", "length"]
         assert not any("judge" in note for note in notes)
 
     def test_what_is_not_installed_is_not_asked(self, monkeypatch):
         monkeypatch.setattr("evalbench.kit.choosing.find_spec", lambda name: None if name == "nltk" else name)
         names, notes = allowed(
-            ["output", "reference"], {"judge": "baseline/lexical", "bert_model": "", "embed": "jaccard"}
+            ["answer", "reference"], {"judge": "baseline/lexical", "bert_model": "", "embed": "jaccard"}
         )
         assert "meteor" not in names
         assert "Not asked: meteor, meteor_synonyms (needs a package: pip install nltk)." in notes
@@ -143,14 +143,14 @@ class TestFigures:
         assert (items["unscored"] == "").all()
 
     def test_nulls_are_left_out_by_name_and_count(self):
-        table = frame(output=["a", None, ""], reference=["a"] * 3, context=[None, "a", "a"])
+        table = frame(answer=["a", None, ""], reference=["a"] * 3, contexts=[None, "a", "a"])
         result = evaluate(table, ["rougeL", "knowledge_f1_score", "length"])
         assert result.items["unscored"].tolist() == ["", "no-output", ""]
-        assert result.items["knowledge_f1_score_undefined"].tolist() == ["no-context", "", ""]
+        assert result.items["knowledge_f1_score_undefined"].tolist() == ["no-contexts", "", ""]
         assert result.estimate("rougeL").value == 0.5
         assert result.notes == (
             "Unscored: 1 of 3 items (1 no output).",
-            "No context: 1 of 3 texts; undefined there: knowledge_f1_score.",
+            "No contexts: 1 of 3 texts; undefined there: knowledge_f1_score.",
             "1 of 2 outputs is empty.",
         )
         assert "1 of 3 could not be scored (1 no output)." in result.sentence
@@ -165,10 +165,10 @@ class TestFigures:
     def test_corpus_bleu_stands_beside_the_mean(self):
         peer = pytest.importorskip("sacrebleu", reason="peer not importable: sacrebleu")
         table = frame(
-            output=["the cat sat on the mat", "a b c d", "x"], reference=["the cat sat on a mat", "a b c e", "y"]
+            answer=["the cat sat on the mat", "a b c d", "x"], reference=["the cat sat on a mat", "a b c e", "y"]
         )
         result = evaluate(table, ["sacrebleu"])
-        expected = peer.corpus_bleu(table["output"].tolist(), [table["reference"].tolist()]).score
+        expected = peer.corpus_bleu(table["answer"].tolist(), [table["reference"].tolist()]).score
         assert result.estimate("sacrebleu_corpus").value == pytest.approx(expected, abs=1e-9)
         assert result.estimate("sacrebleu_corpus").unit == "0–100"
 
@@ -191,7 +191,7 @@ class TestFigures:
         draw = np.random.default_rng(0)
         right = np.stack([draw.permutation(np.arange(400) < 200) for _ in range(2)])
         table = pd.DataFrame({"id": [f"{i:03d}" for i in range(400)] * 2, "model": ["m"] * 400 + ["n"] * 400,
-                              "output": np.where(right.ravel(), "a", "b"), "reference": "a"})  # fmt: skip
+                              "answer": np.where(right.ravel(), "a", "b"), "reference": "a"})  # fmt: skip
         result = evaluate(
             table, ["exact_match"], lights={"exact_match": {"green_from": 0.9, "yellow_from": 0.5}}, n_resamples=2000
         )
@@ -202,14 +202,14 @@ class TestFigures:
         assert both < 0.35
 
     def test_the_worst_model_of_the_worst_light_is_named(self):
-        table = pd.DataFrame({"id": ["1", "2"] * 2, "model": ["m", "m", "n", "n"], "output": ["a b x", "a y z", "x", "y"],
+        table = pd.DataFrame({"id": ["1", "2"] * 2, "model": ["m", "m", "n", "n"], "answer": ["a b x", "a y z", "x", "y"],
                               "reference": "a b c"})  # fmt: skip
         result = evaluate(table, ["rouge1"], lights={"rouge1": {"green_from": 0.8, "yellow_from": 0.6}})
         assert result.sentence.startswith("rouge1 0.00 [0.00, 0.66] (n); ")
         assert result.verdict.decided_by == {"metric": "rouge1", "model": "n"}
 
     def test_less_is_better_turns_the_bands(self):
-        table = frame(context=["x", "y", "z"])
+        table = frame(contexts=["x", "y", "z"])
         result = evaluate(
             table,
             ["context_contradiction"],
@@ -229,7 +229,7 @@ class TestFigures:
 
     def test_ten_thousand_identical_rows(self):
         n = 10_000
-        table = pd.DataFrame({"id": [str(i) for i in range(n)], "output": "same", "reference": "same"})
+        table = pd.DataFrame({"id": [str(i) for i in range(n)], "answer": "same", "reference": "same"})
         result = evaluate(table, ["rougeL", "jaccard_similarity"])
         assert result.estimate("rougeL").value == 1.0
         study.picture_distributions(result)
@@ -240,7 +240,7 @@ class TestFigures:
 class TestModels:
     def table(self):
         rows = [
-            {"id": f"{i:02d}", "model": m, "output": out, "reference": "a b c d e"}
+            {"id": f"{i:02d}", "model": m, "answer": out, "reference": "a b c d e"}
             for i in range(40)
             for m, out in (("good", "a b c d e"), ("poor", "a b x y z" if i % 3 else "a"), ("same", "a b c d e"))
         ]
@@ -257,7 +257,7 @@ class TestModels:
         assert found["verbosity_ratio", "good", "poor"] == "higher"
 
     def test_two_models_with_one_text_in_common_are_not_compared(self):
-        table = pd.DataFrame({"id": ["1", "2", "3", "3", "4"], "model": ["m", "m", "m", "n", "o"], "output": "a",
+        table = pd.DataFrame({"id": ["1", "2", "3", "3", "4"], "model": ["m", "m", "m", "n", "o"], "answer": "a",
                               "reference": "a"})  # fmt: skip
         result = evaluate(table, ["rouge1"])
         found = result.tables["comparison"].set_index(["model_a", "model_b"])
@@ -273,7 +273,7 @@ class TestModels:
             evaluate(frame(), ["rouge1"], normalise="sqad")
 
     def test_steps_of_normalisation_are_switched_by_the_option(self):
-        table = pd.DataFrame({"id": ["1", "2"], "output": ["The cat", "Cat!"], "reference": ["a cat", "cat"]})
+        table = pd.DataFrame({"id": ["1", "2"], "answer": ["The cat", "Cat!"], "reference": ["a cat", "cat"]})
         kept = {
             n: evaluate(table, ["normalized_exact_match"], normalise=n).items["normalized_exact_match"].tolist()
             for n in ("full", "full-stop_words", "full-lower", "full-punctuation")
@@ -283,7 +283,7 @@ class TestModels:
         }  # fmt: skip
 
     def test_a_metric_that_is_0_or_1_has_wilsons_interval(self):
-        table = pd.DataFrame({"id": [str(i) for i in range(20)], "output": "a", "reference": "a"})
+        table = pd.DataFrame({"id": [str(i) for i in range(20)], "answer": "a", "reference": "a"})
         result = evaluate(table, ["exact_match", "normalized_exact_match", "f1_score"])
         for name in ("exact_match", "normalized_exact_match"):
             figure = result.estimate(name)
@@ -297,7 +297,7 @@ class TestModels:
         result = evaluate(self.table(), ["rougeL", "f1_score", "length"])
         worst = study.worst_texts(result, "rougeL", rows=3)
         assert worst["model"].tolist() == ["poor"] * 3
-        assert worst["output"].tolist() == ["a"] * 3
+        assert worst["answer"].tolist() == ["a"] * 3
         assert len(study.comparison(result)) == 9
         assert study.unscored(result)["note"].tolist() == ["every text has every score"]
         assert study.metric_cards(result)["metric"].tolist() == ["rougeL", "f1_score", "length"]
@@ -314,7 +314,7 @@ class TestNothingToDraw:
 
 
 def test_what_cuts_sentences_is_named():
-    table = frame(context=["x", "y", "z"])
+    table = frame(contexts=["x", "y", "z"])
     said = evaluate(table, ["context_contradiction"], language="ru").method[-1]
     assert said in (f"Sentences of context_contradiction are cut by {name}." for name in ("razdel", "sentencex"))
     assert not any("are cut by" in line for line in evaluate(table, ["rougeL"]).method)
@@ -322,8 +322,8 @@ def test_what_cuts_sentences_is_named():
 
 def test_the_front_door_takes_names_files_and_frames(tmp_path):
     path = tmp_path / "answers.csv"
-    path.write_text("id;answer\n".replace(";", ",") + "1,yes\n")
-    shaped = load(path, study.SCHEMA, columns={"answer": "output"})
+    path.write_text("id;bot\n".replace(";", ",") + "1,yes\n")
+    shaped = load(path, study.SCHEMA, columns={"bot": "output"})
     assert evalbench.evaluate(shaped, metrics=["length"], n_resamples=2).estimate("length").value == 1.0
     assert evalbench.evaluate({"items": frame()}, metrics=["length"], n_resamples=2).items["length"].tolist() == [
         3,
@@ -333,14 +333,14 @@ def test_the_front_door_takes_names_files_and_frames(tmp_path):
 
 
 def test_outputs_that_are_the_word_nan_are_in_the_sentence():
-    rows = pd.DataFrame({"id": [f"q{i}" for i in range(40)], "output": ["nan"] * 30 + ["Rome"] * 10})
-    result = study.evaluate({"items": rows.assign(reference=rows["output"])}, metrics=["exact_match"], n_resamples=50)
+    rows = pd.DataFrame({"id": [f"q{i}" for i in range(40)], "answer": ["nan"] * 30 + ["Rome"] * 10})
+    result = study.evaluate({"items": rows.assign(reference=rows["answer"])}, metrics=["exact_match"], n_resamples=50)
     assert "30 of 40 outputs are the word nan, None or null." in result.sentence
 
 
 def test_bleu_of_texts_without_spaces_names_the_tokenizer():
     text = ["北京是中国的首都", "我喜欢喝绿茶"] * 20
-    rows = pd.DataFrame({"id": [f"q{i}" for i in range(40)], "output": text, "reference": text})
+    rows = pd.DataFrame({"id": [f"q{i}" for i in range(40)], "answer": text, "reference": text})
     result = study.evaluate({"items": rows}, metrics=["sacrebleu"], n_resamples=50)
     assert "Bleu_tokenize 13a takes 40 of 40 outputs, written without spaces, for few words: bleu_tokenize=zh." in (
         result.sentence
@@ -350,6 +350,17 @@ def test_bleu_of_texts_without_spaces_names_the_tokenizer():
 
 
 def test_a_blank_reference_is_none():
-    rows = pd.DataFrame({"id": ["a", "b"], "output": ["Rome", "Rome"], "reference": [" ", "Rome"]})
+    rows = pd.DataFrame({"id": ["a", "b"], "answer": ["Rome", "Rome"], "reference": [" ", "Rome"]})
     result = study.evaluate({"items": rows}, metrics=["exact_match"], n_resamples=50)
     assert result.items["undefined"].tolist() == ["no-reference", ""]
+
+
+def test_columns_under_former_names_give_the_same_figures_with_a_note_of_each():
+    rows = frame(question=["Red?", "What?", "Кто?"], contexts=["a red apple", "a pear", "кот"])
+    former = rows.rename(columns={"answer": "output", "question": "prompt", "contexts": "context"})
+    metrics = ["rougeL", "knowledge_f1_score", "language_match"]
+    own, other = (study.evaluate({"items": t}, **{**OPTIONS, "metrics": metrics}) for t in (rows, former))
+    assert [e.row() for e in own.summary.estimates] == [e.row() for e in other.summary.estimates]
+    assert list(other.tables["texts"]) == list(own.tables["texts"])
+    for name, ours in (("output", "answer"), ("prompt", "question"), ("context", "contexts")):
+        assert any(f"column {name} was read as {ours}" in note for note in other.notes)

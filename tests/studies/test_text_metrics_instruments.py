@@ -76,7 +76,7 @@ class TestInstruments:
 
     @pytest.mark.wordnet
     def test_a_figure_by_synonyms_has_a_name_of_its_own(self):
-        table = frame(output=["a car", "a car", "a car"], reference=["an auto"] * 3)
+        table = frame(answer=["a car", "a car", "a car"], reference=["an auto"] * 3)
         result = evaluate(
             table, ["meteor"], meteor_synonyms=True, lights={"meteor": {"green_from": 0.02, "yellow_from": 0.01}}
         )
@@ -101,7 +101,7 @@ class TestInstruments:
         assert result.estimate("rougeL").value is not None
 
     def test_a_failing_judge_is_told_from_an_empty_output(self):
-        table = frame(context=["x", "y", "z"])
+        table = frame(contexts=["x", "y", "z"])
         result = evaluate(table, ["context_contradiction"], judge=lambda item: {"unscored": "timeout"})
         assert result.items["unscored"].tolist() == ["timeout", "", "timeout"]
         assert result.tables["reasons"]["detail"].tolist() == [
@@ -117,10 +117,10 @@ class TestInstruments:
             raise ZeroDivisionError
 
         with pytest.raises(ZeroDivisionError):
-            evaluate(frame(context=["x", "y", "z"]), ["context_contradiction"], judge=broken)
+            evaluate(frame(contexts=["x", "y", "z"]), ["context_contradiction"], judge=broken)
 
     def test_without_a_judge_it_says_how_to_get_one(self):
-        result = evaluate(frame(context=["x", "y", "z"]), ["context_contradiction", "rougeL"])
+        result = evaluate(frame(contexts=["x", "y", "z"]), ["context_contradiction", "rougeL"])
         assert result.items["context_contradiction_unscored"].tolist() == ["no-judge", "no-judge", "no-judge"]
         assert "judge = a chat model (openai/MODEL" in result.tables["reasons"]["detail"][0]
         assert "calls" not in result.tables
@@ -135,8 +135,8 @@ class TestInstruments:
         table = pd.DataFrame(
             {
                 "id": ["1", "2"],
-                "output": ["It is red. It is big.", "It is red."],
-                "context": ["It is green.", "It is green."],
+                "answer": ["It is red. It is big.", "It is red."],
+                "contexts": ["It is green.", "It is green."],
                 "samples": ['["It is green.", "It is blue."]'] * 2,
             }
         )
@@ -153,8 +153,8 @@ class TestBaselineJudge:
     TABLE = pd.DataFrame(
         {
             "id": ["1", "2"],
-            "output": ["It makes 12 juices.", "It makes 15 juices."],
-            "context": ["It makes twelve juices."] * 2,
+            "answer": ["It makes 12 juices.", "It makes 15 juices."],
+            "contexts": ["It makes twelve juices."] * 2,
         }
     )
 
@@ -186,7 +186,7 @@ class TestBaselineJudge:
         assert "calls" not in result.tables
 
     def test_other_metrics_keep_their_lights(self):
-        table = self.TABLE.assign(reference=self.TABLE["output"])
+        table = self.TABLE.assign(reference=self.TABLE["answer"])
         lights = {"rougeL": {"green_from": 0.7, "yellow_from": 0.5}}
         result = evaluate(table, ["rougeL", "context_contradiction"], judge="baseline/lexical", lights=lights)
         assert of_figures(result) == "green"
@@ -203,13 +203,13 @@ def reply_to(prompt):
 
 def test_outputs_are_collected_and_judged_by_models():
     table = pd.DataFrame(
-        {"id": ["1", "2"], "prompt": ["red", "green"], "reference": ["RED", "BLUE"], "context": ["c", "c"]}
+        {"id": ["1", "2"], "question": ["red", "green"], "reference": ["RED", "BLUE"], "contexts": ["c", "c"]}
     )
     with chat_endpoint(reply_to) as chat:
         result = evaluate(
-            table, ["exact_match", "context_contradiction"], prompt="{{ prompt }}", model=chat.name, judge=chat.name
+            table, ["exact_match", "context_contradiction"], prompt="{{ question }}", model=chat.name, judge=chat.name
         )
-    assert result.tables["texts"]["output"].tolist() == ["RED", "GREEN"]
+    assert result.tables["texts"]["answer"].tolist() == ["RED", "GREEN"]
     assert result.items["exact_match"].tolist() == [1.0, 0.0]
     assert result.items["context_contradiction"].tolist() == [0.0, 1.0]
     assert result.accounting["models"] == {"answering": chat.name, "judging": chat.name}
@@ -226,16 +226,16 @@ def test_a_model_that_does_not_answer_leaves_its_texts_unscored(monkeypatch):
         return [failed, *(Reply(request=r, model=model, host="h", text="a pear") for r in requests[1:])]
 
     monkeypatch.setattr(collect, "collect", first_one_fails)
-    result = evaluate(frame().drop(columns="output"), ["rougeL"], prompt="{{ reference[0] }}", model="fake/one")
+    result = evaluate(frame().drop(columns="answer"), ["rougeL"], prompt="{{ reference[0] }}", model="fake/one")
     assert result.items["unscored"].tolist() == ["timeout", "", ""]
     figure = result.estimate("rougeL", model="fake/one")
     assert (figure.n, figure.n_unscored) == (2, 1)
 
 
 def test_a_null_cell_is_nothing_in_a_prompt():
-    table = pd.DataFrame({"id": ["1", "2"], "output": ["a draft", None], "reference": ["X", "Y"]})
+    table = pd.DataFrame({"id": ["1", "2"], "answer": ["a draft", None], "reference": ["X", "Y"]})
     with chat_endpoint(reply_to) as chat:
-        evaluate(table, ["exact_match"], prompt="Improve: {{ output }}", model=chat.name)
+        evaluate(table, ["exact_match"], prompt="Improve: {{ answer }}", model=chat.name)
     assert sorted(chat.answered) == ["Improve: ", "Improve: a draft"]
 
 
@@ -244,13 +244,13 @@ def test_a_question_in_the_rows_of_several_models_is_asked_and_scored_once():
         {
             "id": ["1", "1", "2"],
             "model": ["m", "n", "m"],
-            "output": "old",
-            "prompt": ["red", "red", "green"],
+            "answer": "old",
+            "question": ["red", "red", "green"],
             "reference": ["RED", "RED", "BLUE"],
         }
     )
     with chat_endpoint(reply_to) as chat:
-        result = evaluate(table, ["exact_match"], prompt="{{ prompt }}", model=chat.name)
+        result = evaluate(table, ["exact_match"], prompt="{{ question }}", model=chat.name)
     assert sorted(chat.answered) == ["green", "red"]
     assert result.items[["id", "model", "exact_match"]].to_dict("list") == {
         "id": ["1", "2"],

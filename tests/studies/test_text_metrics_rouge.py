@@ -11,7 +11,7 @@ from evalbench.errors import BadInput
 
 ROWS = {
     "id": ["1", "2"],
-    "output": ["the dogs were running", "a cat"],
+    "answer": ["the dogs were running", "a cat"],
     "reference": [json.dumps(["the dog runs", "dogs"]), json.dumps(["the cat sat", "a cat or two"])],
 }
 
@@ -25,7 +25,7 @@ def oracle(kind, part, several, stem):
     scorer = pytest.importorskip("rouge_score.rouge_scorer", reason="peer not importable: rouge_score")
     peer = scorer.RougeScorer([kind], use_stemmer=stem)
     values = []
-    for output, references in zip(ROWS["output"], map(json.loads, ROWS["reference"]), strict=True):
+    for output, references in zip(ROWS["answer"], map(json.loads, ROWS["reference"]), strict=True):
         if several == "best":
             values.append(getattr(peer.score_multi(references, output)[kind], part))
         else:
@@ -73,11 +73,11 @@ def test_rouge_lsum_of_texts_on_one_line_is_said_to_be_rouge_l():
     flat = evaluate(["rougeL", "rougeLsum"])
     assert flat.estimate("rougeLsum").value == flat.estimate("rougeL").value
     assert any("rougeLsum equals rougeL" in note for note in flat.notes)
-    rows = {"id": ["1"], "output": ["It rains. It pours."], "reference": ["It pours. It rains."]}
+    rows = {"id": ["1"], "answer": ["It rains. It pours."], "reference": ["It pours. It rains."]}
     cut = evaluate(["rougeL", "rougeLsum"], rows, sentence_split="sentences")
     assert cut.estimate("rougeLsum").value == 1.0 > cut.estimate("rougeL").value
     assert not any("equals" in note for note in cut.notes)
-    lines = {**rows, "output": ["It rains.\nIt pours."]}
+    lines = {**rows, "answer": ["It rains.\nIt pours."]}
     assert not any("equals" in note for note in evaluate(["rougeLsum"], lines).notes)
 
 

@@ -35,7 +35,7 @@ NAMES = {
 """Our column → what studies call it."""
 _ABOUT = ("judgements", "labels")
 _KEYS = ("id", "model", "trial")
-_TEXTS = {"prompt": "question", "output": "output"}
+_TEXTS = {"prompt": ("question",), "output": ("answer", "output")}
 """Columns of ``items`` → of a study's table of verdicts, whose own ``prompt`` is that of the judge."""
 _MARKS = (
     *(
@@ -144,8 +144,8 @@ def _with_texts(frame: pd.DataFrame, items: pd.DataFrame, table: Table) -> pd.Da
     """Verdicts or labels beside the question and answer that they are about, where a study's table has columns for them."""
     texts = {
         ours: theirs
-        for ours, theirs in _TEXTS.items()
-        if ours in items and theirs not in frame and table.column(theirs)
+        for ours, named in _TEXTS.items()
+        if ours in items and (theirs := next((n for n in named if table.column(n)), "")) and theirs not in frame
     }
     keys = [key for key in _KEYS if key in frame and key in items]
     named = items[[*keys, *texts]].rename(columns=texts)

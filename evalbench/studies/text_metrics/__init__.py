@@ -1,7 +1,7 @@
 """How close are a model's outputs to their references, by metrics that need no human?
 
-Input: outputs with references, and where a metric needs it the context, the request (``prompt``), or further samples;
-one table may hold several models.  With ``prompt`` and ``model`` the outputs are collected first.
+Input: answers with references, and where a metric needs it the contexts, the question, or further samples; one table
+may hold several models.  With ``prompt`` and ``model`` the answers are collected first.
 
 Figures: the mean of every metric that the table allows over the texts, per model, and corpus-level BLEU from summed counts.  Metrics and
 their sources: ``evalbench metrics list``.  No metric has a threshold of its own, so the light is unlit until ``lights``
@@ -41,9 +41,8 @@ SCHEMA: Mapping[str, Table] = {
         (
             Column("id", "id"),
             Column(
-                "output",
+                "answer",
                 "text",
-                role="answer",
                 required=False,
                 empty_ok=True,
                 keep_null=True,
@@ -55,22 +54,23 @@ SCHEMA: Mapping[str, Table] = {
                 required=False,
                 empty_ok=True,
                 help="a text, or a JSON list: the best counts (ROUGE: see references)",
+                perhaps=("answer",),
             ),
-            Column("context", "texts", role="contexts", required=False, empty_ok=True),
-            Column("prompt", "text", role="question", required=False, empty_ok=True, help="the request"),
+            Column("contexts", "texts", required=False, empty_ok=True),
+            Column("question", "text", required=False, empty_ok=True, help="the request"),
             Column("samples", "texts", required=False, empty_ok=True, help="further answers of the same model"),
             Column("model", "id", groups=True, required=False),
         ),
         unique=("id", "model"),
         trials="model",
-        help="one row per output; several models may answer one id",
+        help="one row per answer; several models may answer one id",
     )
 }
 
 
 def needs(data: readers.Dataset, *, prompt: str, metrics: Sequence[str] | str = kit.choosing.AUTO) -> None:
-    """Refuse a table without outputs where no model is asked for them, and without columns that the metrics need."""
-    rows = data["items"].assign(output="", prompt="") if prompt else data["items"]
+    """Refuse a table without answers where no model is asked for them, and without columns that the metrics need."""
+    rows = data["items"].assign(answer="", question="") if prompt else data["items"]
     entries = {}
     for name in () if isinstance(metrics, str) else metrics:
         with suppress(KeyError):  # an unknown name is refused with the other options
@@ -106,19 +106,19 @@ def evaluate(
     seed: int = kit.SEED,
     n_resamples: int = kit.N_RESAMPLES,
 ) -> core.Result:
-    """Score outputs by any metrics of the registry.
+    """Score answers by any metrics of the registry.
 
     Parameters
     ----------
     dataset : Dataset, or what :func:`evalbench.load` takes
-        Also called ``data``.  Table ``items``: id, output, reference (a text or a list), optional context, prompt, samples, model.
+        Also called ``data``.  Table ``items``: id, answer, reference (a text or a list), optional contexts, question, samples, model.
     metrics : "auto" or sequence of str
         ``auto``: every metric that the table and this machine allow, or names or aliases, see ``evalbench metrics list``;
         ``evaluate:NAME``, ``evaluate:FOLDER`` or ``evaluate:FILE.py``: a module of Hugging Face evaluate on this machine,
         each of whose numbers is a metric, see :mod:`evalbench.kit.modules`.
         Notes list what ``auto`` did not ask, and why.
     prompt, model : str
-        A template over the table's columns, e.g. ``"Answer briefly: {{ prompt }}"``, with which ``model`` answers first; the answering model,
+        A template over the table's columns, e.g. ``"Answer briefly: {{ question }}"``, with which ``model`` answers first; the answering model,
         e.g. ``openai/gpt-4o`` or ``local/smollm2-135m``.
     language, normalise, references, stem, sentence_split, meteor_synonyms, bleu_tokenize, embed, bert_model, bert_layers, judge
         See :func:`evalbench.kit.metric_options.metrics_of`.
@@ -146,7 +146,7 @@ def evaluate(
     Examples
     --------
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"id": ["1", "2"], "output": ["кот спит", "да"], "reference": ["кот спит", "нет"]})
+    >>> frame = pd.DataFrame({"id": ["1", "2"], "answer": ["кот спит", "да"], "reference": ["кот спит", "нет"]})
     >>> result = evaluate({"items": frame}, metrics=["f1score", "rougeL"], language="ru", n_resamples=100)
     >>> result.estimate("rougeL").value
     0.5
@@ -158,7 +158,7 @@ def evaluate(
     checks = kit.Checks(options)
     checks.that(metrics, "metrics: none was named")
     checks.that(bool(prompt) == bool(model), "set both prompt and model, or neither")
-    columns = {*dataset["items"].columns, *(("output", "prompt") if prompt else ())}
+    columns = {*dataset["items"].columns, *(("answer", "question") if prompt else ())}
     chosen, not_asked = kit.choosing.allowed(columns, options) if metrics == kit.choosing.AUTO else (metrics, ())
     cards = checks.tried(lambda: kit.metric_options.metrics_of(chosen, options)) or []
     names = [card.name for card in cards]

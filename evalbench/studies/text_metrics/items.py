@@ -10,20 +10,21 @@ import pandas as pd
 
 from evalbench import errors, kit
 from evalbench.models.exchange import Reply
+from evalbench.readers.renames import FORMER
 from evalbench.text.words import word_counts
 
 
 def items_of(frame: pd.DataFrame, scored: kit.scoring.Scored) -> pd.DataFrame:
     """The items of scored texts.
 
-    Returns: ``id``, ``model`` if there is one, ``output_words``, a column per metric and part of one,
+    Returns: ``id``, ``model`` if there is one, ``answer_words``, a column per metric and part of one,
     ``METRIC_unscored`` and ``METRIC_undefined`` with a reason per text where the metric lacks values; ``unscored`` and
     ``undefined`` where no metric has a value.
     """
     keys = {key: frame[key].to_numpy() for key in ("id", "model") if key in frame}
-    outputs = frame["output"]
-    counts = word_counts(["" if text is None else text for text in outputs])
-    lengths = {"output_words": np.where(outputs.isna(), np.nan, counts)}
+    answers = frame["answer"]
+    counts = word_counts(["" if text is None else text for text in answers])
+    lengths = {"answer_words": np.where(answers.isna(), np.nan, counts)}
     reasons = {
         f"{name}_{kind}": why
         for kind, of in (("unscored", scored.unscored), ("undefined", scored.undefined))
@@ -55,9 +56,10 @@ def frame_of(items: pd.DataFrame) -> pd.DataFrame:
 def answered(
     frame: pd.DataFrame, prompt: str, model: str, read_as: Mapping[str, str] = {}
 ) -> tuple[pd.DataFrame, list[Reply]]:
-    """The table with the outputs of a model that was asked with a template, each question once, and its replies.
+    """The table with the answers of a model that was asked with a template, each question once, and its replies.
 
-    - ``read_as``: Columns that were read under another name, which the template may name by both.
+    - ``read_as``: Columns that were read under another name, which the template may name by both; and by the names
+      that the study gave to them before.
 
     Raises ``BadInput`` if the template is faulty or names a column that the table lacks.
     """
@@ -72,11 +74,12 @@ def answered(
             undefined=StrictUndefined, autoescape=False, finalize=lambda value: "" if value is None else value
         )
         template = environment.from_string(prompt)
-        named = frame.assign(**{source: frame[own] for source, own in read_as.items() if own in frame})
+        known = {former: own for own, others in FORMER.items() for former in others if former not in frame}
+        named = frame.assign(**{source: frame[own] for source, own in {**known, **read_as}.items() if own in frame})
         asked = pd.Series([template.render(row) for row in named.to_dict("records")], index=frame.index, dtype=object)
     except TemplateError as error:
         raise errors.BadInput(f"prompt: {error}; the table has {', '.join(map(str, frame.columns))}") from error
-    # Where the table has the outputs of several models, what is asked is the same for all of them.
+    # Where the table has the answers of several models, what is asked is the same for all of them.
     first = ~pd.DataFrame({"id": frame["id"], "asked": asked}).duplicated()
     frame, asked = frame[first].reset_index(drop=True), asked[first].reset_index(drop=True)
     requests = [
@@ -84,6 +87,10 @@ def answered(
         for i, text in zip(frame["id"], asked, strict=True)
     ]
     replies = collect(requests, model)
-    outputs = pd.Series([kit.answers.answer_of(reply) for reply in replies], index=frame.index, dtype=object)
-    columns: dict[str, Any] = {"output": outputs, "model": model, **({} if "prompt" in frame else {"prompt": asked})}
+    answers = pd.Series([kit.answers.answer_of(reply) for reply in replies], index=frame.index, dtype=object)
+    columns: dict[str, Any] = {
+        "answer": answers,
+        "model": model,
+        **({} if "question" in frame else {"question": asked}),
+    }
     return frame.drop(columns=["model"], errors="ignore").assign(**columns), replies
