@@ -14,28 +14,29 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def questions(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """Tables ``answers`` (id, question, gold_answer) and, where passages are given, ``sources``; other frames as they are.
+def questions(frames: Mapping[str, pd.DataFrame], said: str = "") -> dict[str, pd.DataFrame]:
+    """Tables ``answers`` (id, question, reference) and, where passages are given, ``sources``; other frames as they are.
 
     - ``frames``: Raw frames of a data set; the questions are in ``answers``.
+    - ``said``: The column of what a model answered, which is not the right one; it is kept.
 
     Returns: Ids are ``q1, q2, …`` in the order of the file where it has none. A question without any short answer is
-    left with an empty list of gold answers: its correctness is undefined.
+    left with an empty list of right answers: its correctness is undefined.
 
     Examples
     --------
     >>> import pandas as pd
     >>> raw = {"answers": pd.DataFrame({"question": ["who?"], "answer": [["Ada", "Ada L."]]})}
     >>> questions(raw)["answers"].to_dict("records")
-    [{'id': 'q1', 'question': 'who?', 'gold_answer': ['Ada', 'Ada L.']}]
+    [{'id': 'q1', 'question': 'who?', 'reference': ['Ada', 'Ada L.']}]
     """
     import pandas as pd
 
     raw = frames.get("answers")
-    if raw is None or "gold_answer" in raw:
+    if raw is None or "reference" in raw:
         return dict(frames)
     asked = next((c for c in ("question", "query", "question_text") if c in raw), None)
-    gold = next((c for c in ("answer", "answers", "annotations") if c in raw), None)
+    gold = next((c for c in ("answer", "answers", "annotations") if c in raw and c != said), None)
     if asked is None or gold is None:
         return dict(frames)
     named = raw["id"].tolist() if "id" in raw else [f"q{i}" for i in range(1, len(raw) + 1)]
@@ -43,11 +44,11 @@ def questions(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         {
             "id": named,
             "question": [q.get("text", "") if isinstance(q, Mapping) else q for q in raw[asked]],
-            "gold_answer": [list(dict.fromkeys(_texts(a))) for a in raw[gold]],
+            "reference": [list(dict.fromkeys(_texts(a))) for a in raw[gold]],
         },
         index=raw.index,
     )
-    kept = [c for c in ("model", "lang", "model_answer", "citations") if c in raw]
+    kept = [c for c in ("model", "lang", said, "citations") if c and c in raw]
     answers = pd.concat([out, raw[kept]], axis=1)
     if "ctxs" not in raw or "sources" in frames:
         return dict(frames) | {"answers": answers}

@@ -22,9 +22,9 @@ REFUSED = {
     "doubled ids": ("text_metrics", "id,output\n1,b\n1,c\n", [], "column id: is duplicated"),
     "no responses": ("cot_levels", 'id,question,reference\n1,2?,"2\n#### 2"\n', [], "no column answer; give one, or a"),
     "no answer in a reference": ("cot_levels", "id,question,reference,answer\n1,2?,two,2\n", [], "1 references have no"),
-    "no answers": ("citation", "id,question\n1,why?\n", [], "the table has no column model_answer; give one, or a model"),
+    "no answers": ("citation", "id,question\n1,why?\n", [], "the table has no column answer; give one, or a model"),
     "faulty citations": (
-        "citation", 'id,question,model_answer,citations\n1,why?,so [1],"[{""n"": 0}]"\n', [], "id 1, citation 1: n is 0"
+        "citation", 'id,question,answer,citations\n1,why?,so [1],"[{""n"": 0}]"\n', [], "id 1, citation 1: n is 0"
     ),
     "no human scores": ("human_correlation", "doc_id,output,quality\n1,a,3\n", [], "name the criteria"),
     "a rename onto a column": (

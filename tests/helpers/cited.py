@@ -20,13 +20,7 @@ def entails_if_contained(item):
 
 
 def row(answer, citations, **more):
-    return {
-        "id": "q",
-        "question": "when?",
-        "gold_answer": "1908",
-        "model_answer": answer,
-        "citations": citations,
-    } | more
+    return {"id": "q", "question": "when?", "reference": "1908", "answer": answer, "citations": citations} | more
 
 
 def judged(*rows, sources=SOURCES, **options):

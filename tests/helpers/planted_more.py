@@ -76,7 +76,7 @@ def without_sources() -> Frames:
 
 def without_marks() -> Frames:
     own = cited()
-    return own | {"answers": own["answers"].assign(model_answer=own["answers"]["model_answer"].str.replace(" [1]", ""))}
+    return own | {"answers": own["answers"].assign(answer=own["answers"]["answer"].str.replace(" [1]", ""))}
 
 
 # -- people ----------------------------------------------------------------------------------------

@@ -47,8 +47,8 @@ def claim(i: int) -> str:
 def cited(n: int = N, mark: int = 1, said: Any = claim) -> Frames:
     """One entry each, which the answer cites by a mark."""
     answers = items(
-        n, question=lambda i: f"When did bridge {i} fall?", gold_answer=lambda i: str(1900 + i),
-        model_answer=lambda i: f"{said(i).rstrip('.')} [{mark}].",
+        n, question=lambda i: f"When did bridge {i} fall?", reference=lambda i: str(1900 + i),
+        answer=lambda i: f"{said(i).rstrip('.')} [{mark}].",
         citations=lambda i: [{"n": 1, "claim": said(i), "url": url(i), "quote": claim(i)}],
     )  # fmt: skip
     sources = pd.DataFrame(

@@ -6,7 +6,7 @@ from evalbench.readers.nq import questions
 
 
 def test_other_frames_pass():
-    for frame in (pd.DataFrame({"id": ["1"], "question": ["q"], "gold_answer": ["g"]}), pd.DataFrame({"x": [1]})):
+    for frame in (pd.DataFrame({"id": ["1"], "question": ["q"], "reference": ["g"]}), pd.DataFrame({"x": [1]})):
         assert questions({"answers": frame})["answers"] is frame
     assert questions({}) == {}
 
@@ -26,7 +26,7 @@ def test_other_frames_pass():
 )
 def test_forms(row, expected):
     got = questions({"answers": pd.DataFrame([row])})["answers"].iloc[0]
-    assert (got["question"], got["gold_answer"]) == expected
+    assert (got["question"], got["reference"]) == expected
     assert got["id"] == "q1"
 
 
@@ -48,5 +48,5 @@ def test_the_real_files(external_data, name, rows):
     path = external_data("natural_questions") / f"{name}.jsonl"
     got = questions({"answers": raw_frame(path, read_bytes(path))})
     assert len(got["answers"]) == rows
-    assert (got["answers"]["gold_answer"].str.len() > 0).all()
+    assert (got["answers"]["reference"].str.len() > 0).all()
     assert ("sources" in got) == (rows == 400)

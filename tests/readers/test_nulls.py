@@ -124,14 +124,14 @@ def test_published_solutions_that_are_null_are_no_answers(tmp_path):
 
 def test_published_questions_without_answers_have_no_gold(tmp_path):
     rows = [
-        {"question": "a", "answers": None, "ctxs": None, "model_answer": None},
-        {"question": "b", "ctxs": [], "model_answer": ""},
-        {"question": "c", "answers": ["x"], "ctxs": [{"title": None, "text": "t"}], "model_answer": "x"},
+        {"question": "a", "answers": None, "ctxs": None, "answer": None},
+        {"question": "b", "ctxs": [], "answer": ""},
+        {"question": "c", "answers": ["x"], "ctxs": [{"title": None, "text": "t"}], "answer": "x"},
     ]
     (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    got = nq.questions({"answers": raw_frame(tmp_path / "q.jsonl", (tmp_path / "q.jsonl").read_bytes())})
-    assert got["answers"]["gold_answer"].tolist() == [[], [], ["x"]]
-    assert got["answers"]["model_answer"].tolist() == [None, "", "x"]
+    got = nq.questions({"answers": raw_frame(tmp_path / "q.jsonl", (tmp_path / "q.jsonl").read_bytes())}, said="answer")
+    assert got["answers"]["reference"].tolist() == [[], [], ["x"]]
+    assert got["answers"]["answer"].tolist() == [None, "", "x"]
     assert len(got["sources"]) == 1
 
 

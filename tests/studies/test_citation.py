@@ -71,9 +71,9 @@ def test_faulty_citations_are_listed_at_once():
 
 
 def test_without_answers_and_model_it_says_what_is_missing():
-    with pytest.raises(BadInput, match="no column model_answer; give one, or a model"):
+    with pytest.raises(BadInput, match="no column answer; give one, or a model"):
         citation.evaluate(
-            load({"answers": pd.DataFrame([{"id": "1", "question": "q", "gold_answer": "g"}])}, study="citation")
+            load({"answers": pd.DataFrame([{"id": "1", "question": "q", "reference": "g"}])}, study="citation")
         )
 
 
@@ -263,12 +263,12 @@ def test_natural_questions_are_read_as_they_are(external_data):
     data = load(external_data("natural_questions") / "nq_open_oracle_head400.jsonl", study="citation")
     assert len(data["answers"]) == 400
     assert len(data["sources"]) == 400
-    with pytest.raises(BadInput, match="no column model_answer"):
+    with pytest.raises(BadInput, match="no column answer"):
         citation.evaluate(data)
     gold = data["answers"].iloc[0]
     rows = gold.to_dict() | {
-        "model_answer": f"{gold['gold_answer'][0]} [1].",
-        "citations": [{"n": 1, "claim": gold["gold_answer"][0], "url": "q1-1"}],
+        "answer": f"{gold['reference'][0]} [1].",
+        "citations": [{"n": 1, "claim": gold["reference"][0], "url": "q1-1"}],
     }
 
     def judge(item):

@@ -42,8 +42,8 @@ def test_a_fabricated_source_beside_real_ones_without_quotes_costs_its_own_share
 
 def test_a_table_without_right_answers_is_a_normal_one():
     entry = [{"n": 1, "claim": "The bridge fell on 3 March 1908", "url": "https://lexica.example/a"}]
-    bare = {k: v for k, v in row("It fell [1].", entry).items() if k != "gold_answer"}
-    result = judged(bare, bare | {"id": "silent", "model_answer": "", "citations": None})
+    bare = {k: v for k, v in row("It fell [1].", entry).items() if k != "reference"}
+    result = judged(bare, bare | {"id": "silent", "answer": "", "citations": None})
     items = result.items.set_index("id")
     assert items["correctness"].isna().all()
     assert items["final"].to_dict() == items["interpretability"].to_dict() == {"q": 1, "silent": 0}
@@ -65,7 +65,7 @@ def test_a_table_without_right_answers_is_a_normal_one():
 
 def test_right_answers_of_some_rows_count_for_these_only():
     entry = [{"n": 1, "claim": "Of the dead, 41 were counted", "url": "s2"}]
-    result = judged(row("It fell [1].", entry), row("It fell [1].", entry, id="bare", gold_answer=None))
+    result = judged(row("It fell [1].", entry), row("It fell [1].", entry, id="bare", reference=None))
     items = result.items.set_index("id")
     assert items["final"].to_dict() == {"q": 0.5, "bare": 1}
     assert "1 of 2 answers have no right answer" in result.sentence
@@ -97,7 +97,7 @@ def test_the_baseline_says_of_real_sources_neither_contradiction_nor_fabricated(
             if dice.random() < 0.5:
                 start = dice.randrange(len(source["text"]) - 12)
                 entries[-1]["quote"] = source["text"][start:]
-        rows.append(row(f"{entries[0]['claim']} [1][2][3].", entries, id=str(i), gold_answer=None))
+        rows.append(row(f"{entries[0]['claim']} [1][2][3].", entries, id=str(i), reference=None))
     tables = {"answers": pd.DataFrame(rows), "sources": pd.DataFrame(sources)}
     result = citation.evaluate(load(tables, study="citation"), n_resamples=50)
     found = result.tables["citations"]
@@ -169,10 +169,10 @@ def test_published_right_claims_are_neither_contradicted_nor_fabricated_by_the_b
     rows = []
     for answer in data["answers"].head(150).to_dict("records"):
         text = passages.loc[answer["id"], "text"]
-        claim = f"{answer['question']}: {answer['gold_answer'][0]}"
+        claim = f"{answer['question']}: {answer['reference'][0]}"
         entry = {"n": 1, "claim": claim, "url": passages.loc[answer["id"], "url"], "quote": text[20:120]}
         bare = {"n": 2, "claim": claim, "url": entry["url"]}
-        rows.append(answer | {"model_answer": f"{answer['gold_answer'][0]} [1][2].", "citations": [entry, bare]})
+        rows.append(answer | {"answer": f"{answer['reference'][0]} [1][2].", "citations": [entry, bare]})
     tables = {"answers": pd.DataFrame(rows), "sources": data["sources"]}
     result = citation.evaluate(load(tables, study="citation"), n_resamples=50)
     found = result.tables["citations"]
@@ -191,7 +191,7 @@ def bridges(n=40, mark=1, url="https://lexica.example/B{}", text="It fell in {}.
                 f"It fell in {1900 + i} [{mark}].", [{"n": 1, "claim": f"It fell in {1900 + i}", "url": url.format(i)}]
             ),
             "id": f"q{i:02}",
-            "gold_answer": str(1900 + i),
+            "reference": str(1900 + i),
         }
         for i in range(n)
     ]

@@ -112,7 +112,7 @@ def test_the_worked_check(sample, tmp_path):
 
 def test_halves_of_two_models_and_missing_right_answers_are_told(sample):
     tables = dict(sample.tables)
-    tables["answers"] = tables["answers"].drop(columns="gold_answer").assign(model="reed-2")
+    tables["answers"] = tables["answers"].drop(columns="reference").assign(model="reed-2")
     tables["items"] = tables["items"][lambda t: t["model"] == "oak-7b"]
     result = explainability.evaluate(replace(sample, tables=tables), n_resamples=50)
     notes = " ".join(result.notes)
@@ -221,7 +221,7 @@ def test_the_lowest_scores_of_runs_that_kept_no_texts_stand_alone(tmp_path):
 def test_answers_that_were_not_found_make_the_light_grey(sample, tmp_path):
     problems = load("word_problems@1.0.0", study="cot_levels")
     unmarked = problems["items"].assign(
-        response=problems["items"]["response"].str.replace("####", "so", regex=False), model="oak-7b"
+        answer=problems["items"]["answer"].str.replace("####", "so", regex=False), model="oak-7b"
     )
     table = unmarked.drop_duplicates("id")
     record(cot_levels.evaluate(load({"items": table}, study="cot_levels"), n_resamples=50), out=tmp_path / "cot")
@@ -237,7 +237,7 @@ def test_answers_that_were_not_found_make_the_light_grey(sample, tmp_path):
 def test_few_items_are_named_and_a_crowded_half_is_lit_nowhere(sample):
     items = sample.tables["items"]
     few = items[items["id"].isin(items["id"].unique()[:4])].copy()
-    few.loc[few["id"] == few["id"].iloc[0], "response"] = None
+    few.loc[few["id"] == few["id"].iloc[0], "answer"] = None
     result = explainability.evaluate(
         replace(sample, tables={**sample.tables, "items": few}), weight_citation=0, n_resamples=50
     )
@@ -273,7 +273,7 @@ def test_what_evaluate_refuses_is_refused_before_anything_is_computed(sample, tm
         ({"answered_by": "nobody"}, {}, "answered_by is 'nobody'"),
         ({"cot_run": str(tmp_path)}, {}, "no folder of a finished run of cot_levels"),
         ({}, {"answers": None}, "no table answers"),
-        ({}, {"answers": answers.drop(columns="model_answer")}, "model_answer"),
+        ({}, {"answers": answers.drop(columns="answer")}, "answer"),
         ({}, {"answers": answers.assign(citations=[[{"n": 0, "claim": "x"}]] * len(answers))}, "citation 1: n is 0"),
     ):
         kept = {name: frame for name, frame in {**sample.tables, **tables}.items() if frame is not None}
@@ -283,7 +283,7 @@ def test_what_evaluate_refuses_is_refused_before_anything_is_computed(sample, tm
             explainability.evaluate(replace(sample, tables=kept), **options)
         assert said in str(early.value)
         assert str(early.value) == str(late.value)
-    asked = {**sample.tables, "answers": answers.drop(columns="model_answer")}
+    asked = {**sample.tables, "answers": answers.drop(columns="answer")}
     refuse(
         replace(sample, tables=asked),
         "explainability",

@@ -44,14 +44,14 @@ SCHEMA: Mapping[str, Table] = {
             Column("id", "id", help="the question"),
             Column("question", "text"),
             Column(
-                "gold_answer",
+                "reference",
                 "texts",
-                role="reference",
                 required=False,
                 empty_ok=True,
                 help="right answers; correctness needs one",
+                perhaps=("answer",),
             ),
-            Column("model_answer", "text", role="answer", required=False, empty_ok=True, keep_null=True, help=ANSWER),
+            Column("answer", "text", required=False, empty_ok=True, keep_null=True, help=ANSWER),
             Column("citations", "json", required=False, empty_ok=True, help="[{n, claim, url?, title?, quote?}, …]"),
             Column("model", "id", groups=True, required=False, help="who answered, where there are several"),
             Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
@@ -78,7 +78,7 @@ SCHEMA: Mapping[str, Table] = {
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """Natural Questions' published files, and answers with their sources beside them, as our tables."""
-    return forms.answers_of(readers.nq.questions(forms.right_pairs(frames)))
+    return forms.answers_of(readers.nq.questions(frames, said=forms.said_in(frames)))
 
 
 def evaluate(

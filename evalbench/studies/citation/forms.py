@@ -18,15 +18,20 @@ _MARK = re.compile(r"[\[【]\s*\d+")
 _NUMBER = ("n", "number", "index", "rank", "ref", "id", "номер")
 
 
-def right_pairs(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """The tables, where rows are a question and a text called answer that cites nothing: published pairs, whose answer is the right one."""
+def said_in(frames: Mapping[str, pd.DataFrame]) -> str:
+    """The column of what a model answered; empty where there is none.
+
+    A list called answer holds right answers. So does a text of that name that cites nothing and has only a question beside it: published pairs.
+    """
     frame = frames.get("answers")
-    if frame is None or frame.attrs.get(readers.roles.READ_AS, {}).get("answer") != "model_answer":
-        return dict(frames)
-    alone = {*map(str, frame.columns)} <= {"id", "question", "lang", "model_answer"}
-    if not alone or frame["model_answer"].map(lambda cell: bool(_MARK.search(str(cell)))).any():
-        return dict(frames)
-    return {**frames, "answers": frame.rename(columns={"model_answer": "answer"})}
+    if frame is None or frame.columns.has_duplicates or "answer" not in frame:
+        return ""
+    if "answer" in frame.attrs.get(readers.roles.READ_AS, {}).values():
+        return "answer"
+    listed = frame["answer"].map(lambda cell: isinstance(cell, (list, dict))).any()
+    alone = {*map(str, frame.columns)} <= {"id", "question", "lang", "answer"}
+    cites = frame["answer"].map(lambda cell: bool(_MARK.search(str(cell)))).any()
+    return "" if listed or (alone and not cites) else "answer"
 
 
 def answers_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
@@ -38,7 +43,7 @@ def answers_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     if frame is None or frame.columns.has_duplicates:
         return dict(frames)
     column = next((name for name in _listing(frame) if not _is_ours(name, frame[name])), "")
-    answers = readers.finding.column_of(frame, "answer", "model_answer", held=readers.finding.is_text)
+    answers = readers.finding.column_of(frame, "answer", held=readers.finding.is_text)
     if not column or not answers:
         return dict(frames)
     named = readers.finding.column_of(frame, "id")

@@ -88,7 +88,7 @@ def needs(data: readers.Dataset, *, model: str, n_samples: int) -> None:
     """Refuse a table without answers where no model is asked, and faulty lists of citations."""
     if model:
         return
-    rows = kit.collecting.given(data["answers"], "model_answer", "answers")
+    rows = kit.collecting.given(data["answers"], "answer", "answers")
     if "citations" in rows and not n_samples:
         _refuse([fault for row in rows.to_dict("records") for fault in _citations(row["citations"], str(row["id"]))[1]])
 
@@ -99,12 +99,12 @@ def _refuse(faults: list[str]) -> None:
 
 
 def _given(rows: pd.DataFrame) -> list[Answer]:
-    rows = kit.collecting.given(rows, "model_answer", "answers")
+    rows = kit.collecting.given(rows, "answer", "answers")
     answers, faults = [], []
-    for row, reason in zip(rows.to_dict("records"), kit.answers.why_unscored(rows["model_answer"]), strict=True):
+    for row, reason in zip(rows.to_dict("records"), kit.answers.why_unscored(rows["answer"]), strict=True):
         citations, found = _citations(row.get("citations"), str(row["id"]))
         faults += found
-        text = None if reason else row["model_answer"]
+        text = None if reason else row["answer"]
         answers.append(_answer(row, str(row["model"]), text, () if reason else citations, reason))
     _refuse(faults)
     return answers
@@ -114,7 +114,7 @@ def _answer(
     row: Mapping[Any, Any], model: str, text: str | None, citations: Sequence[Citation], unscored: str
 ) -> Answer:
     lang = str(row.get("lang") or "en")
-    gold = tuple(g for g in row.get("gold_answer") or () if g.strip())
+    gold = tuple(g for g in row.get("reference") or () if g.strip())
     said = tuple(citation_marks.statements(text or "", lang))
     return Answer(str(row["id"]), model, lang, row["question"], gold, text, tuple(citations), said, unscored)
 

@@ -19,7 +19,7 @@ from evalbench.text.fragments import with_question
 from evalbench.text.quotations import SHORTEST
 
 KEYS = ["id", "model"]
-TEXTS = [*KEYS, "lang", "question", "gold_answer", "answer", "correctness", "reason"]
+TEXTS = [*KEYS, "lang", "question", "reference", "answer", "correctness", "reason"]
 CONSISTENCY = "claim_consistency_explainability"
 WEIGHTS = ("support", "verification")
 FINAL_WEIGHTS = ("interpretability", "correctness")

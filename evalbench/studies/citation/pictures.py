@@ -87,7 +87,7 @@ def worst(result: core.Result, rows: int = 10) -> pd.DataFrame:
 
 def _asked(row: dict[str, Any]) -> draw.Html:
     lang = draw.html.language_attributes(row["question"], row["lang"])
-    gold = row["gold_answer"]
+    gold = row["reference"]
     right = f"<q>{draw.tables.clamped(gold, 200)}</q>" if gold else "no right answer is given"
     return draw.Html(f"<div{lang}>{draw.tables.clamped(row['question'], 200)}<br>{right}</div>")
 

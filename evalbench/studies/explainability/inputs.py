@@ -17,13 +17,12 @@ from evalbench.studies import citation, cot_levels
 
 
 class Half(NamedTuple):
-    """The study of a half, its main table, what it scores in words, and where its result shows an item's texts."""
+    """The study of a half, its main table, what it scores in words, and the table of its result with an item's texts."""
 
     study: ModuleType
     table: str
     words: str
     texts: str
-    shown: tuple[str, str, str]
 
     @property
     def name(self) -> str:
@@ -32,10 +31,11 @@ class Half(NamedTuple):
 
 
 HALVES = {
-    "cot": Half(cot_levels, "items", "chains of thought", "solutions", ("question", "reference", "answer")),
-    "citation": Half(citation, "answers", "cited answers", "answers", ("question", "gold_answer", "answer")),
+    "cot": Half(cot_levels, "items", "chains of thought", "solutions"),
+    "citation": Half(citation, "answers", "cited answers", "answers"),
 }
 PARTS = tuple(HALVES)
+TEXTS = ("question", "reference", "answer")
 
 
 class Finished(NamedTuple):
@@ -52,7 +52,7 @@ class Part(NamedTuple):
 
     - ``rows``: Its items, with all their columns.
     - ``items``: ``id, final, unscored, undefined``.
-    - ``texts``: ``id, question, right, said``; no rows where the run kept no texts.
+    - ``texts``: ``id, question, reference, answer``; no rows where the run kept no texts.
     - ``unmarked``: Why the final answers of its chains of thought were not found rather than wrong; else empty.
     - ``trials``: ``id, trial, final, unscored, undefined``, where its answers were repeated.
     """
@@ -204,17 +204,17 @@ def _only(data: readers.Dataset, table: str, model: str) -> readers.Dataset:
 def _part(source: core.Result | Finished, half: Half, model: str) -> Part:
     rows = source.items[source.items["model"] == model]
     strict = source.parameters.get("answer_extractor") == "strict" and "marked" in rows
-    columns, final = ["id", "question", "right", "said"], ["final", "unscored", "undefined"]
+    final = ["final", "unscored", "undefined"]
     each = source.tables.get(kit.trials.ROWS)
     if each is not None:
         each = each.loc[each["model"] == model, ["id", readers.schema.TRIAL, *final]]
-    texts = source.tables.get(half.texts, pd.DataFrame(columns=["model", "id", *half.shown], dtype=str))
+    texts = source.tables.get(half.texts, pd.DataFrame(columns=["model", "id", *TEXTS], dtype=str))
     return Part(
         source,
         model,
         rows,
         rows[["id", *final, *(name for name in kit.trials.COUNTS if name in rows)]],
-        texts[texts["model"] == model].drop_duplicates("id")[["id", *half.shown]].set_axis(columns, axis=1),
+        texts[texts["model"] == model].drop_duplicates("id")[["id", *TEXTS]],
         kit.extraction.unmarked(rows) if strict else "",
         each,
     )

@@ -38,9 +38,9 @@ def trials_of(parts: Mapping[str, inputs.Part]) -> pd.DataFrame | None:
 
 
 def texts_of(parts: Mapping[str, inputs.Part]) -> pd.DataFrame:
-    """Question, right answer and the model's answer of every item: ``id, part, question, right, said``."""
+    """Question, right answer and the model's answer of every item: ``id, part, question, reference, answer``."""
     found = pd.concat([part.texts.assign(part=name) for name, part in parts.items()])
-    found = found[["id", "part", "question", "right", "said"]]
+    found = found[["id", "part", "question", "reference", "answer"]]
     return found.sort_values(["id", "part"], kind="stable", ignore_index=True)
 
 

@@ -51,13 +51,13 @@ def worst(result: core.Result, rows: int = 10) -> pd.DataFrame:
     lowest = kit.cases.worst_cases(result.items, "score", keys=["part", "id"], n=rows, unscored=True)
     reasons = [column for column in ("unscored", "undefined") if (lowest[column] != "").any()]
     columns = {name: name for name in ("id", "part", "score", *reasons)}
-    texts = {"question": _asked, "the model's answer": lambda row: _text(row["said"])}
+    texts = {"question": _asked, "the model's answer": lambda row: _text(row["answer"])}
     found = lowest.merge(result.tables["texts"], on=["id", "part"], how="left")
     return kit.cases.shown(found, columns if found["question"].isna().all() else {**columns, **texts})
 
 
 def _asked(row: dict[str, Any]) -> draw.Html | None:
-    return _text(row["question"], draw.tables.folded("right answer", row["right"]) if row["right"] else "")
+    return _text(row["question"], draw.tables.folded("right answer", row["reference"]) if row["reference"] else "")
 
 
 def _text(text: Any, more: str = "") -> draw.Html | None:

@@ -99,9 +99,7 @@ def test_a_study_gives_the_documents_of_all_its_items(fake: FakeEndpoint, study:
         )
     else:
         cited = [{"n": 1, "claim": "It opens at ten.", "url": "https://a.example/1", "title": "", "quote": ""}]
-        answers = pd.DataFrame(
-            {"id": ["1"], "question": ["When?"], "model_answer": ["At ten [1]."], "citations": [cited]}
-        )
+        answers = pd.DataFrame({"id": ["1"], "question": ["When?"], "answer": ["At ten [1]."], "citations": [cited]})
         sources = pd.DataFrame(
             {
                 "url": ["https://a.example/1", "https://a.example/2"],
