@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from evalbench.readers import files as files
     from evalbench.readers import finding as finding
     from evalbench.readers import folder as folder
+    from evalbench.readers import former as former
     from evalbench.readers import frames as frames
     from evalbench.readers import grouping as grouping
     from evalbench.readers import gsm8k as gsm8k

@@ -22,7 +22,7 @@ def brat_files(folder: Path) -> list[Path]:
 
 
 def brat_frame(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
-    """A row per document: ``text_id, text, annotations`` (a list of start, end, entity_class) and, of folders, ``model``; notes;
+    """A row per document: ``id, text, annotations`` (a list of start, end, entity_class) and, of folders, ``model``; notes;
     SHA-256 values by file.
 
     Raises ``BadInput`` for annotations that are not brat's, leave the text, or quote other words than are there: all
@@ -59,7 +59,7 @@ def brat_frame(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
             parted += pieces > 1
             spans.append(span)
         model = {"model": file.parent.name} if file.parent != folder else {}
-        records.append({"text_id": file.stem, "text": text, ANNOTATIONS: spans, **model})
+        records.append({"id": file.stem, "text": text, ANNOTATIONS: spans, **model})
     if faults:
         raise BadInput.listing(f"{folder}: not brat's annotations:", faults)
     notes = [f"{counted(len(records), 'document')} of brat were read; of its annotations only entities (T) are used"]

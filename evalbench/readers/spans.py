@@ -15,14 +15,16 @@ from evalbench.readers.roles import READ_AS
 if TYPE_CHECKING:
     import pandas as pd
 
-IDS = ("text_id", "id", "doc_id")
+IDS = ("id", "doc_id")
+FORMER = {"text_id": "id"}
+"""What columns of texts and spans were called before, for :func:`evalbench.readers.former.under_new_names`."""
 _USUAL = (("", ""), ("start", "end"), ("start_offset", "end_offset"))
 
 
 def texts_in(frame: pd.DataFrame) -> pd.DataFrame:
     """A row per row of a frame: the id of its text (its own, else by place, or by text where several models have it) and its text.
 
-    - ``frame``: ``text_id``, ``text`` and, where they are there, ``model`` and ``lang`` are put in their places.
+    - ``frame``: ``id``, ``text`` and, where they are there, ``model`` and ``lang`` are put in their places.
 
     Raises ``BadInput`` for ids that come with several texts: all of them.
     """
@@ -38,16 +40,16 @@ def texts_in(frame: pd.DataFrame) -> pd.DataFrame:
         shared = text or ("tokens" if "tokens" in frame else "")
         places = pd.factorize(frame[shared].map(repr))[0] if "model" in frame and shared else range(len(frame))
         ids = [f"s{i + 1:05d}" for i in places]
-    out = pd.DataFrame({"text_id": ids}, index=frame.index)
+    out = pd.DataFrame({"id": ids}, index=frame.index)
     inner = within(frame, "data.text") if not text else None  # as Label Studio exports what it showed
     if text or inner is not None:
         out["text"] = frame[text] if text else inner
-        differ = out["text"].map(repr) != out.groupby("text_id")["text"].transform("first").map(repr)
+        differ = out["text"].map(repr) != out.groupby("id")["text"].transform("first").map(repr)
         if differ.any():
             head = f"column {own or text}: these ids come with several texts:"
             raise BadInput.listing(head, (f"{ids[k]} (row {row})" for k, row in enumerate(out.index) if differ.iloc[k]))
-    said = [f"column {c} was read as {name}" for c, name in ((text, "text"), (own, "text_id")) if c and c != name]
-    said += [] if own else ["no column text_id: texts were numbered in their order"]
+    said = [f"column {c} was read as {name}" for c, name in ((text, "text"), (own, "id")) if c and c != name]
+    said += [] if own else ["no column id: texts were numbered in their order"]
     out.attrs["notes"] = said
     return out
 
@@ -140,7 +142,7 @@ def counted(
 def in_columns(frame: pd.DataFrame, texts: pd.DataFrame | None, what: str) -> pd.DataFrame:
     """A row per span, its ends counted from 0 with the end outside, where its columns have other names than ours; as it is else.
 
-    - ``texts``: With ``text_id`` and ``text``; None where there are none, or spans have their text beside them.
+    - ``texts``: With ``id`` and ``text``; None where there are none, or spans have their text beside them.
 
     Raises ``BadInput``: The question, where neither names nor texts tell how places are counted.
     """
@@ -154,13 +156,11 @@ def in_columns(frame: pd.DataFrame, texts: pd.DataFrame | None, what: str) -> pd
         if name in names
     }
     held = frame.rename(columns={source: own for own, source in sources.items() if source in frame})
-    if not sources or not {"start", "end", "text_id"} <= set(held.columns):
+    if not sources or not {"start", "end", "id"} <= set(held.columns):
         return frame
     own = column_of(held, "text", held=is_text)
-    known = (
-        texts.set_index("text_id")["text"] if texts is not None and {"text_id", "text"} <= set(texts.columns) else None
-    )
-    said = held[own] if own and known is None else held["text_id"].map(known.to_dict() if known is not None else {})
+    known = texts.set_index("id")["text"] if texts is not None and {"id", "text"} <= set(texts.columns) else None
+    said = held[own] if own and known is None else held["id"].map(known.to_dict() if known is not None else {})
     ends = [[_whole(cell) for cell in held[side]] for side in ("start", "end")]
     words = held["entity"] if "entity" in held else [""] * len(held)
     places = [

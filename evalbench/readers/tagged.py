@@ -25,7 +25,7 @@ TAGGED = (".conll", ".bio", ".iob", ".iob2", ".bioes")
 _TAG = re.compile(r"[BIELSUM]-.+", re.DOTALL)
 _COMMENT = re.compile(r"#\s")
 SENTENCE, TOKEN, TAG, BEFORE = "sentence", "token", "tag", "tag_before"
-TEXTS = ("text_id", SENTENCE, "sentence_id")
+TEXTS = ("id", SENTENCE, "sentence_id")
 
 
 def is_tag(value: object) -> bool:

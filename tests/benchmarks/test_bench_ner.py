@@ -41,14 +41,14 @@ def tables(n_texts: int, n_spans: int) -> dict[str, pd.DataFrame]:
     named = np.where(draw.random(n_spans) < 0.1, draw.integers(4, size=n_spans), kind)
     predictions = frame(ids, text, start[text, shifted], (start + sizes)[text, last], named)[seen]
     return {
-        "texts": pd.DataFrame({"text_id": ids, "text": [" ".join(row) for row in words]}),
+        "texts": pd.DataFrame({"id": ids, "text": [" ".join(row) for row in words]}),
         "gold": gold,
         "predictions": predictions,
     }
 
 
 def frame(ids: Any, text: Any, start: Any, end: Any, kind: Any) -> pd.DataFrame:
-    return pd.DataFrame({"text_id": ids[text], "start": start, "end": end, "entity_class": CLASSES[kind]})
+    return pd.DataFrame({"id": ids[text], "start": start, "end": end, "entity_class": CLASSES[kind]})
 
 
 def written(made: dict[str, pd.DataFrame], folder: Path) -> Path:
@@ -62,10 +62,10 @@ def from_files() -> dict[str, float]:
     """Processor seconds from files to Result, intervals included."""
     with tempfile.TemporaryDirectory() as place:
         made = tables(TEXTS, SPANS)
-        texts = dict(zip(made["texts"]["text_id"], made["texts"]["text"], strict=True))
+        texts = dict(zip(made["texts"]["id"], made["texts"]["text"], strict=True))
         both = pd.concat([made["gold"], made["predictions"]])
-        cut = [texts[i][a:b] for i, a, b in zip(both["text_id"], both["start"], both["end"], strict=True)]
-        strings = {"texts": made["texts"], "predictions": both[["text_id", "entity_class"]].assign(entity=cut)}
+        cut = [texts[i][a:b] for i, a, b in zip(both["id"], both["start"], both["end"], strict=True)]
+        strings = {"texts": made["texts"], "predictions": both[["id", "entity_class"]].assign(entity=cut)}
         of_spans, of_strings = written(made, Path(place) / "spans"), written(strings, Path(place) / "strings")
 
         def quality() -> object:
@@ -87,10 +87,10 @@ def test_from_files(record):
 def same_as_nervaluate() -> Any:
     """Four modes and confusions against its four strategies, over all classes and each class, on the same spans."""
     made = tables(PEERS_TEXTS, SPANS * PEERS_TEXTS // TEXTS)
-    ids = pd.Index(made["texts"]["text_id"])
+    ids = pd.Index(made["texts"]["id"])
     sides = [
         Entities(
-            ids.get_indexer(pd.Index(t["text_id"])),
+            ids.get_indexer(pd.Index(t["id"])),
             *(t[c].to_numpy(np.int64) for c in ("start", "end")),
             np.searchsorted(CLASSES, t["entity_class"].to_numpy(dtype=object)),
         )

@@ -55,17 +55,17 @@ def test_marked_places_are_drawn_in_the_text(page: Any, tmp_path: Path) -> None:
     record(whole("ner_quality"), tmp_path / "ner_quality" / "run")
     folder = tmp_path / "ner_quality" / "run"
     spans, items = pd.read_parquet(folder / "spans.parquet"), pd.read_parquet(folder / "items.parquet")
-    texts = pd.read_parquet(folder / "texts.parquet").set_index("text_id")["text"]
+    texts = pd.read_parquet(folder / "texts.parquet").set_index("id")["text"]
     both = spans[
         spans["start"].notna() & (spans["start"] == spans["predicted_start"]) & (spans["end"] == spans["predicted_end"])
     ].iloc[0]
-    row = items.index[(items["text_id"] == both["text_id"]) & (items["model"] == both["model"])][0]
+    row = items.index[(items["id"] == both["id"]) & (items["model"] == both["model"])][0]
     server = Served(tmp_path)
     try:
         page.goto(f"{server.address}#run=ner_quality%2Frun&item={row}")
         marked = page.locator("dialog mark.eb-truth.eb-prediction").filter(has_text=re.compile("^(?!in both)"))
         marked.first.wait_for()
-        said = texts[both["text_id"]][int(both["start"]) : int(both["end"])]
+        said = texts[both["id"]][int(both["start"]) : int(both["end"])]
         assert said in marked.all_inner_texts()
     finally:
         server.end()

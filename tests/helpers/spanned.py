@@ -6,7 +6,7 @@ import pandas as pd
 
 from evalbench import load, ner_quality
 
-SPAN = ["text_id", "start", "end", "entity_class"]
+SPAN = ["id", "start", "end", "entity_class"]
 
 
 def spans(*rows) -> pd.DataFrame:

@@ -67,7 +67,7 @@ def test_forms_of_others_are_read_as_the_same_spans(form):
     texts = {"data": [{"text": text} for text in TEXTS]} if form == "Label Studio" else {"sentence": TEXTS}
     data = load(pd.DataFrame({**texts, **FORMS[form]}), study="ner_quality")
     for side in ("gold", "predictions"):
-        rows = data[side].merge(data["texts"], on="text_id")
+        rows = data[side].merge(data["texts"], on="id")
         found = [r.text[r.start : r.end] for r in rows.itertuples()]
         assert found == ["Ivo Lund", "Oslo", "Riga", "Anna Berg"], side
     assert any("true entities were read of" in note for note in data.notes)
@@ -132,7 +132,7 @@ STRINGS = {
 def test_strings_with_classes_are_read_with_their_texts(form):
     data = load(pd.DataFrame({"sentence": TEXTS, "entities": STRINGS[form]}), study="ner_conflicts")
     rows = data["predictions"]
-    assert rows[["text_id", "entity_class", "entity"]].to_numpy().tolist() == [
+    assert rows[["id", "entity_class", "entity"]].to_numpy().tolist() == [
         ["s00001", "person", "Ivo Lund"],
         ["s00002", "place", "Riga"],
     ]
@@ -168,9 +168,9 @@ def test_an_id_with_two_texts_is_refused():
 def test_places_in_columns_of_other_names_are_counted_as_the_texts_show(first, inside):
     rows = [(i, a + first, b + first - inside, k) for i, row in enumerate(SPANS) for a, b, k in row]
     spans = pd.DataFrame(rows, columns=["doc", "begin", "stop", "tag"]).rename(
-        columns={"doc": "text_id", "tag": "entity_class"}
+        columns={"doc": "id", "tag": "entity_class"}
     )
-    texts = pd.DataFrame({"text_id": [0, 1], "text": TEXTS})
+    texts = pd.DataFrame({"id": [0, 1], "text": TEXTS})
     data = load({"gold": spans, "predictions": spans, "texts": texts}, study="ner_quality")
     assert data["gold"]["start"].tolist() == [0, 14, 3, 9]
     assert data["predictions"]["end"].tolist() == [8, 18, 7, 18]

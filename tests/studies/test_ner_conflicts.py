@@ -17,8 +17,8 @@ HILTON = "Paris Hilton visits Paris"
 
 
 def result_of(text: str, predicted: list[tuple[str, str]], **options):
-    texts = pd.DataFrame({"text_id": ["a", "b"], "text": [text, "Nothing at all."]})
-    rows = pd.DataFrame([("a", *p) for p in predicted], columns=["text_id", "entity_class", "entity"])
+    texts = pd.DataFrame({"id": ["a", "b"], "text": [text, "Nothing at all."]})
+    rows = pd.DataFrame([("a", *p) for p in predicted], columns=["id", "entity_class", "entity"])
     tables = {"predictions": rows, "texts": texts}
     return ner_conflicts.evaluate(load(tables, study="ner_conflicts"), n_resamples=20, **options)
 
@@ -126,13 +126,13 @@ def test_predictions_with_places_are_for_the_other_study():
 @pytest.mark.parametrize(
     ("column", "value", "said"),
     [
-        ("text_id", "nowhere", "no text has the text_id nowhere"),
+        ("id", "nowhere", "no text has the id nowhere"),
         ("entity", "  ", "column entity: 1 blank cell"),
         ("entity_class", " ", "column entity_class: 1 blank cell"),
         ("entity", "", "column entity: empty"),
         ("entity", None, "column entity: empty"),
         ("entity_class", None, "column entity_class: empty"),
-        ("text_id", None, "column text_id: empty"),
+        ("id", None, "column id: empty"),
         ("model", None, "column model: empty"),
         ("entity", ["a"], "column entity: expected a text"),
     ],
@@ -146,7 +146,7 @@ def test_bad_cells_are_refused_with_their_place(column, value, said):
 
 
 def test_texts_in_a_column_of_the_predictions(tmp_path):
-    rows = [{"text_id": "a", "text": HILTON, "entity_class": c, "entity": "Paris"} for c in ("LOC", "PER")]
+    rows = [{"id": "a", "text": HILTON, "entity_class": c, "entity": "Paris"} for c in ("LOC", "PER")]
     pd.DataFrame(rows).to_csv(tmp_path / "p.csv", index=False)
     found = ner_conflicts.evaluate(load(tmp_path / "p.csv", study="ner_conflicts"), n_resamples=20)
     assert len(found.tables["conflicts"]) == 2
@@ -158,8 +158,8 @@ def test_texts_in_a_column_of_the_predictions(tmp_path):
 
 def test_documents_that_list_their_predictions(tmp_path):
     (tmp_path / "d.jsonl").write_text(
-        '{"text_id": "a", "text": "Paris Hilton visits Paris", "predictions": [{"entity_class": "LOC", "entity": "Paris"}]}\n'
-        '{"text_id": "b", "text": "So it is", "predictions": []}\n'
+        '{"id": "a", "text": "Paris Hilton visits Paris", "predictions": [{"entity_class": "LOC", "entity": "Paris"}]}\n'
+        '{"id": "b", "text": "So it is", "predictions": []}\n'
     )
     found = ner_conflicts.evaluate(load(tmp_path / "d.jsonl", study="ner_conflicts"), n_resamples=20)
     assert len(found.items) == 2
@@ -184,3 +184,11 @@ def test_the_sample_has_what_its_card_says():
     assert shares == sorted(shares)
     assert set(found.tables["conflicts"]["kind"]) == {"class and string", "text and string"}
     assert found.tables["conflicts"]["nested"].any()
+
+
+def test_text_id_is_read_as_the_id_of_the_text_also_beside_an_id_of_the_row():
+    rows = pd.DataFrame({"text_id": ["a", "a"], "id": [1, 2], "entity_class": ["LOC", "PER"], "entity": ["Paris"] * 2})
+    texts = pd.DataFrame({"text_id": ["a"], "text": [HILTON]})
+    data = load({"predictions": rows, "texts": texts}, study="ner_conflicts")
+    assert (data["predictions"]["id"].tolist(), data["texts"]["id"].tolist()) == (["a", "a"], ["a"])
+    assert "frame texts: column text_id was read as id" in data.notes

@@ -12,20 +12,20 @@ LISTED = [[{"start": 0, "end": 2, "label": "P"}], [{"start": 0, "end": 2, "label
 
 
 def listed_gold():
-    return pd.DataFrame({"text_id": ["a", "b"], "text": ["Bo ran", "Al ran"], "entities": LISTED})
+    return pd.DataFrame({"id": ["a", "b"], "text": ["Bo ran", "Al ran"], "entities": LISTED})
 
 
 def listed_of_two():
-    return pd.DataFrame({"text_id": ["a", "b"] * 2, "model": ["x", "x", "y", "y"], "entities": [[], [], *LISTED]})
+    return pd.DataFrame({"id": ["a", "b"] * 2, "model": ["x", "x", "y", "y"], "entities": [[], [], *LISTED]})
 
 
 def tagged_of_two():
     tags = {"token": ["Bo", "ran"] * 2, "gold_tag": ["B-P", "O"] * 2, "predicted_tag": ["O", "O", "B-P", "O"]}
-    return pd.DataFrame({"text_id": ["a"] * 4, "model": ["x", "x", "y", "y"], **tags})
+    return pd.DataFrame({"id": ["a"] * 4, "model": ["x", "x", "y", "y"], **tags})
 
 
 def in_one():
-    return listed_gold().merge(listed_of_two().rename(columns={"entities": "predicted"}), on="text_id")
+    return listed_gold().merge(listed_of_two().rename(columns={"entities": "predicted"}), on="id")
 
 
 @pytest.mark.parametrize("form", ["two files", "one file", "tokens"])
@@ -42,17 +42,16 @@ def test_a_model_that_finds_nothing_anywhere_has_a_recall_of_0(form):
 
 @pytest.mark.parametrize("cells", [[None, []], [None, None]])
 def test_null_in_place_of_a_list_of_entities_is_refused(cells):
-    predictions = pd.DataFrame({"text_id": ["a", "b"], "entities": cells})
+    predictions = pd.DataFrame({"id": ["a", "b"], "entities": cells})
     with pytest.raises(BadInput, match=r"row 1: entities is null; write \[\] where there are no entities"):
         load({"gold": listed_gold(), "predictions": predictions}, study="ner_quality")
 
 
 @pytest.mark.parametrize("study", ["ner_quality", "ner_conflicts", "ner_variants"])
 def test_a_text_whose_cell_is_empty_is_one_fault(study):
-    key = "id" if study == "ner_variants" else "text_id"
-    spans = pd.DataFrame({key: ["a", "b"], "start": 0, "end": 2, "entity_class": "P"})
+    spans = pd.DataFrame({"id": ["a", "b"], "start": 0, "end": 2, "entity_class": "P"})
     strings = spans.drop(columns=["start", "end"]).assign(entity="Bo")
-    texts = pd.DataFrame({key: ["a", "b"], "text": ["Bo ran", ""]})
+    texts = pd.DataFrame({"id": ["a", "b"], "text": ["Bo ran", ""]})
     own = {"predictions": strings} if study == "ner_conflicts" else {"gold": spans, "predictions": spans}
     own = {"gold": spans} if study == "ner_variants" else own
     with pytest.raises(BadInput) as caught:

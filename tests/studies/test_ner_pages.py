@@ -13,7 +13,7 @@ from evalbench.report.rows import _telling
 
 def spans(texts, entity_class="P", start=0, model="x"):
     rows = [(t, start, start + 3, entity_class, model) for t in texts]
-    return pd.DataFrame(rows, columns=["text_id", "start", "end", "entity_class", "model"])
+    return pd.DataFrame(rows, columns=["id", "start", "end", "entity_class", "model"])
 
 
 TEXTS = [f"t{i}" for i in range(30)]
@@ -44,8 +44,8 @@ def test_a_red_largest_confusion_decides_itself():
 
 
 def strings(n_texts=3, **options):
-    texts = pd.DataFrame({"text_id": ["a", "b", "c"], "text": ["Bo met Bo", "Al ran", "Bo"]})[:n_texts]
-    predictions = pd.DataFrame({"text_id": ["a"], "entity_class": ["P"], "entity": ["Bo"]})
+    texts = pd.DataFrame({"id": ["a", "b", "c"], "text": ["Bo met Bo", "Al ran", "Bo"]})[:n_texts]
+    predictions = pd.DataFrame({"id": ["a"], "entity_class": ["P"], "entity": ["Bo"]})
     data = load({"predictions": predictions, "texts": texts}, study="ner_conflicts")
     return ner_conflicts.evaluate(data, n_resamples=50, **options)
 
@@ -69,7 +69,7 @@ def test_a_light_on_another_figure_is_named_after_it():
 def replies(rows, **more):
     gold = pd.DataFrame({"id": ["a", "b"], "start": 0, "end": 2, "entity_class": "P"})
     texts = pd.DataFrame({"id": ["a", "b", "c"], "text": ["Bo met Bo", "Al ran", "Nobody"]})
-    table = pd.DataFrame(rows, columns=["id", "requests", "description", "reply"]).assign(**more)
+    table = pd.DataFrame(rows, columns=["id", "requests", "description", "answer"]).assign(**more)
     return ner_variants.evaluate(
         load({"replies": table, "gold": gold, "texts": texts}, study="ner_variants"), n_resamples=50
     )
@@ -90,7 +90,7 @@ def test_few_texts_of_many_classes_are_few():
     rows = [(i, "all", d, '[("Bo", "P")]') for i in "abc" for d in ("none", "definition")]
     gold = pd.DataFrame({"id": ["a"] * 9, "start": 0, "end": 2, "entity_class": [f"K{i}" for i in range(8)] + ["P"]})
     texts = pd.DataFrame({"id": ["a", "b", "c"], "text": ["Bo met Bo", "Al ran", "Nobody"]})
-    table = pd.DataFrame(rows, columns=["id", "requests", "description", "reply"])
+    table = pd.DataFrame(rows, columns=["id", "requests", "description", "answer"])
     data = load({"replies": table, "gold": gold, "texts": texts}, study="ner_variants")
     result = ner_variants.evaluate(data, n_resamples=50)
     assert "Fewer than 20 have a score" in result.sentence
@@ -101,7 +101,7 @@ def test_few_texts_of_many_classes_are_few():
 def test_pictures_of_several_models_name_them():
     rows = [(i, "all", d, '[("Bo", "P")]') for i in "ab" for d in ("none", "definition")]
     both = pd.concat([pd.DataFrame(rows).assign(model=m) for m in ("m, all", "n")]).set_axis(
-        ["id", "requests", "description", "reply", "model"], axis=1
+        ["id", "requests", "description", "answer", "model"], axis=1
     )
     gold = pd.DataFrame({"id": ["a", "b"], "start": 0, "end": 2, "entity_class": "P"})
     texts = pd.DataFrame({"id": ["a", "b"], "text": ["Bo met Bo", "Al ran"]})

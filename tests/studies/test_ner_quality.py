@@ -114,7 +114,7 @@ def test_missed_entities_confuse_no_class():
 
 
 def test_without_a_true_entity_or_with_none_found_the_light_is_grey():
-    texts = pd.DataFrame({"text_id": ["a", "b"], "text": ["Mira", "Ivo"]})
+    texts = pd.DataFrame({"id": ["a", "b"], "text": ["Mira", "Ivo"]})
     gold = spans(("a", 0, 4, "X"))
     assert result_of(gold.head(1), spans(("b", 0, 3, "Y")), texts).light == "grey"
     empty = summary.summarise(
@@ -173,7 +173,7 @@ def test_models_part_on_what_one_finds():
     result = whole("ner_quality")
     table = ner_quality.parting(result)
     models = ["hazel-nano", "larch-2", "willow-1"]
-    assert list(table) == ["text_id", "entity", "class", *models]
+    assert list(table) == ["id", "entity", "class", *models]
     right = (table[models] == "right").sum(axis=1)
     assert right.between(1, 2).all()
 

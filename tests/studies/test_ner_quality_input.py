@@ -44,7 +44,7 @@ def test_lists_in_documents(tmp_path):
 
 def test_documents_that_list_both(tmp_path):
     rows = [dict(zip(("start", "end", "entity_class"), span, strict=True)) for span in GOLD]
-    record = {"text_id": "a", "text": TEXT, "gold": rows, "predictions": [rows[0], rows[2]]}
+    record = {"id": "a", "text": TEXT, "gold": rows, "predictions": [rows[0], rows[2]]}
     (tmp_path / "d.jsonl").write_text(json.dumps(record, ensure_ascii=False))
     assert_reads(ner_quality.evaluate(load(tmp_path / "d.jsonl", study="ner_quality"), n_resamples=20))
 
@@ -122,7 +122,7 @@ def test_lists_that_are_read_in_no_form_are_refused_with_the_forms(tmp_path):
 
 
 def test_columns_of_tags(tmp_path):
-    rows = pd.DataFrame({"text_id": "a", "token": TOKENS, "gold_tag": TAGS, "predicted_tag": SAID})
+    rows = pd.DataFrame({"id": "a", "token": TOKENS, "gold_tag": TAGS, "predicted_tag": SAID})
     rows.to_csv(tmp_path / "t.csv", index=False)
     data = load(tmp_path / "t.csv", study="ner_quality")
     assert "1 entity without B-" in " ".join(data.notes)
@@ -133,7 +133,7 @@ def test_columns_of_tags(tmp_path):
 def test_sentences_of_tokens_have_a_column_of_their_own(column):
     rows = pd.DataFrame({column: 0, "token": TOKENS, "gold_tag": TAGS, "predicted_tag": SAID})
     assert_reads(ner_quality.evaluate(load({"gold": rows}, study="ner_quality"), n_resamples=20))
-    with pytest.raises(BadInput, match="no column names their text; give one of text_id, sentence, sentence_id"):
+    with pytest.raises(BadInput, match="no column names their text; give one of id, sentence, sentence_id"):
         load({"gold": rows.drop(columns=column)}, study="ner_quality")
 
 
@@ -184,7 +184,7 @@ def test_classes_unknown_to_gold_are_wrong_and_named():
 
 def test_combining_characters_and_emoji_count_as_code_points():
     text = "Zoe\u0308 👩‍🚀 Ив"
-    texts = pd.DataFrame({"text_id": ["a"], "text": [text]})
+    texts = pd.DataFrame({"id": ["a"], "text": [text]})
     gold = spans(("a", 0, 4, "X"), ("a", 5, 8, "Y"), ("a", 9, 11, "X"))
     result = result_of(gold, gold, texts)
     assert result.estimate("strict_f1", model=UNNAMED).value == 1
@@ -203,10 +203,10 @@ def test_combining_characters_and_emoji_count_as_code_points():
         ("gold", "entity_class", "  ", "gold: column entity_class: 1 blank cell"),
         ("gold", "entity_class", None, "column entity_class: empty"),
         ("predictions", "entity_class", ["X"], "column entity_class: expected a text"),
-        ("predictions", "text_id", "nowhere", "predictions: no text has the text_id nowhere"),
+        ("predictions", "id", "nowhere", "predictions: no text has the id nowhere"),
         ("predictions", "model", None, "column model: empty"),
         ("texts", "text", None, "column text: empty"),
-        ("texts", "text_id", "", "column text_id: empty"),
+        ("texts", "id", "", "column id: empty"),
     ],
 )
 def test_bad_cells_are_refused_with_their_place(table, column, value, said):
@@ -226,7 +226,7 @@ def test_a_column_that_is_no_class_is_refused():
 
 def test_hostile_classes_and_texts_reach_the_page_as_text():
     evil = '<script>alert("1")</script> → true "X"'
-    texts = pd.DataFrame({"text_id": ["a", "b"], "text": [evil, evil]})
+    texts = pd.DataFrame({"id": ["a", "b"], "text": [evil, evil]})
     gold = spans(("a", 0, 8, evil), ("b", 0, 8, 'confused ["A", "B"]'))
     said = spans(("a", 0, 8, 'confused ["A", "B"]'), ("b", 0, 7, evil))
     result = result_of(gold, said, texts)
@@ -239,3 +239,27 @@ def test_the_sample_has_what_its_card_says():
     lights = {e.group["model"]: e.light for e in result.summary.estimates if e.metric == "confusion_of_product"}
     assert lights == {"hazel-nano": "red", "larch-2": "green", "willow-1": "yellow"}
     assert re.search("willow-1 takes ORGANISATION for PLACE", result.sentence)
+
+
+# -- former names of columns ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("beside", [{}, {"id": [7, 8]}, {"id": [7, 8], "example_id": [1, 2]}])
+def test_text_id_is_read_as_the_id_of_the_text_whatever_stands_beside_it(beside):
+    gold = spans(("a", 0, 2, "PER"), ("b", 0, 2, "LOC")).rename(columns={"id": "text_id"})
+    texts = pd.DataFrame({"text_id": ["a", "b"], "text": ["Bo ran", "Oslo"]})
+    tables = {
+        name: table.assign(**beside) for name, table in {"gold": gold, "predictions": gold, "texts": texts}.items()
+    }
+    data = load(tables, study="ner_quality")
+    assert data["gold"]["id"].tolist() == data["texts"]["id"].tolist() == ["a", "b"]
+    assert any("column text_id was read as id" in note for note in data.notes)
+
+
+def test_text_id_of_tokens_is_read_as_the_id_of_their_text():
+    rows = pd.DataFrame(
+        {"text_id": "a", "id": range(len(TOKENS)), "token": TOKENS, "gold_tag": TAGS, "predicted_tag": SAID}
+    )
+    data = load(rows, study="ner_quality")
+    assert data["texts"]["id"].tolist() == ["a"]
+    assert any("the column id beside it is not used" in note for note in data.notes)

@@ -8,14 +8,14 @@ import pytest
 from evalbench import load, ner_conflicts, ner_variants
 
 IDS = [f"t{i:02}" for i in range(40)]
-TEXTS = pd.DataFrame({"text_id": IDS, "text": [f"Mira{i} came to Oslo{i}. Mira{i} left." for i in range(40)]})
+TEXTS = pd.DataFrame({"id": IDS, "text": [f"Mira{i} came to Oslo{i}. Mira{i} left." for i in range(40)]})
 
 
 def conflicts(change=str, late=(), **options):
     rows = [(t, "PER" if i % 2 else "ORG", change(f"Mira{i}")) for i, t in enumerate(IDS)] * 2
-    found = pd.DataFrame(rows, columns=["text_id", "entity_class", "entity"])
+    found = pd.DataFrame(rows, columns=["id", "entity_class", "entity"])
     if late:
-        found = pd.concat([found.assign(model="whole"), found[found["text_id"].isin(late)].assign(model="late")])
+        found = pd.concat([found.assign(model="whole"), found[found["id"].isin(late)].assign(model="late")])
     data = load({"texts": TEXTS, "predictions": found}, study="ner_conflicts")
     return ner_conflicts.evaluate(data, **{"green_to": 0.1, "yellow_to": 0.3, "n_resamples": 50, **options})
 
@@ -47,10 +47,10 @@ def variants(ids=IDS, shift=0, turned=False, late=(), kind="LOC"):
     gold = gold.assign(start=gold["start"] + shift, end=gold["end"] + shift, entity_class="LOC")
     pair = (lambda t: ("LOC", words[t])) if turned else (lambda t: (words[t], kind))
     replies = [(t, "all", d, str([pair(t)])) for t in ids for d in ("none", "definition")]
-    table = pd.DataFrame(replies, columns=["id", "requests", "description", "reply"])
+    table = pd.DataFrame(replies, columns=["id", "requests", "description", "answer"])
     if late:
         table = pd.concat([table.assign(model="whole"), table[table["id"].isin(late)].assign(model="late")])
-    tables = {"replies": table, "gold": gold, "texts": TEXTS.rename(columns={"text_id": "id"})}
+    tables = {"replies": table, "gold": gold, "texts": TEXTS}
     return ner_variants.evaluate(load(tables, study="ner_variants"), n_resamples=50)
 
 

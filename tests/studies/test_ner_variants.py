@@ -27,7 +27,7 @@ def tables(**wordings: list[str | None]) -> dict[str, pd.DataFrame]:
             "requests": requests,
             "description": description,
             "entity_class": "PER" * (requests == "one"),
-            "reply": said,
+            "answer": said,
         }
         for (requests, description), listed in ((name.split("_"), listed) for name, listed in wordings.items())
         for i, said in zip(ids, listed, strict=True)
@@ -167,3 +167,12 @@ def test_the_sample_has_what_its_card_says():
     first = "larch-2, all, name only → definition"
     assert gains[first, "PRODUCT"] > 20
     assert gains["larch-2, all, definition → examples", "PLACE"] < 0
+
+
+@pytest.mark.parametrize("beside", [{}, {"answer": "none"}, {"response": "none"}])
+def test_a_column_reply_is_read_as_the_answer_whatever_stands_beside_it(beside):
+    made = tables(all_none=[ONE] * 30)
+    replies = made["replies"].rename(columns={"answer": "reply"}).assign(**beside)
+    data = load({**made, "replies": replies}, study="ner_variants")
+    assert data["replies"]["answer"].tolist() == made["replies"]["answer"].tolist()
+    assert any("column reply was read as answer" in note for note in data.notes)

@@ -23,7 +23,7 @@ MEASURED_BY = dict.fromkeys(("whole_words", "case_sensitive", "count_nested"), (
 SCHEMA: Mapping[str, Table] = {
     "predictions": Table(
         (
-            Column("text_id", "id", role="id"),
+            Column("id", "id"),
             Column("entity_class", "text", help="the predicted class"),
             Column("entity", "text", help="the predicted string, a row each time that it was predicted"),
             Column("model", "id", groups=True, required=False, help="who predicted, where there are several"),
@@ -34,11 +34,11 @@ SCHEMA: Mapping[str, Table] = {
     ),
     "texts": Table(
         (
-            Column("text_id", "id", role="id"),
+            Column("id", "id"),
             Column("text", "text"),
             Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
         ),
-        unique=("text_id",),
+        unique=("id",),
         help="one row per text, also those without a predicted entity; or a column text of the predictions",
     ),
 }
@@ -97,19 +97,18 @@ def evaluate(
     data, trials = kit.trials.spread(data, SCHEMA)
     known = inputs.prepare(data)
     each, conflicts = items_of(known, whole_words=whole_words, case_sensitive=case_sensitive, count_nested=count_nested)
-    items, of_trials = trials.averaged(each, "text_id")
-    items = kit.grouping.carried(items, data, unit="text_id")
+    items, of_trials = trials.averaged(each, "id")
+    items = kit.grouping.carried(items, data)
     if readers.schema.SYSTEMS not in data["predictions"].attrs:  # else its texts list what was found, also nothing
-        due = items.groupby("text_id")["n_predicted"].transform("max")
-        items = kit.evidence.mark_absent(
-            items.assign(_due=due), "model", "text_id", found="n_predicted", due="_due"
-        ).drop(columns="_due")
+        due = items.groupby("id")["n_predicted"].transform("max")
+        items = kit.evidence.mark_absent(items.assign(_due=due), "model", "id", found="n_predicted", due="_due").drop(
+            columns="_due"
+        )
     models = trials.names(known.models)
     compared = kit.comparing.compare_groups(
         items,
         [m for m in summary.measures() if m.metric == summary.SHARE],
         "model",
-        units="text_id",
         rank_by=summary.SHARE,
         seed=seed,
         n_resamples=n_resamples,
@@ -119,7 +118,6 @@ def evaluate(
         data,
         options,
         items,
-        id="text_id",
         items_of="texts × models" if len(models) > 1 else "texts",
         tables={"conflicts": conflicts, "texts": known.texts},
         some={"comparisons": compared},

@@ -31,17 +31,19 @@ class Predictions(NamedTuple):
 
 def texts_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """The tables, where texts list what was predicted, or predictions carry their text in a column ``text`` without a table."""
+    frames = {name: readers.former.under_new_names(frame, readers.spans.FORMER) for name, frame in frames.items()}
     rows = frames.get("predictions")
     if rows is not None and (listing := readers.entities.lists_in(rows)):
         return dict(frames) | _listed(rows, listing, "texts" in frames)
-    if rows is None or "texts" in frames or not {"text_id", "text"} <= set(rows.columns):
+    if rows is None or "texts" in frames or not {"id", "text"} <= set(rows.columns):
         return dict(frames)
     lang = ["lang"] if "lang" in rows else []
-    texts = rows[["text_id", "text", *lang]]
-    named = texts["text_id"].map(str)
+    texts = rows[["id", "text", *lang]]
+    texts.attrs = {key: value for key, value in rows.attrs.items() if key != "notes"}
+    named = texts["id"].map(str)
     doubled = named.duplicated() & ~texts.map(str).duplicated()
     if doubled.any():
-        faults = [f"text_id {name}" for name in dict.fromkeys(named[doubled])]
+        faults = [f"id {name}" for name in dict.fromkeys(named[doubled])]
         raise errors.BadInput.listing("column text of the predictions: these ids come with several texts:", faults)
     return {**frames, "predictions": rows.drop(columns=["text", *lang]), "texts": texts[~named.duplicated()]}
 
@@ -52,7 +54,7 @@ def _listed(frame: pd.DataFrame, listing: Mapping[str, pd.Series], texts_known: 
     found = sides.found if sides else tuple(listing)
     readers.spans.without_nulls({name: listing[name] for name in found}, "predictions")
     texts = readers.spans.texts_in(frame)
-    shared = texts[["text_id"]].assign(**({"model": frame["model"]} if "model" in frame else {}))
+    shared = texts[["id"]].assign(**({"model": frame["model"]} if "model" in frame else {}))
     several = len(found) > 1
     parts = [readers.spans.rows_of(listing[name], shared.assign(model=name) if several else shared) for name in found]
     rows = pd.concat(parts).dropna(axis="columns", how="all")
@@ -66,7 +68,7 @@ def _listed(frame: pd.DataFrame, listing: Mapping[str, pd.Series], texts_known: 
         rows.attrs[readers.schema.SYSTEMS] = tuple(dict.fromkeys(map(str, named)))
     out = {"predictions": rows}
     if "text" in texts and not texts_known:
-        out["texts"] = pd.DataFrame(texts.drop_duplicates("text_id"))
+        out["texts"] = pd.DataFrame(texts.drop_duplicates("id"))
         out["texts"].attrs = {}
     return out
 
@@ -77,21 +79,21 @@ def prepare(data: readers.Dataset) -> Predictions:
     Raises ``BadInput`` if the predictions have places, name texts that are not there, or hold blank strings: all at
     once.
     """
-    rows, texts = data["predictions"], data["texts"].sort_values("text_id", ignore_index=True)
+    rows, texts = data["predictions"], data["texts"].sort_values("id", ignore_index=True)
     if {"start", "end"} <= set(rows.columns) and (rows[["start", "end"]] != "").all(axis=1).any():
         raise errors.BadInput(
             "the predictions have places (columns start, end), so there is nothing to be told: judge them with the study "
             "ner_quality, against true entities; without these columns they are judged as strings"
         )
-    text = pd.Index(texts["text_id"]).get_indexer(rows["text_id"])
-    strangers = rows["text_id"][text < 0].unique()
-    faults = [why for why in [readers.strangers.written_otherwise(strangers, texts["text_id"])] if why]
-    faults += [f"no text has the text_id {name} of the predictions" for name in strangers]
+    text = pd.Index(texts["id"]).get_indexer(rows["id"])
+    strangers = rows["id"][text < 0].unique()
+    faults = [why for why in [readers.strangers.written_otherwise(strangers, texts["id"])] if why]
+    faults += [f"no text has the id {name} of the predictions" for name in strangers]
     for column in ("entity", "entity_class"):
         blank = rows[column].str.strip() == ""
         if blank.any():
-            shown = ", ".join(rows["text_id"][blank].unique()[:5])
-            faults.append(f"column {column}: {core.counted(int(blank.sum()), 'blank cell')} (text_id {shown})")
+            shown = ", ".join(rows["id"][blank].unique()[:5])
+            faults.append(f"column {column}: {core.counted(int(blank.sum()), 'blank cell')} (id {shown})")
     if faults:
         raise errors.BadInput.listing("predictions and texts:", faults)
     named = rows["model"] if "model" in rows else pd.Series(kit.collecting.UNNAMED, rows.index)

@@ -58,7 +58,7 @@ def items_of(
         return np.bincount(of, weights=weights, minlength=size).astype(np.int64)
 
     out: dict[str, Any] = {
-        "text_id": np.repeat(known.texts["text_id"].to_numpy(), n_models),
+        "id": np.repeat(known.texts["id"].to_numpy(), n_models),
         "model": np.tile(np.array(known.models, dtype=object), n_texts),
         "n_predicted": summed(item),
         "only_class": _only_class(item, known, size),
@@ -161,7 +161,7 @@ def _table(
     )
     table = pd.DataFrame(
         {
-            "text_id": known.texts["text_id"].to_numpy()[known.text[every]],
+            "id": known.texts["id"].to_numpy()[known.text[every]],
             "model": models[known.model[every]],
             "kind": np.repeat([CLASS, TEXT], [len(rows), len(over)]),
             "entity": entities[known.entity[every]],
@@ -171,4 +171,4 @@ def _table(
             "nested": np.concatenate([explained, np.zeros(len(over), dtype=bool)]),
         }
     )
-    return table.sort_values(["text_id", "model", "kind", "entity", "entity_class"], ignore_index=True)
+    return table.sort_values(["id", "model", "kind", "entity", "entity_class"], ignore_index=True)

@@ -13,7 +13,7 @@ from evalbench.studies.ner_conflicts import summary
 from evalbench.text.occurrences import comparable, places
 
 LONGEST = 600
-KEYS = ("text_id", "model")
+KEYS = ("id", "model")
 
 
 def picture_shares(result: core.Result) -> draw.Drawn:
@@ -87,7 +87,7 @@ def marked(result: core.Result, n: int = 6) -> draw.Html:
     cases = items.sort_values(order, ascending=[False, False, True, True], kind="stable")
     if cases.empty:
         return draw.Html('<p class="eb-small">No string is in conflict with its text.</p>')
-    texts = result.tables["texts"].set_index("text_id")
+    texts = result.tables["texts"].set_index("id")
     return draw.spans.documents(
         [_document(result, case, texts) for case in kit.cases.in_turn(cases, "model", n).to_dict("records")]
     )
@@ -96,7 +96,7 @@ def marked(result: core.Result, n: int = 6) -> draw.Html:
 def _document(result: core.Result, case: dict[Any, Any], texts: pd.DataFrame) -> draw.spans.Document:
     own = kit.cases.rows_of(result.tables["conflicts"], case, KEYS)
     how = {"case_sensitive": bool(result.parameters["case_sensitive"])}
-    text = comparable(str(texts.at[case["text_id"], "text"]))
+    text = comparable(str(texts.at[case["id"], "text"]))
     plain = comparable(text, **how)
     spans, absent = [], []
     for entity, rows in own.groupby("entity", sort=True):
@@ -106,7 +106,7 @@ def _document(result: core.Result, case: dict[Any, Any], texts: pd.DataFrame) ->
         spans += [draw.spans.Span(at, at + len(string), "conflict", said) for at in found]
         absent += [] if found else [f"{entity}: {said}"]
     cut = _cut(text, spans)
-    lang = str(texts.at[case["text_id"], "lang"]) if "lang" in texts else None
+    lang = str(texts.at[case["id"], "lang"]) if "lang" in texts else None
     note = "; ".join(
         filter(
             None,
@@ -116,7 +116,7 @@ def _document(result: core.Result, case: dict[Any, Any], texts: pd.DataFrame) ->
             ],
         )
     )
-    title = f"{case['text_id']}, {case['model']}: {core.counted(len(own), 'conflict')}"
+    title = f"{case['id']}, {case['model']}: {core.counted(len(own), 'conflict')}"
     return draw.spans.Document(title, cut, [s for s in spans if s.end <= len(cut)], note, lang or None)
 
 

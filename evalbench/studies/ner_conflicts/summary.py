@@ -96,7 +96,7 @@ def check_options(checks: kit.Checks) -> None:
     checks.tried(lambda: rules_of(**kit.taken(rules_of, checks.options)))
 
 
-@kit.slicing.sliced("text_id", measures=measures)
+@kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
@@ -110,7 +110,7 @@ def summarise(
     """Figures of every model and the verdict, the worst light decides; options as of ``evaluate``."""
     sums = items.groupby("model", sort=True)[["absent", "absent_by_case", "strings"]].sum()
     lost = {str(model): row for model, row in sums.iterrows() if row["absent"] > max_unscored * row["strings"]}
-    due = items.groupby("text_id")["n_predicted"].transform("max") > 0
+    due = items.groupby("id")["n_predicted"].transform("max") > 0
     absent = {
         model: f"{core.percent(row['absent'] / row['strings'], [max_unscored])} of its strings are not in the texts"
         for model, row in lost.items()
@@ -128,11 +128,11 @@ def summarise(
         "model",
         lights=rules_of(green_to, yellow_to, lights),
         what="Texts with conflicts",
-        over=core.counted(items["text_id"].nunique(), "text"),
-        units="text_id",
+        over=core.counted(items["id"].nunique(), "text"),
+        units="id",
         max_unscored=max_unscored,
         held_back=held_back,
-        absent=kit.evidence.absent_of(items[due], "model", "text_id", unit="text", counted="left out"),
+        absent=kit.evidence.absent_of(items[due], "model", "id", unit="text", counted="left out"),
         notes=[*_strangers(lost), *_undivided(items, single), *_repeated(items)],
         seed=seed,
         n_resamples=n_resamples,

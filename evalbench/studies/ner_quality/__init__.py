@@ -22,7 +22,7 @@ from evalbench.studies.ner_quality.tables import figures
 QUESTION = "Which named entities does a model find, and which classes does it take for others?"
 MEASURED_BY = dict.fromkeys(("f1_floor", "absent"), ())
 _SPAN = (
-    Column("text_id", "id", role="id"),
+    Column("id", "id"),
     Column("start", "int", low=0, help="first character, counted in code points from 0"),
     Column("end", "int", low=1, help="one past the last character"),
     Column("entity_class", "text"),
@@ -43,11 +43,11 @@ SCHEMA: Mapping[str, Table] = {
     ),
     "texts": Table(
         (
-            Column("text_id", "id", role="id"),
+            Column("id", "id"),
             Column("text", "text"),
             Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
         ),
-        unique=("text_id",),
+        unique=("id",),
         required=False,
         help="one row per text, also those without an entity",
     ),
@@ -103,10 +103,10 @@ def evaluate(
     data, trials = kit.trials.spread(data, SCHEMA)
     known = inputs.prepare(data)
     each, tables = items_of(known)
-    items, of_trials = trials.averaged(each, "text_id")
-    items = kit.grouping.carried(items, data, unit="text_id")
+    items, of_trials = trials.averaged(each, "id")
+    items = kit.grouping.carried(items, data)
     if readers.schema.SYSTEMS not in data["predictions"].attrs:  # else its texts list what was found, also nothing
-        items = kit.evidence.mark_absent(items, "model", "text_id", found="n_predicted", due="n_true")
+        items = kit.evidence.mark_absent(items, "model", "id", found="n_predicted", due="n_true")
     models = trials.names(known.models)
     counts = trials.summed(tables["counts"])
     resampling: dict[str, int] = {"seed": seed, "n_resamples": n_resamples}
@@ -124,7 +124,6 @@ def evaluate(
         data,
         options,
         items,
-        id="text_id",
         items_of="texts × models" if len(models) > 1 else "texts",
         tables={
             **{name: tables[name] for name in ("spans", "confusions")},

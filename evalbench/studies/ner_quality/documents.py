@@ -13,7 +13,7 @@ TRUE_TAGS = ("ner_tags", "gold_tags", "tags", "labels")
 PREDICTED_TAGS = ("predicted_tags", "predictions", "predicted")
 GOLD_TAG, PREDICTED_TAG = "gold_tag", "predicted_tag"
 FORMS = (
-    "one row per entity: text_id, start, end, entity_class",
+    "one row per entity: id, start, end, entity_class",
     "one row per text: text, the true entities under gold or entities, the predicted ones under predictions or predicted; "
     "each a list of objects with start, end and label (or entity_class, type)",
     "one row per text: tokens, ner_tags and predicted_tags (or predictions), lists of one length, their tags texts such as B-PER",
@@ -86,7 +86,7 @@ def token_rows(frame: pd.DataFrame, table: str) -> pd.DataFrame | None:
         raise errors.BadInput.listing(f"{table}: tokens and tags:", faults)
     more = {"model": frame["model"]} if "model" in frame else {}
     cells = {readers.tagged.TOKEN: frame[TOKENS], **{c: frame[old] for c, old in columns.items()}}
-    long = pd.DataFrame({"text_id": readers.spans.texts_in(frame)["text_id"], **cells, **more}, index=frame.index)
+    long = pd.DataFrame({"id": readers.spans.texts_in(frame)["id"], **cells, **more}, index=frame.index)
     return long[long[readers.tagged.TOKEN].map(len) > 0].explode([readers.tagged.TOKEN, *columns])
 
 

@@ -22,8 +22,8 @@ def spans_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     Raises ``BadInput`` for predicted tokens that are not as many as the true ones, lists that are not of entities, and columns
     that do not say which side they are, or from where places are counted.
     """
-    out = dict(frames)
-    gold = frames.get("gold")
+    out = {name: readers.former.under_new_names(frame, readers.spans.FORMER) for name, frame in frames.items()}
+    gold = out.get("gold")
     if gold is None:
         return out
     for name in [name for name in out if name in _TARGETS]:
@@ -34,7 +34,7 @@ def spans_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     if "predictions" not in out and (both := _sides(gold)):
         return out | _of_both(gold, *both, "texts" in out)
     for name in [name for name in out if name in _TARGETS]:
-        out[name] = readers.spans.in_columns(out[name], frames.get("texts"), name)
+        out[name] = readers.spans.in_columns(out[name], out.get("texts"), name)
         out |= _of_one(out[name], name, "texts" in out)
     return out
 
@@ -88,12 +88,12 @@ def _tables(
         columns, texts["text"].tolist() if "text" in texts else [None] * len(texts), DOCUMENTED
     )
     models = {"model": frame["model"]} if "model" in frame else {}
-    shared = texts[["text_id"]].assign(**models)
+    shared = texts[["id"]].assign(**models)
     first, *others = columns
     once = texts.index
     if others and models:
-        once = documents.first_of_each(frame, texts["text_id"].tolist(), first).index
-    of_first = texts.loc[once, ["text_id"]] if others else shared
+        once = documents.first_of_each(frame, texts["id"].tolist(), first).index
+    of_first = texts.loc[once, ["id"]] if others else shared
     parts = {tables[0]: readers.spans.rows_of(columns[first][once], of_first, ways[first])}
     several = len(others) > 1
     found = [
@@ -107,7 +107,7 @@ def _tables(
         out[tables[-1]].attrs[readers.schema.SYSTEMS] = tuple(dict.fromkeys(map(str, named)))
     out[tables[0]].attrs["notes"] = [*frame.attrs.get("notes", ()), *texts.attrs["notes"], *notes]
     if "text" in texts and not texts_known:
-        out["texts"] = pd.DataFrame(texts.drop_duplicates("text_id"))
+        out["texts"] = pd.DataFrame(texts.drop_duplicates("id"))
         out["texts"].attrs = {}
     return out
 
@@ -142,8 +142,9 @@ def _of_tokens(
             raise errors.BadInput(f"{' and '.join(missing)}: the tokens have no column of tags ({readers.tagged.TAG})")
     true = readers.tagged.tokens_of(gold)
     found, notes = _spans(gold[of_gold], true, true, {})
-    gold_notes = [f"tags of the columns {of_gold} and {of_predictions} were read"] if alone else []
-    parts, predicted_notes = [], []
+    gold_notes = [*gold.attrs.get("notes", ())]
+    gold_notes += [f"tags of the columns {of_gold} and {of_predictions} were read"] if alone else []
+    parts, predicted_notes = [], [] if alone else [*predictions.attrs.get("notes", ())]
     several = list(predictions.groupby("model", sort=False)) if "model" in predictions else [("", predictions)]
     for name, own in several:
         model = str(name)
@@ -156,7 +157,7 @@ def _of_tokens(
     predicted.attrs[readers.schema.SYSTEMS] = tuple(str(name) for name, _ in several if str(name))
     out = {"gold": _noted(found, gold_notes + notes), "predictions": _noted(predicted, predicted_notes)}
     if texts is None:
-        out["texts"] = pd.DataFrame({"text_id": true.ids, "text": true.texts})
+        out["texts"] = pd.DataFrame({"id": true.ids, "text": true.texts})
     return out
 
 
@@ -195,7 +196,7 @@ def _spans(
     ids = np.array(true.ids, dtype=object)
     frame = pd.DataFrame(
         {
-            "text_id": ids[own.text[chunks.first]],
+            "id": ids[own.text[chunks.first]],
             "start": true.start[chunks.first],
             "end": true.end[chunks.last],
             "entity_class": chunks.kinds,

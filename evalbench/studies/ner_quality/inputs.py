@@ -19,7 +19,7 @@ OTHER = "classes unknown to gold"
 class Known(NamedTuple):
     """What is judged.
 
-    - ``texts``: ``text_id`` ascending, ``text`` and ``lang`` where they are known.
+    - ``texts``: ``id`` ascending, ``text`` and ``lang`` where they are known.
     - ``classes``: Those of the gold first, each part ascending.
     - ``truth``, ``predicted``: By text, place and class.
     - ``model`` ((n,) array of int): Of each prediction.
@@ -43,16 +43,16 @@ def prepare(data: readers.Dataset) -> Known:
     """
     gold, predictions, texts = data["gold"], data["predictions"], data.get("texts")
     known = texts if texts is not None else _named(gold, predictions)
-    known = known.sort_values("text_id", ignore_index=True)
-    index = pd.Index(known["text_id"])
+    known = known.sort_values("id", ignore_index=True)
+    index = pd.Index(known["id"])
     lengths = known["text"].str.len().to_numpy(dtype=np.int64) if "text" in known else None
     faults: list[str] = []
     codes = []
     for name, rows in (("gold", gold), ("predictions", predictions)):
-        text = index.get_indexer(rows["text_id"])
-        strangers = rows["text_id"][text < 0].unique()
+        text = index.get_indexer(rows["id"])
+        strangers = rows["id"][text < 0].unique()
         faults += [f"{name}: {why}" for why in [readers.strangers.written_otherwise(strangers, index)] if why]
-        faults += [f"{name}: no text has the text_id {i}" for i in strangers]
+        faults += [f"{name}: no text has the id {i}" for i in strangers]
         faults += _misplaced(name, rows, text, lengths)
         codes.append(text)
     if faults:
@@ -94,7 +94,7 @@ def _rows(e: Entities, which: core.arrays.Indices) -> Entities:
 
 
 def _named(gold: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
-    return pd.DataFrame({"text_id": pd.unique(pd.concat([gold["text_id"], predictions["text_id"]]))})
+    return pd.DataFrame({"id": pd.unique(pd.concat([gold["id"], predictions["id"]]))})
 
 
 def _misplaced(name: str, rows: pd.DataFrame, text: core.arrays.Indices, lengths: Any) -> list[str]:
@@ -105,7 +105,7 @@ def _misplaced(name: str, rows: pd.DataFrame, text: core.arrays.Indices, lengths
     out = []
     for what, bad in wrong.items():
         if bad.any():
-            shown = [f"{i} [{a}, {b})" for i, a, b in zip(rows["text_id"][bad][:5], start[bad], end[bad], strict=False)]
+            shown = [f"{i} [{a}, {b})" for i, a, b in zip(rows["id"][bad][:5], start[bad], end[bad], strict=False)]
             more = f" and {int(bad.sum()) - 5} more" if bad.sum() > 5 else ""
             out.append(f"{name}: {what}: {', '.join(shown)}{more}")
     blank = rows["entity_class"].str.strip() == ""

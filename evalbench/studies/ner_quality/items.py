@@ -66,10 +66,10 @@ def items_of(known: inputs.Known) -> Found:
         confusions.append(_confusions(known, predicted, found).assign(model=model))
         counts.append(_counts(known, predicted, found).assign(model=model))
     items = pd.concat(per_model, ignore_index=True).assign(unscored="", undefined="")
-    first = ["text_id", "model", "n_true", "n_predicted", *MODES]
+    first = ["id", "model", "n_true", "n_predicted", *MODES]
     items = items[[*first, *(c for c in items if c not in first)]]
     if len(known.models) > 1:
-        items = items.sort_values(["text_id", "model"], kind="stable", ignore_index=True)
+        items = items.sort_values(["id", "model"], kind="stable", ignore_index=True)
     tables = {"spans": spans, "confusions": confusions, "counts": counts}
     return Found(items, {name: _with_model(pd.concat(parts, ignore_index=True)) for name, parts in tables.items()})
 
@@ -108,7 +108,7 @@ def _columns(known: inputs.Known, predicted: Entities, found: Matched, pairs: An
         return np.bincount(of, minlength=n)
 
     out: dict[str, Any] = {
-        "text_id": known.texts["text_id"].to_numpy(),
+        "id": known.texts["id"].to_numpy(),
         "n_true": by_text(truth.text),
         "n_predicted": by_text(predicted.text),
     }
@@ -162,11 +162,11 @@ def _spans(known: inputs.Known, predicted: Entities, found: Matched) -> pd.DataF
         [~has, boundary & same, boundary, same], ["missed", "right", "other class", "other boundaries"], "both other"
     )
     n = len(free)
-    ids = known.texts["text_id"].to_numpy()
+    ids = known.texts["id"].to_numpy()
     missing = np.zeros(n, dtype=np.int64)
     frame = pd.DataFrame(
         {
-            "text_id": ids[np.concatenate([truth.text, predicted.text[free]])],
+            "id": ids[np.concatenate([truth.text, predicted.text[free]])],
             "outcome": np.concatenate([outcome, np.full(n, "spurious")]),
             "start": np.concatenate([truth.start, missing]),
             "end": np.concatenate([truth.end, missing]),

@@ -11,7 +11,7 @@ from evalbench.metrics.entities import COUNTS, MODES
 from evalbench.studies.ner_quality import scores
 from evalbench.studies.ner_quality.items import MISSED, SPURIOUS
 
-KEYS = ("text_id", "model")
+KEYS = ("id", "model")
 MOST_SHOWN = 12
 LONGEST = 1200
 
@@ -165,7 +165,7 @@ def parting(result: core.Result, rows: int = 20) -> pd.DataFrame:
     true = spans[spans["outcome"] != "spurious"]
     if len(models) < 2 or true.empty:
         return true.head(0)
-    keys = ["text_id", "start", "end", "entity_class"]
+    keys = ["id", "start", "end", "entity_class"]
     again = true.groupby([*keys, "model"], sort=False).cumcount()  # a true span that is listed twice
     true = true.assign(right=true["outcome"] == "right", again=again)
     share = true.groupby([*keys, "again"], sort=True)["right"].mean().reset_index()
@@ -177,7 +177,7 @@ def parting(result: core.Result, rows: int = 20) -> pd.DataFrame:
         if outcome in ("right", "missed")
         else f"{'' if outcome == 'other class' else f'“{_cut(result, i, int(a), int(b))}” '}as {kind}"
         for i, outcome, a, b, kind in zip(
-            said["text_id"],
+            said["id"],
             said["outcome"],
             said["predicted_start"].fillna(0),
             said["predicted_end"].fillna(0),
@@ -187,16 +187,16 @@ def parting(result: core.Result, rows: int = 20) -> pd.DataFrame:
     ]
     wide = said.assign(words=words).pivot(index=[*keys, "again"], columns="model", values="words").reset_index()
     wide = share[[*keys, "again"]].merge(wide, on=[*keys, "again"])
-    entity = [_cut(result, i, a, b) for i, a, b in zip(wide["text_id"], wide["start"], wide["end"], strict=True)]
+    entity = [_cut(result, i, a, b) for i, a, b in zip(wide["id"], wide["start"], wide["end"], strict=True)]
     named = wide.assign(entity=entity).rename(columns={"entity_class": "class"})
-    return named[["text_id", "entity", "class", *models]].rename_axis(columns=None)
+    return named[["id", "entity", "class", *models]].rename_axis(columns=None)
 
 
 def _cut(result: core.Result, text_id: str, start: int, end: int) -> str:
     texts = result.tables["texts"]
     if "text" not in texts:
         return f"[{start}, {end})"
-    at = int(texts["text_id"].searchsorted(text_id))
+    at = int(texts["id"].searchsorted(text_id))
     return str(texts["text"].iloc[at][start:end])
 
 
@@ -217,15 +217,15 @@ def worst(result: core.Result, n: int = 6) -> draw.Html:
         return draw.Html(
             '<p class="eb-small">Every entity was found with its boundaries and its class, and no other.</p>'
         )
-    known = texts.set_index("text_id")
+    known = texts.set_index("id")
     chosen = kit.cases.in_turn(cases, "model", n)
     spans = result.tables["spans"]
-    spans = spans[spans["text_id"].isin(chosen["text_id"])]
+    spans = spans[spans["id"].isin(chosen["id"])]
     return draw.spans.documents([_document(spans, case, known) for case in chosen.to_dict("records")])
 
 
 def _document(all_spans: pd.DataFrame, case: dict[Any, Any], texts: pd.DataFrame) -> draw.spans.Document:
-    text = str(texts.at[case["text_id"], "text"])
+    text = str(texts.at[case["id"], "text"])
     marks: list[draw.spans.Span] = []
     pair = 0
     for row in kit.cases.rows_of(all_spans, case, KEYS).to_dict("records"):
@@ -241,6 +241,6 @@ def _document(all_spans: pd.DataFrame, case: dict[Any, Any], texts: pd.DataFrame
             )
     shown_text = text if len(text) <= 2 * LONGEST else text[:LONGEST]
     note = f"the first {LONGEST} characters of {len(text)}" if len(shown_text) < len(text) else ""
-    lang = str(texts.at[case["text_id"], "lang"]) if "lang" in texts else None
-    title = f"{case['text_id']}, {case['model']}: {int(case['strict'])} of {int(case['n_true'])} right, {int(case['n_predicted'])} predicted"
+    lang = str(texts.at[case["id"], "lang"]) if "lang" in texts else None
+    title = f"{case['id']}, {case['model']}: {int(case['strict'])} of {int(case['n_true'])} right, {int(case['n_predicted'])} predicted"
     return draw.spans.Document(title, shown_text, [m for m in marks if m.end <= len(shown_text)], note, lang or None)

@@ -62,7 +62,7 @@ def check_options(checks: kit.Checks) -> None:
     checks.tried(lambda: rules_of(**kit.taken(rules_of, checks.options)))
 
 
-@kit.slicing.sliced("text_id", measures=measures)
+@kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
@@ -104,12 +104,12 @@ def summarise(
         headline=STRICT,
         floor=f1_floor,
         what=f"{lead.title[:1].upper()}{lead.title[1:]}",
-        over=core.counted(items["text_id"].nunique(), "text"),
+        over=core.counted(items["id"].nunique(), "text"),
         held_back=lambda e: tests[e.group["model"]].why if e.metric in held(e.group["model"]) else "",
         absent=kit.evidence.absent_of(
             items[items["n_true"] > 0],
             "model",
-            "text_id",
+            "id",
             unit="text",
             counted="counted as texts in which nothing was found",
             stated=absent == NOTHING_THERE,
@@ -148,15 +148,15 @@ def resampled_rows(items: pd.DataFrame) -> pd.DataFrame:
 
     Which block a text is in depends on its id alone.
     """
-    if items["text_id"].nunique() <= MOST_UNITS or core.clusters.CLUSTER in items:
-        return items.assign(_unit=items["text_id"])
-    block = pd.util.hash_array(items["text_id"].to_numpy(dtype=object)) % BLOCKS
+    if items["id"].nunique() <= MOST_UNITS or core.clusters.CLUSTER in items:
+        return items.assign(_unit=items["id"])
+    block = pd.util.hash_array(items["id"].to_numpy(dtype=object)) % BLOCKS
     model, names = pd.factorize(items["model"], sort=True)
     group = model * BLOCKS + block.astype(np.int64)
     numbers = [
         c
         for c in items.columns
-        if not (c in ("text_id", "model", "unscored", "undefined") or c.startswith(core.slices.SLICE))
+        if not (c in ("id", "model", "unscored", "undefined") or c.startswith(core.slices.SLICE))
     ]
     sums = {c: np.bincount(group, items[c].to_numpy(dtype=float), len(names) * BLOCKS) for c in numbers}
     filled = np.flatnonzero(np.bincount(group, minlength=len(names) * BLOCKS))

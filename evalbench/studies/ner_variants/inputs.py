@@ -35,7 +35,7 @@ class Known(NamedTuple):
 
     - ``texts``, ``classes``: By id; by ``entity_class``, with ``definition`` and ``examples``.
     - ``true`` (mapping of (str, str) to Counter): Text and class to how often each string is a true entity.
-    - ``replies``: ``id, model, requests, description, entity_class, reply, unscored``.
+    - ``replies``: ``id, model, requests, description, entity_class, answer, unscored``.
     """
 
     texts: pd.DataFrame
@@ -45,12 +45,11 @@ class Known(NamedTuple):
     notes: tuple[core.notes.Note, ...] = ()
 
 
-def named_ids(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """The tables with ``id`` where they have ``text_id``, as the other studies of entities do."""
-    return {
-        name: frame.rename(columns={"text_id": "id"}) if "text_id" in frame and "id" not in frame else frame
-        for name, frame in frames.items()
-    }
+def under_new_names(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """The tables with ``id`` where they have ``text_id`` alone, and replies with ``answer`` where they have ``reply``."""
+    named = {name: {} if "id" in frame else readers.spans.FORMER for name, frame in frames.items()}
+    named |= {"replies": {**named.get("replies", {}), "reply": "answer"}}
+    return {name: readers.former.under_new_names(frame, named[name]) for name, frame in frames.items()}
 
 
 def prepare(data: readers.Dataset) -> Known:
@@ -80,7 +79,7 @@ def prepare(data: readers.Dataset) -> Known:
     faults += [f"gold: class {kind} is not among the classes" for kind in sorted(set(gold["entity_class"]) - names)]
     replies = data.get("replies")
     if replies is None:
-        replies = pd.DataFrame(columns=["id", "model", "requests", "description", "entity_class", "reply"])
+        replies = pd.DataFrame(columns=["id", "model", "requests", "description", "entity_class", "answer"])
     replies = replies.assign(
         model=replies.get("model", kit.collecting.UNNAMED), entity_class=replies.get("entity_class", "")
     )
@@ -94,7 +93,7 @@ def prepare(data: readers.Dataset) -> Known:
         faults.append("replies: requests for all classes leave entity_class empty")
     if faults:
         raise errors.BadInput.listing("texts, true entities and replies:", faults)
-    replies = replies.assign(unscored=kit.answers.why_unscored(replies["reply"]))
+    replies = replies.assign(unscored=kit.answers.why_unscored(replies["answer"]))
     places = [(known[i], a, b) for i, a, b in gold[["id", "start", "end"]].itertuples(index=False)]
     return Known(texts, classes.sort_values("entity_class", ignore_index=True), true, replies, shifted(places))
 
@@ -159,7 +158,7 @@ def collected_replies(known: Known, options: Mapping[str, Any]) -> tuple[Known, 
         )
         said = pd.Series([kit.answers.answer_of(reply) for reply in found], dtype=object)
         frame = pd.DataFrame(rows)[["id", "requests", "description", "entity_class"]]
-        frame = frame.assign(model=options["model"], reply=said, unscored=kit.answers.why_unscored(said, found))
+        frame = frame.assign(model=options["model"], answer=said, unscored=kit.answers.why_unscored(said, found))
         return known._replace(replies=frame), found
     own = known.replies
     own = own[own["id"].isin(wanted) & own["requests"].isin(options["requests"])]

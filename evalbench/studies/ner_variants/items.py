@@ -35,7 +35,7 @@ def items_of(known: inputs.Known, form: str) -> tuple[pd.DataFrame, pd.DataFrame
     row: Any
     for row in known.replies.sort_values(order, kind="stable").itertuples(index=False):
         classes = [row.entity_class] if row.entity_class else names
-        found, why = _read(row.reply, form, classes) if not row.unscored else (readers.listed.Listed((), ()), "")
+        found, why = _read(row.answer, form, classes) if not row.unscored else (readers.listed.Listed((), ()), "")
         unscored = row.unscored or ("unparsed" if why else "")
         said: dict[str, Counter[str]] = {name: Counter() for name in classes}
         for string, name in found.entities:
@@ -45,7 +45,7 @@ def items_of(known: inputs.Known, form: str) -> tuple[pd.DataFrame, pd.DataFrame
             {
                 **shared,
                 "entity_class": row.entity_class,
-                "reply": row.reply,
+                "answer": row.answer,
                 "n_listed": len(found.entities),
                 "n_others": len(found.others),
                 "n_turned": sum(string in names for string, _ in found.others),

@@ -70,4 +70,4 @@ def unread(result: core.Result, rows: int = 10) -> pd.DataFrame:
     """Replies without a score, and why."""
     own = result.tables["replies"]
     own = own[own["unscored"] != ""].head(rows)
-    return own[["id", "model", "entity_class", "reply", "unscored", "why"]].reset_index(drop=True)
+    return own[["id", "model", "entity_class", "answer", "unscored", "why"]].reset_index(drop=True)

@@ -1,0 +1,38 @@
+"""Columns under the names that a study gave to them before, which still say what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from evalbench.readers.roles import noted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def under_new_names(frame: pd.DataFrame, former: Mapping[str, str]) -> pd.DataFrame:
+    """A raw frame whose columns of former names have the new ones, with a note of each; ``attrs`` are kept.
+
+    A column that has the new name beside the former one holds something else, such as the number of a row: it is left out.
+
+    - ``former``: Former name → new name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = under_new_names(pd.DataFrame({"id": [7], "text_id": ["a"], "start": [0]}), {"text_id": "id"})
+    >>> rows.to_dict("list"), rows.attrs["notes"]
+    ({'id': ['a'], 'start': [0]}, ['column text_id was read as id; the column id beside it is not used'])
+    """
+    names = {str(c).strip(): c for c in frame.columns}
+    found = {old: new for old, new in former.items() if old in names}
+    if not found or frame.columns.has_duplicates:
+        return frame
+    beside = [names[new] for new in found.values() if new in names]
+    said = [
+        f"column {old} was read as {new}" + f"; the column {new} beside it is not used" * (new in names)
+        for old, new in found.items()
+    ]
+    renamed = frame.drop(columns=beside).rename(columns={names[old]: new for old, new in found.items()})
+    return noted(renamed, frame, found, said)
