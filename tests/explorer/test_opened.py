@@ -35,7 +35,7 @@ def test_figures_items_and_other_thresholds(folder: Path) -> None:
     assert (lost["recall"] == 0).all()
     assert lost["length"].is_monotonic_increasing
     first = lost.iloc[0]
-    assert run.item(first["id"], model="fern-1b")["tables"]["replies"][0]["reply"]
+    assert run.item(first["id"], model="fern-1b")["tables"]["replies"][0]["answer"]
     stricter = run.with_options(green_from=0.99, yellow_from=0.98)
     assert stricter is not None
     assert stricter.verdict.light == "red"

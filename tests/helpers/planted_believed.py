@@ -70,14 +70,14 @@ BELIEVED: Tables = {
             one_table(needles(lambda i: "One of 1, 2, 3, 4, 5, 6, 7, 8 and 9.")), r"40 of 40 .*name several answers", FOUND, GREY
         ),
         "both_candidates_in_one_reply": Planted(
-            one_table(needles(lambda i: "Red or blue, I should say.").assign(expected=["red", "blue"] * 20)), r"40 of 40 .*name several", FOUND, GREY
+            one_table(needles(lambda i: "Red or blue, I should say.").assign(reference=["red", "blue"] * 20)), r"40 of 40 .*name several", FOUND, GREY
         ),
         "the_other_candidate_is_denied": Planted(
-            one_table(needles(lambda i: f"It is not {('blue', 'red')[i % 2]} but {('red', 'blue')[i % 2]}.").assign(expected=["red", "blue"] * 20)),
+            one_table(needles(lambda i: f"It is not {('blue', 'red')[i % 2]} but {('red', 'blue')[i % 2]}.").assign(reference=["red", "blue"] * 20)),
             r"1\.00", FOUND, lights("green"),
         ),
         "yes_and_no": Planted(
-            one_table(needles(lambda i: "Yes and no.").assign(expected="yes")), r"40 of 40 .*name several answers", FOUND, GREY
+            one_table(needles(lambda i: "Yes and no.").assign(reference="yes")), r"40 of 40 .*name several answers", FOUND, GREY
         ),
         "full_width_digits": Planted(one_table(needles(wide)), r"1\.00", FOUND, lights("green")),
     },

@@ -52,7 +52,7 @@ def a_copy_of_one() -> Frames:
 
 
 def within_words(scorer: str) -> Planted:
-    own = needles(lambda i: "In particular, yes." if i % 2 else "It is art.").assign(expected="art")
+    own = needles(lambda i: "In particular, yes." if i % 2 else "It is art.").assign(reference="art")
     return Planted(one_table(own), r"word would give 0\.50|20 replies.*longer word", FOUND | {"scorer": scorer}, GREY)
 
 
@@ -84,13 +84,13 @@ FRESH: Tables = {
         "within_a_longer_word": within_words("contains"),
         "within_a_longer_word_by_fuzzy": within_words("fuzzy"),
         "replies_that_are_the_question": Planted(
-            one_table(needles(lambda i: "Is it 3, 5 or 7?").assign(question="Is it 3, 5 or 7?", expected="5")), r"repeat the question", FOUND, GREY
+            one_table(needles(lambda i: "Is it 3, 5 or 7?").assign(question="Is it 3, 5 or 7?", reference="5")), r"repeat the question", FOUND, GREY
         ),
         "anything_but_the_answer": Planted(
-            one_table(needles(lambda i: f"Gate {i} is anything but green.").assign(expected="green")), r"40 of 40.*deny it", FOUND, GREY
+            one_table(needles(lambda i: f"Gate {i} is anything but green.").assign(reference="green")), r"40 of 40.*deny it", FOUND, GREY
         ),
         "numbers_in_words": Planted(
-            one_table(needles(lambda i: "It has five.").assign(expected="5")),
+            one_table(needles(lambda i: "It has five.").assign(reference="5")),
             r"40 of 40 answers write in words a number", FOUND, lights("red"),
         ),
     },

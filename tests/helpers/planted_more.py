@@ -150,13 +150,13 @@ MORE: Tables = {
     },
     "needle": {
         "numbers_with_a_separator": Planted(
-            one_table(needles(lambda i: f"It has 2,3{i:02}.").assign(expected=[f"23{i:02}" for i in range(40)])),
+            one_table(needles(lambda i: f"It has 2,3{i:02}.").assign(reference=[f"23{i:02}" for i in range(40)])),
             r"written otherwise|separator|1\.0", FOUND, ANY, "either they are read, or the sentence says why they are not",
         ),
         "the_answer_is_in_the_question": Planted(
             one_table(
                 needles(lambda i: "I do not know of any lantern.").assign(
-                    question="Where is the lantern kept?", expected="lantern"
+                    question="Where is the lantern kept?", reference="lantern"
                 )
             ),
             r"question", FOUND, WRONG,

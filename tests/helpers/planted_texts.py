@@ -41,7 +41,7 @@ COT: dict[str, Planted | str] = {
 
 def needles(reply: Callable[[int], str], n: int = N) -> pd.DataFrame:
     return items(
-        n, question=lambda i: f"How many keys has house {i}?", expected=lambda i: str(i % 9 + 1), reply=reply,
+        n, question=lambda i: f"How many keys has house {i}?", reference=lambda i: str(i % 9 + 1), answer=reply,
         length=lambda i: 1000 * (i % 2 + 1), depth=lambda i: i // 2 % 4 / 4,
     )  # fmt: skip
 

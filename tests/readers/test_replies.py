@@ -83,11 +83,11 @@ def loaded(folder: Path, rows: Rows, study: str = "text_metrics", **options: Any
 def test_a_reply_of_each_shape_is_an_answer(shape, tmp_path):
     data = loaded(tmp_path, [SHAPES[shape]])
     (row,) = data["items"].to_dict("records")
-    assert row["output"] == TEXT
+    assert row["answer"] == TEXT
     assert row["model"] == "tiny-1"
     assert any("answers were read out of" in note for note in data.notes)
     if shape in ("request and response", "messages", "ollama generate"):
-        assert row["prompt"] == "Где столица?"
+        assert row["question"] == "Где столица?"
     if "batch" in shape:
         assert row["id"] == "q1"
 
@@ -96,12 +96,7 @@ def test_a_reply_of_each_shape_is_an_answer(shape, tmp_path):
     "study", ["confidence", "cot_levels", "drift", "needle", "rag_generation", "reproduction", "stability"]
 )
 def test_studies_whose_answers_have_other_names_read_them(study, tmp_path):
-    own: dict[str, Any] = {
-        "question": "Где столица?",
-        "reference": "Москва",
-        "expected": "Москва",
-        "contexts": ["Москва."],
-    }
+    own: dict[str, Any] = {"question": "Где столица?", "reference": "Москва", "contexts": ["Москва."]}
     table = next(iter(studies.study(study).SCHEMA.values()))
     row = {k: v for k, v in own.items() if table.column(k)} | {"request": {"messages": ASKED}, "response": chat()}
     if study == "drift":
@@ -112,10 +107,10 @@ def test_studies_whose_answers_have_other_names_read_them(study, tmp_path):
         "confidence": "answer",
         "cot_levels": "answer",
         "drift": "response",
-        "needle": "reply",
+        "needle": "answer",
         "rag_generation": "answer",
     }
-    assert next(iter(tables.values()))[column.get(study, "output")].tolist() == [TEXT] * 3
+    assert next(iter(tables.values()))[column.get(study, "answer")].tolist() == [TEXT] * 3
 
 
 NOTHING: dict[str, tuple[dict[str, Any], str]] = {
@@ -139,12 +134,12 @@ NOTHING: dict[str, tuple[dict[str, Any], str]] = {
 def test_a_reply_without_text_is_no_answer_and_never_an_empty_one(case, tmp_path):
     row, why = NOTHING[case]
     data = loaded(tmp_path, [{**dict.fromkeys(row), **chat(), "id": "a"}, row | {"id": "b"}])
-    assert data["items"]["output"].tolist() == [TEXT, None]
+    assert data["items"]["answer"].tolist() == [TEXT, None]
     assert any(note.endswith(f"1 reply without a text, unscored: 1 {why}") for note in data.notes)
 
 
 def test_an_empty_text_that_the_model_chose_is_an_answer(tmp_path):
-    assert loaded(tmp_path, [chat(), chat("") | {"id": "b"}])["items"]["output"].tolist() == [TEXT, ""]
+    assert loaded(tmp_path, [chat(), chat("") | {"id": "b"}])["items"]["answer"].tolist() == [TEXT, ""]
 
 
 def several(*texts: Any) -> dict[str, Any]:
@@ -157,18 +152,18 @@ def test_choices_are_trials_of_one_answer(tmp_path):
     rows = [several("a", None, "c") | {"id": "x"}, several("d") | {"id": "y"}]
     items = loaded(tmp_path, rows)["items"]
     assert items[["id", "trial"]].to_numpy().tolist() == [["x", "1"], ["x", "2"], ["x", "3"], ["y", "1"]]
-    assert items["output"].tolist() == ["a", None, "c", "d"]
+    assert items["answer"].tolist() == ["a", None, "c", "d"]
 
 
 def test_choices_are_samples_where_a_study_has_samples_and_refused_where_it_reads_one_answer(tmp_path):
     row = several("a", "b", None, "c") | {"question": "?", "correct": 1}
     items = loaded(tmp_path, [row], "confidence")["items"]
     assert items[["answer", "samples"]].to_numpy().tolist() == [["a", ["b", "c"]]]
-    with pytest.raises(BadInput, match="--map choices.0.message.content=output") as caught:
+    with pytest.raises(BadInput, match="--map choices.0.message.content=answer") as caught:
         loaded(tmp_path, [row], "stability")
     path = str(caught.value).rpartition("--map ")[2].partition("=")[0]
-    assert loaded(tmp_path, [row], "stability", columns={path: "output"})["items"]["output"].tolist() == ["a"]
-    with pytest.raises(BadInput, match="--map response.body.choices.0.message.content=output"):
+    assert loaded(tmp_path, [row], "stability", columns={path: "answer"})["items"]["answer"].tolist() == ["a"]
+    with pytest.raises(BadInput, match="--map response.body.choices.0.message.content=answer"):
         loaded(tmp_path, [batch(row)], "stability")
 
 
@@ -185,12 +180,12 @@ def test_models_that_answer_the_same_questions_share_numbers(tmp_path):
 @pytest.mark.parametrize(
     "row",
     [
-        {"id": "1", "output": TEXT, "choices": [{"label": "A", "text": "Москва"}, {"label": "B", "text": "Тула"}]},
-        {"id": "1", "output": TEXT, "messages": [*ASKED, {"role": "assistant", "content": "before"}]},
-        {"id": "1", "output": TEXT, "content": [{"type": "text", "text": "a source"}], "role": "user"},
+        {"id": "1", "answer": TEXT, "choices": [{"label": "A", "text": "Москва"}, {"label": "B", "text": "Тула"}]},
+        {"id": "1", "answer": TEXT, "messages": [*ASKED, {"role": "assistant", "content": "before"}]},
+        {"id": "1", "answer": TEXT, "content": [{"type": "text", "text": "a source"}], "role": "user"},
     ],
 )
 def test_tables_with_answers_of_their_own_stay_as_they_are(row, tmp_path):
     data = loaded(tmp_path, [row])
-    assert data["items"]["output"].tolist() == [TEXT]
+    assert data["items"]["answer"].tolist() == [TEXT]
     assert not any("answers were read" in note for note in data.notes)

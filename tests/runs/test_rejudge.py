@@ -27,7 +27,7 @@ FACTS = pd.DataFrame(
         "id": [f"k{i}" for i in range(6)],
         "needle": [f"The keeper {i} has {4210 + i} keys. {HOSTILE}" for i in range(6)],
         "question": [f"How many keys has the keeper {i}?" for i in range(6)],
-        "expected": [str(4210 + i) for i in range(6)],
+        "reference": [str(4210 + i) for i in range(6)],
     }
 )
 HAY = pd.DataFrame({"id": ["h1"], "kind": ["vanilla"], "text": ["The tide came in and went out. " * 60]})
@@ -121,7 +121,7 @@ def test_what_cannot_be_judged_again_is_refused(judged: tuple[Path, Chat], tmp_p
     old = run_of(folder)
     asked = len(system.answered)
     (tmp_path / "mine").mkdir()
-    FACTS.assign(expected="7").to_csv(tmp_path / "mine" / "needles.csv", index=False)
+    FACTS.assign(reference="7").to_csv(tmp_path / "mine" / "needles.csv", index=False)
     HAY.to_csv(tmp_path / "mine" / "haystacks.csv", index=False)
     with pytest.raises(BadInput, match="its data mine are others now"):
         judged_again(old, "baseline/lexical", {"data": str(tmp_path / "mine")})

@@ -20,7 +20,7 @@ FACTS = pd.DataFrame(
         "id": ["k1", "k2"],
         "needle": ["The keeper has 4217 keys.", "The bird is a moorpiper."],
         "question": ["How many keys has the keeper?", "Which bird is it?"],
-        "expected": ["4217", "moorpiper"],
+        "reference": ["4217", "moorpiper"],
     }
 )
 HAY = pd.DataFrame(
@@ -48,7 +48,7 @@ def asked(model: str, **options: Any) -> Result:
 
 def replies(said: list[Any], expected: str = "4217", **columns: Any) -> pd.DataFrame:
     ids = [f"r{i}" for i in range(len(said))]
-    return pd.DataFrame({"id": ids, "expected": expected, "reply": pd.Series(said, dtype=object), **columns})
+    return pd.DataFrame({"id": ids, "reference": expected, "answer": pd.Series(said, dtype=object), **columns})
 
 
 # -- recorded replies -----------------------------------------------------------------------------
@@ -78,11 +78,11 @@ def test_the_recall_is_that_of_the_scorer_and_its_name_says_so():
 
 
 def test_a_reference_that_is_not_there_is_undefined_and_a_word_is_no_number():
-    rows = replies(["4217", "teal"]).assign(expected=["4217", None])
+    rows = replies(["4217", "teal"]).assign(reference=["4217", None])
     found = result_of(rows)
     assert found.items["undefined"].tolist() == ["", "no-reference"]
     assert found.estimate("recall", model=UNNAMED).value == 1.0
-    words_too = result_of(rows.assign(expected=["4217", "teal"]), scorer="first_number")
+    words_too = result_of(rows.assign(reference=["4217", "teal"]), scorer="first_number")
     assert words_too.items["undefined"].tolist() == ["", "the expected answer is not one number"]
     assert words_too.n_unscored == 0
 
@@ -191,7 +191,7 @@ def test_a_function_judges_besides_and_may_be_the_scorer():
 
 def contexts(**more: Any) -> list[dict[str, Any]]:
     own: dict[str, Any] = {"kinds": [], "lengths": [60, 120], "per_context": 1, "tokenizer": "words", **more}
-    facts = FACTS.assign(expected=[[text] for text in FACTS["expected"]])
+    facts = FACTS.assign(reference=[[text] for text in FACTS["reference"]])
     return cells_of(plan_of(facts, HAY, **own), own["lengths"], [0, 0.25, 0.5, 1])
 
 
@@ -216,7 +216,7 @@ def test_several_needles_in_a_context_are_all_asked_for():
     rows = contexts(per_context=2)
     assert {row["needle"] for row in rows} == {"k1+k2"}
     first = rows[0]
-    assert first["expected"] == ["4217", "moorpiper"]
+    assert first["reference"] == ["4217", "moorpiper"]
     at = [first["context"].index(text) / len(first["context"]) for text in FACTS["needle"]]
     assert at[0] == 0
     assert at[1] == pytest.approx(0.5, abs=0.15)
@@ -294,7 +294,7 @@ def test_infinitebench_as_recorded_predictions(external_data):
     """A table of another shape: renamed, and every model with its interval."""
     table = pd.read_parquet(external_data("infinitebench") / "retrieval.parquet")
     own = table[table["task"] == "number_string"]
-    names = {"row": "id", "ground_truth": "expected", "prediction": "reply"}
+    names = {"row": "id", "ground_truth": "reference", "prediction": "answer"}
     found = needle.evaluate(load({"items": own}, study="needle", columns=names), scorer="first_number", n_resamples=100)
     values = {m: round(100 * (found.estimate("recall", model=m).value or np.nan), 2) for m in own["model"].unique()}
     assert values == {

@@ -22,7 +22,7 @@ FACTS = pd.DataFrame(
         "id": ["k1", "k2"],
         "needle": ["The keeper has 4217 keys.", "The bird is a moorpiper."],
         "question": ["How many keys has the keeper?", "Which bird is it?"],
-        "expected": ["4217", "moorpiper"],
+        "reference": ["4217", "moorpiper"],
     }
 )
 HAY = pd.DataFrame(

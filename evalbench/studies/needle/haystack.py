@@ -93,7 +93,7 @@ def plan_of(
 ) -> Plan:
     """Haystacks and groups of needles, checked against the lengths.
 
-    - ``needles``, ``haystacks``: ``id``, ``needle``, ``question``, ``expected``, ``lang``; ``id``, ``kind``, ``text``,
+    - ``needles``, ``haystacks``: ``id``, ``needle``, ``question``, ``reference``, ``lang``; ``id``, ``kind``, ``text``,
       ``lang``.
     - ``kinds``: Kinds of haystack; by default all that there are.
     - ``per_context``: Needles of one language in each context.
@@ -176,7 +176,7 @@ def _answered(found: Sequence[Haystack], rows: Sequence[Mapping[str, Any]]) -> l
         held = [
             r["id"]
             for r in rows
-            if r["lang"] == haystack.lang and any(normal(e) in text for e in r["expected"] if normal(e))
+            if r["lang"] == haystack.lang and any(normal(e) in text for e in r["reference"] if normal(e))
         ]
         if held:
             out.append(
@@ -193,7 +193,7 @@ def cells_of(plan: Plan, lengths: Sequence[int], depths: Sequence[float]) -> lis
     needle comes before the sentence nearest to ``depth``, further ones at even distances from there to the end.
 
     Returns: ``id, needle, lang, haystack, length, depth, tokens, placed`` (the first needle's own depth),
-    ``questions``, ``question``, ``expected``, ``context``.
+    ``questions``, ``question``, ``reference``, ``context``.
     """
     rows = []
     for group in plan.groups:
@@ -205,7 +205,7 @@ def cells_of(plan: Plan, lengths: Sequence[int], depths: Sequence[float]) -> lis
             "lang": lang,
             "questions": [str(row["question"]) for row in group],
             "question": "\n".join(str(row["question"]) for row in group),
-            "expected": [text for row in group for text in row["expected"]],
+            "reference": [text for row in group for text in row["reference"]],
         }
         for haystack in (h for h in plan.haystacks if h.lang == lang):
             reached = np.array([0, *accumulate(haystack.sizes)])

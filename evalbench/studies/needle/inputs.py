@@ -63,10 +63,11 @@ def asked_of(
     cells = pd.DataFrame(haystack.cells_of(plan, lengths, depths))
     rows, replies = kit.collecting.collected(
         cells,
-        "reply",
+        "answer",
         "needle",
         lambda row: {"context": row["context"], "questions": row["questions"]},
         model=model,
+        purpose="reply",
         **settings,
     )
     return Replies(rows.drop(columns=["context", "questions"]), replies, (f"Replies of {model} were collected.",))
@@ -80,10 +81,10 @@ def recorded(data: readers.Dataset, **sample: Any) -> Replies:
     table = data.get("items")
     if table is None:
         raise errors.BadInput(
-            "there is no table items (id, length, depth, expected, reply); give one, or a model to ask (--model)"
+            "there is no table items (id, length, depth, reference, answer); give one, or a model to ask (--model)"
         )
     rows, _ = kit.collecting.collected(
-        kit.sampling.sampled(kit.collecting.given(table, "reply", "replies"), **sample), "reply", "needle", dict
+        kit.sampling.sampled(kit.collecting.given(table, "answer", "replies"), **sample), "answer", "needle", dict
     )
     notes = []
     if "depth" in rows and (rows["depth"] > 1).any():
@@ -98,9 +99,9 @@ def _by_question(rows: pd.DataFrame, notes: list[str]) -> tuple[pd.DataFrame, Se
     asked = rows["question"].fillna("").str.strip() if "question" in rows else None
     if named or asked is None or not (asked != "").all():
         return rows, (), tuple(notes)
-    same = [asked, rows["expected"].map(tuple)]
+    same = [asked, rows["reference"].map(tuple)]
     first = rows.groupby(same, sort=False)["id"].transform("min")
-    n, of = first[rows["expected"].map(bool)].nunique(), core.counted(rows["id"].nunique(), "reply", "replies")
+    n, of = first[rows["reference"].map(bool)].nunique(), core.counted(rows["id"].nunique(), "reply", "replies")
     if n == 1 < rows["id"].nunique():
         notes.append(f"All {of} are to one question: intervals are over its replies, and say nothing of other facts.")
     elif n < rows["id"].nunique():

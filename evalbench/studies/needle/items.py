@@ -49,7 +49,7 @@ def items_of(
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """Score the replies.
 
-    - ``rows``: ``id``, ``model``, ``reply``, ``expected``, ``unscored`` and, optionally, ``needle``, ``haystack``,
+    - ``rows``: ``id``, ``model``, ``answer``, ``reference``, ``unscored`` and, optionally, ``needle``, ``haystack``,
       ``length``, ``depth``, ``question``, ``lang``, ``tokens``, ``placed``.
     - ``scorer``: Whose score is the recall.
     - ``docket``: The judge.
@@ -58,9 +58,9 @@ def items_of(
     """
     rows = rows.sort_values([*KEYS], kind="stable", ignore_index=True)
     scored = (rows["unscored"] == "").to_numpy()
-    expected = [[text for text in texts if text.strip()] for texts in rows["expected"]]
+    expected = [[text for text in texts if text.strip()] for texts in rows["reference"]]
     known = np.array([bool(texts) for texts in expected], dtype=bool)
-    texts = ["" if text is None or text != text else str(text) for text in rows["reply"]]
+    texts = ["" if text is None or text != text else str(text) for text in rows["answer"]]
     items = rows[[*KEYS]].copy()
     items["needle"] = rows["needle"].where(rows["needle"] != "", rows["id"]) if "needle" in rows else rows["id"]
     items["haystack"] = rows.get("haystack", "")
@@ -112,7 +112,7 @@ def items_of(
         [unscored_now, ~known, items["recall"].isna().to_numpy()], ["", kit.answers.NO_REFERENCE, NO_NUMBER], default=""
     )
     shown = {name: rows[name] for name in ("question", "lang", "tokens", "placed") if name in rows}
-    replies = rows[[*KEYS]].assign(**shown, expected=["; ".join(e) for e in expected], reply=rows["reply"])
+    replies = rows[[*KEYS]].assign(**shown, reference=["; ".join(e) for e in expected], answer=rows["answer"])
     return items, replies, notes
 
 

@@ -58,9 +58,9 @@ def notes(items: pd.DataFrame, replies: pd.DataFrame, fallen: pd.DataFrame, scor
         out.append(
             f"Contexts have {least} to {most} tokens; needles are between sentences, at most {off:.2f} from the asked depth."
         )
-    expected = [text.split("; ") for text in replies["expected"]]
-    in_words = number_word_notes(list(replies["reply"]), expected, A_FEW, "answer")
-    words = odd_text_notes(replies["reply"].dropna(), A_FEW, "reply")
+    expected = [text.split("; ") for text in replies["reference"]]
+    in_words = number_word_notes(list(replies["answer"]), expected, A_FEW, "answer")
+    words = odd_text_notes(replies["answer"].dropna(), A_FEW, "reply")
     return [*out, *kit.answers.remarks(items), *words, *in_words]
 
 

@@ -135,7 +135,7 @@ def parted(result: core.Result, rows: int = 8) -> pd.DataFrame:
         known = np.isfinite(table).any(axis=1)
         spread = np.where(known, np.nanmax(np.where(known[:, None], table, 0), axis=1), 0)
         spread = spread - np.where(known, np.nanmin(np.where(known[:, None], table, 0), axis=1), 0)
-    show: dict[str, Any] = {"id": "id", "model": "model", "expected": "expected", "the reply": _reply}
+    show: dict[str, Any] = {"id": "id", "model": "model", "expected": "reference", "the reply": _reply}
     show |= {name: (lambda case, name=name: kit.cases.score_text(case[name])) for name in SCORERS}
     odd = items.assign(spread=-spread)[spread > 0]
     cases = kit.cases.worst_cases(odd, "spread", keys=KEYS, n=None)
@@ -159,7 +159,7 @@ def worst(result: core.Result, rows: int = 10) -> pd.DataFrame:
         "model": "model",
         "where": _where,
         "the question": lambda case: draw.Html(draw.tables.text_block(str(case.get("question") or "–"), 200)),
-        "expected": "expected",
+        "expected": "reference",
         "the reply": _reply,
     }
     chosen = kit.cases.in_turn(cases, "model", rows) if len(cases) else cases
@@ -174,4 +174,4 @@ def _where(case: dict[str, Any]) -> draw.Html:
 
 
 def _reply(case: dict[str, Any]) -> draw.Html:
-    return draw.Html(draw.tables.text_block(case["reply"], 300)) if case["reply"] else draw.Html("<i>empty</i>")
+    return draw.Html(draw.tables.text_block(case["answer"], 300)) if case["answer"] else draw.Html("<i>empty</i>")
