@@ -92,7 +92,8 @@ def _roles(
         read = {**one.roles, **read}
     names = dict.fromkeys(str(column).strip() for frame in frames.values() for column in frame.columns)
     return {
-        name: read.get(name) or read.get(columns.get(name, "")) or refused.get(name) or _by_name(name) for name in names
+        name: read.get(name) or read.get(to := columns.get(name, "")) or refused.get(name) or _by_name(to or name)
+        for name in names
     }
 
 

@@ -39,15 +39,18 @@ def today(study: str, column: str) -> str:
 
 
 def renamed(names: Iterable[str], former: Mapping[str, str]) -> dict[str, str]:
-    """Which columns of a table are read under which name: not where another column has that name already.
+    """Which columns of a table are read under which name: not where another column has that name, and keeps it.
 
     Examples
     --------
     >>> renamed(["id", "run", "model"], {"run": "model", "query_id": "id"}), renamed(["run"], {"run": "model"})
     ({}, {'run': 'model'})
+    >>> renamed(["output", "answer"], {"output": "answer", "answer": "answer_no"})
+    {'output': 'answer', 'answer': 'answer_no'}
     """
     given = list(names)
-    return {name: former[name] for name in given if name in former and former[name] not in given}
+    kept = {name for name in given if name not in former}
+    return {name: former[name] for name in given if name in former and former[name] not in kept}
 
 
 def renamed_of(file: Path, names: Iterable[str]) -> dict[str, str]:
@@ -130,7 +133,8 @@ def _known() -> Mapping[str, Mapping[str, Any]]:
 def _still_has(study: str, own: Mapping[str, Any]) -> bool:
     """Whether a study's tables still have the former names."""
     code = "".join(file.read_text("utf-8") for file in (Path(__file__).parents[1] / "studies" / study).glob("*.py"))
-    return any(re.search(rf'Column\(\s*"{re.escape(name)}"', code) for name in own)
+    gone = {name for name in own if name not in own.values()}
+    return any(re.search(rf'Column\(\s*"{re.escape(name)}"', code) for name in gone)
 
 
 @cache

@@ -95,12 +95,12 @@ def test_a_file_that_cannot_tell_reads_empty_answers_and_counts_them(tmp_path, n
 
 
 def test_a_check_of_the_data_counts_empty_answers(tmp_path):
-    (tmp_path / "x.csv").write_text("id,output,reference,mine\n1,yes,yes,a\n2,,no,b\n")
+    (tmp_path / "x.csv").write_text("id,answer,reference,mine\n1,yes,yes,a\n2,,no,b\n")
     done = CliRunner().invoke(data_command, ["check", str(tmp_path / "x.csv"), "--study", "text_metrics"])
     said = done.output.splitlines()[-3:]
     assert said == [
         "  + kept as text, not read by the study: mine",
-        "note: x.csv: 1 empty cell of column output was read as an empty answer",
+        "note: x.csv: 1 empty cell of column answer was read as an empty answer",
         "no faults",
     ]
 

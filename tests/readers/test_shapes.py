@@ -23,17 +23,17 @@ from evalbench.readers.written import as_meant
 Rows = list[dict[str, Any]]
 ROWS: Mapping[str, Rows] = {
     "text_metrics": [
-        {"id": "a1", "output": "Москва, столица", "reference": ["Москва", "город Москва"]},
-        {"id": "a2", "output": "две; три", "reference": ["две", "три"]},
-        {"id": "a3", "output": "нет\tничего", "reference": ["не, знаю", "нет"]},
+        {"id": "a1", "answer": "Москва, столица", "reference": ["Москва", "город Москва"]},
+        {"id": "a2", "answer": "две; три", "reference": ["две", "три"]},
+        {"id": "a3", "answer": "нет\tничего", "reference": ["не, знаю", "нет"]},
     ],
     "citation": [
-        {"id": "a1", "question": "Где столица?", "model_answer": "В Москве [1].", "gold_answer": ["Москва", "в Москве"]},
-        {"id": "a2", "question": "Сколько?", "model_answer": "Две; или три", "gold_answer": ["две", "три"]},
+        {"id": "a1", "question": "Где столица?", "answer": "В Москве [1].", "reference": ["Москва", "в Москве"]},
+        {"id": "a2", "question": "Сколько?", "answer": "Две; или три", "reference": ["две", "три"]},
     ],
     "cot_levels": [
-        {"id": "a1", "question": "Сколько, если 1 + 1?", "reference": "1 + 1 = 2\n#### 2", "response": "1 + 1 = 2. Ответ: 2"},
-        {"id": "a2", "question": "Сколько будет 2 + 2?", "reference": "2 + 2 = 4\n#### 4", "response": "Четыре; то есть 4"},
+        {"id": "a1", "question": "Сколько, если 1 + 1?", "reference": "1 + 1 = 2\n#### 2", "answer": "1 + 1 = 2. Ответ: 2"},
+        {"id": "a2", "question": "Сколько будет 2 + 2?", "reference": "2 + 2 = 4\n#### 4", "answer": "Четыре; то есть 4"},
     ],
     "human_correlation": [
         {"doc_id": "a1", "output": "Хорошо", "reference": ["Хорошо", "да"], "quality": 3.5},
@@ -186,16 +186,16 @@ class TestWaysOut:
     @pytest.mark.parametrize(
         ("name", "raw", "said"),
         [
-            ("x.csv", "id,output\n1,café\n".encode("cp1252"), "byte 0xe9 in line 2; save the file with UTF-8 encoding (in Excel"),
+            ("x.csv", "id,answer\n1,café\n".encode("cp1252"), "byte 0xe9 in line 2; save the file with UTF-8 encoding (in Excel"),
             ("x.xls", b"\xd0\xcf\x11\xe0", "sheets of the form .xls are not read; save it as .xlsx or as CSV UTF-8"),
             ("x.xlsx", b"PK\x03\x04 no workbook", "not a workbook of Excel"),
             ("x.csv.gz", b"\x1f\x8b\x08\x00 no gzip", "the compressed file is damaged"),
             ("x.csv.gz", gzip.compress(b"", mtime=0), "the file is empty"),
             ("x.doc", b"id", "unknown file ending '.doc'; expected one of .csv, .tsv"),
             ("x.json", b'{"a": [{"id": 1}], "b": [{"id": 2}]}', "found such lists under 'a', 'b'; save each list as a file of its own"),
-            ("x.json", b'{"id": "1", "output": "a"}', "is it a single row? Put it in brackets: [ \u2026 ]"),
-            ("x.csv", b"id;output\n1;a;b\n", "quote a cell that holds ';'"),
-            ("x.csv", b"output,model\na,m1\nb,m2\n", "column id: is missing"),
+            ("x.json", b'{"id": "1", "answer": "a"}', "is it a single row? Put it in brackets: [ \u2026 ]"),
+            ("x.csv", b"id;answer\n1;a;b\n", "quote a cell that holds ';'"),
+            ("x.csv", b"answer,model\na,m1\nb,m2\n", "column id: is missing"),
         ],
     )  # fmt: skip
     def test_of_a_file(self, tmp_path, name, raw, said):
@@ -225,10 +225,10 @@ class TestWaysOut:
 
     def test_of_other_cyrillic_encodings(self, tmp_path):
         for encoding in ("koi8-r", "cp866"):
-            (tmp_path / "x.csv").write_bytes("id,output\n1,Привет всем\n".encode(encoding))
+            (tmp_path / "x.csv").write_bytes("id,answer\n1,Привет всем\n".encode(encoding))
             with pytest.raises(BadInput, match="not UTF-8"):
                 read(tmp_path / "x.csv", "text_metrics")
-        (tmp_path / "x.csv").write_bytes("id,output\n1,Привет всем, это проверка".encode() + b"\xd0\n")
+        (tmp_path / "x.csv").write_bytes("id,answer\n1,Привет всем, это проверка".encode() + b"\xd0\n")
         with pytest.raises(BadInput, match="not UTF-8: byte 0xd0 in line 2"):
             read(tmp_path / "x.csv", "text_metrics")
 
@@ -236,24 +236,24 @@ class TestWaysOut:
 class TestWorkbooks:
     def test_rows_are_counted_as_excel_counts_them(self, tmp_path):
         book = openpyxl.Workbook()
-        for row in (["id", "output", None, "at"], [7, None], [None], ["8 ", "x", None, pd.Timestamp("2026-01-02")]):
+        for row in (["id", "answer", None, "at"], [7, None], [None], ["8 ", "x", None, pd.Timestamp("2026-01-02")]):
             book.active.append(row)
         book.save(tmp_path / "x.xlsx")
         found = read(tmp_path / "x.xlsx", "text_metrics")
         assert found["items"].values.tolist() == [["7", "", ""], ["8", "x", "2026-01-02T00:00:00"]]
-        assert "x.xlsx: 1 empty cell of column output was read as an empty answer" in found.notes
+        assert "x.xlsx: 1 empty cell of column answer was read as an empty answer" in found.notes
         trimmed = 'x.xlsx: column id: 1 identifier has blanks at an end ("8 "); it is read without them'
         assert trimmed in found.notes
 
 
 def test_identifiers_that_differ_in_blanks_alone_are_one(tmp_path):
-    (tmp_path / "x.csv").write_text("id,output\nD0 ,a\nD0,b\n")
+    (tmp_path / "x.csv").write_text("id,answer\nD0 ,a\nD0,b\n")
     with pytest.raises(
         BadInput,
         match=r"column id: is duplicated; a column model or trial would tell them apart, found \"D0\" \(rows 2, 3\)",
     ):
         read(tmp_path / "x.csv", "text_metrics")
-    (tmp_path / "x.csv").write_text("id,output\n  ,a\nD0,b\n")
+    (tmp_path / "x.csv").write_text("id,answer\n  ,a\nD0,b\n")
     with pytest.raises(BadInput, match=r"column id: empty; expected an identifier, not empty \(row 2\)"):
         read(tmp_path / "x.csv", "text_metrics")
 
@@ -361,9 +361,9 @@ class TestRenames:
             {"id": "2", "reply": {"choices": []}, "scores": None},
         ]
         (tmp_path / "x.jsonl").write_text(lines(rows))
-        columns = {"reply.choices.0.text": "output", "scores.all.mean": "quality"}
+        columns = {"reply.choices.0.text": "answer", "scores.all.mean": "quality"}
         found = studies.load(tmp_path / "x.jsonl", study="text_metrics", columns=columns)
-        assert found["items"]["output"].tolist() == ["a", None]
+        assert found["items"]["answer"].tolist() == ["a", None]
         assert found["items"]["quality"].tolist() == ["1", ""]
         with pytest.raises(BadInput, match=r"no table has a column 'scores\.some' to rename"):
             studies.load(tmp_path / "x.jsonl", study="text_metrics", columns={"scores.some": "quality"})
@@ -371,9 +371,9 @@ class TestRenames:
     @pytest.mark.parametrize(
         ("columns", "said"),
         [
-            ({"output": "reference"}, r"column reference: already exists, so output cannot be renamed to it; rename that one too"),
-            ({"answer": "output"}, r"no table has a column 'answer' to rename; did you mean --map output=answer\?"),
-            ({"outputs": "text"}, r"no table has a column 'outputs' to rename; did you mean 'output'\?"),
+            ({"answer": "reference"}, r"column reference: already exists, so answer cannot be renamed to it; rename that one too"),
+            ({"said": "answer"}, r"no table has a column 'said' to rename; did you mean --map answer=said\?"),
+            ({"answers": "text"}, r"no table has a column 'answers' to rename; did you mean 'answer'\?"),
         ],
     )  # fmt: skip
     def test_that_cannot_be(self, tmp_path, columns, said):
@@ -384,13 +384,13 @@ class TestRenames:
 
     @pytest.mark.parametrize("order", [1, -1])
     def test_two_columns_that_change_places(self, tmp_path, order):
-        (tmp_path / "x.csv").write_text("id,output,reference\n1,a,b\n")
-        columns = dict([("output", "reference"), ("reference", "output")][::order])
+        (tmp_path / "x.csv").write_text("id,answer,reference\n1,a,b\n")
+        columns = dict([("answer", "reference"), ("reference", "answer")][::order])
         found = studies.load(tmp_path / "x.csv", study="text_metrics", columns=columns)
-        assert found["items"][["output", "reference"]].values.tolist() == [["b", ["a"]]]
+        assert found["items"][["answer", "reference"]].values.tolist() == [["b", ["a"]]]
 
     def test_a_column_for_the_ids(self, tmp_path):
-        (tmp_path / "x.csv").write_text("key,output\nk7,a\nk8,b\n")
+        (tmp_path / "x.csv").write_text("key,answer\nk7,a\nk8,b\n")
         found = studies.load(tmp_path / "x.csv", study="text_metrics", columns={"key": "id"})
         assert found["items"]["id"].tolist() == ["k7", "k8"]
         assert not found.notes
