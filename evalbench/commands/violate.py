@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def violate(texts: str, rules: str, out: Path, renames: tuple[str, ...], root: Path | None, **options: Any) -> None:
     """Put violations of rules into texts by a model: ground truth for the study matching, marked synthetic.
 
-    TEXTS is a table (sample_id, text; if wanted lang): FILE, FOLDER, NAME@VERSION or - . A table of true violations does as
+    TEXTS is a table (id, text; if wanted lang): FILE, FOLDER, NAME@VERSION or - . A table of true violations does as
     RULES. Replies are kept as they come: after Ctrl-C or a kill the same command goes on.
     """
     from evalbench.commands.source import table_source
@@ -83,7 +83,7 @@ def card(found: Violated, data: Dataset, rules: Dataset, options: Mapping[str, A
     kept, lost = Counter(found.truth["rule"]), Counter(found.rejected["rule"])
     rows = "\n".join(f"| {cell(rule)} | {kept[rule] + lost[rule]} | {kept[rule]} |" for rule in sorted({*kept, *lost}))
     left_out = "\n".join(f"- {line}" for line in reasons(found)) or "- nothing was left out"
-    clean = int((~found.documents["sample_id"].isin(found.truth["sample_id"])).sum())
+    clean = int((~found.documents["id"].isin(found.truth["id"])).sum())
     return f"""# {data.label} with violations (synthetic: yes)
 
 {counted(len(found.truth), "violation")} of {counted(len(kept), "rule")} in {counted(len(found.documents), "text")}, {clean} of them unchanged.

@@ -136,7 +136,9 @@ def _ranked(items: pd.DataFrame, measure: Measure, by: str) -> list[str]:
     return [str(name) for _, name in sorted(zip(np.nan_to_num(badness, nan=np.inf), names, strict=True))]
 
 
-def in_words(table: pd.DataFrame, by: str, metric: str, n_groups: int, *, ranked_by: str = "") -> list[str]:
+def in_words(
+    table: pd.DataFrame, by: str, metric: str, n_groups: int, *, ranked_by: str = "", called: str = ""
+) -> list[str]:
     """The verdicts on one measure: of a few pairs all, of many those of neighbouring rank; and who was left out.
 
     Parameters
@@ -147,11 +149,13 @@ def in_words(table: pd.DataFrame, by: str, metric: str, n_groups: int, *, ranked
         How many there are, compared or not.
     ranked_by : str
         What the best are the best by, in words; by default the measure.
+    called : str
+        What a group is called in words, if not as its column.
     """
     if table.empty:
         return []
     own = table[table["metric"] == metric]
-    left_out = left_out_note(n_groups, f"{by}s", ranked_by or own["title"].iloc[0])
+    left_out = left_out_note(n_groups, f"{called or by}s", ranked_by or own["title"].iloc[0])
     if len(own) > _LINES:
         ranked = list(dict.fromkeys([*own[f"{by}_a"], *own[f"{by}_b"]]))
         neighbours = set(pairwise(ranked))
@@ -159,22 +163,24 @@ def in_words(table: pd.DataFrame, by: str, metric: str, n_groups: int, *, ranked
     return [*own["words"], *filter(None, [left_out])]
 
 
-def shown(table: pd.DataFrame | None, by: str) -> pd.DataFrame:
+def shown(table: pd.DataFrame | None, by: str, *, called: str = "") -> pd.DataFrame:
     """The table as a notebook shows it: difference with its interval, Holm's p-value, the verdict and why none is shown.
 
     The last column is the smallest difference that so many units show with 80 % power when it is tested alone; a dash
     where a difference as large was found and not shown.  A pair that cannot be compared on any of several figures is one
     row, many such pairs too; where no pair can be, a sentence takes the place of the table.
+
+    - ``called``: What a group is called in words, if not as its column.
     """
     import pandas as pd
 
     numbers = dict.fromkeys(("difference", "ci_low", "ci_high", "p_holm", "smallest"), float)
     rows = [] if table is None or table.empty else table.astype(numbers).to_dict("records")
-    columns = ("figure", by, "against", "difference", "p, Holm", "verdict", "units", "80 % power for")
+    columns = ("figure", called or by, "against", "difference", "p, Holm", "verdict", "units", "80 % power for")
     lost = _incomparable(rows, by)
     if lost and len(lost) * len({r["metric"] for r in rows}) == len(rows):
         names = sorted({str(name) for pair in lost for name in pair})
-        said = ", ".join(names) if len(names) <= 10 else f"{len(names)} {by}s"
+        said = ", ".join(names) if len(names) <= 10 else f"{len(names)} {called or by}s"
         return pd.DataFrame({"note": [f"No two of {said} can be compared: {'; '.join(dict.fromkeys(lost.values()))}"]})
     cells = [
         (

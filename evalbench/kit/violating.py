@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 DOCUMENTS: Mapping[str, Table] = {
     "documents": Table(
         (
-            Column("sample_id", "id", role="id"),
+            Column("id", "id", help="the text"),
             Column("text", "text"),
             Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
         ),
-        unique=("sample_id",),
+        unique=("id",),
         help="one row per text, without violations as far as is known",
     )
 }
@@ -57,8 +57,8 @@ REASONS = {
     "BROKEN_BEFORE": "the passage broke the rule already before the change",
     "NOT_NATURAL": "nobody would have written it so",
 }
-TRUTH = ("sample_id", "violation_id", "start", "end", "rule", "category", "explanation", "correction", "origin")
-REJECTED = ("sample_id", "lang", "rule", "category", "passage", "instead", "explanation", "reason", "detail")
+TRUTH = ("id", "violation_id", "start", "end", "rule", "category", "explanation", "correction", "origin")
+REJECTED = ("id", "lang", "rule", "category", "passage", "instead", "explanation", "reason", "detail")
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 _SURROUNDINGS = 300
 
@@ -78,12 +78,12 @@ class Violated:
     Attributes
     ----------
     documents : DataFrame
-        ``sample_id, text, lang``: every text, changed or not.
+        ``id, text, lang``: every text, changed or not.
     truth : DataFrame
-        ``sample_id, violation_id, start, end, rule, category, explanation, correction, origin``; ``origin`` is ``synthetic``,
+        ``id, violation_id, start, end, rule, category, explanation, correction, origin``; ``origin`` is ``synthetic``,
         ``correction`` is what the changed words were before.
     rejected : DataFrame
-        ``sample_id, lang, rule, category, passage, instead, explanation, reason, detail``.
+        ``id, lang, rule, category, passage, instead, explanation, reason, detail``.
     calls : DataFrame or None
     """
 
@@ -158,7 +158,7 @@ def violate(
     questions = [Question(_before_and_after(row, change), row["lang"]) for row, change in placed]
     kept: dict[str, list[tuple[dict[str, Any], Change]]] = {}
     for (row, change), says in zip(placed, docket.ask(BROKEN, questions), strict=True):
-        own = kept.setdefault(row["sample_id"], [])
+        own = kept.setdefault(row["sample"], [])
         if says.label != "BROKEN":
             rejected.append({**row, "reason": says.label or says.unscored, "detail": says.reason or says.detail})
         elif any(change.start < other.end and other.start < change.end for _, other in own):
@@ -170,7 +170,7 @@ def violate(
     return Violated(
         documents=texts,
         truth=pd.DataFrame(truth, columns=list(TRUTH)),
-        rejected=pd.DataFrame(rejected, columns=list(REJECTED)),
+        rejected=pd.DataFrame([{**row, "id": row["sample"]} for row in rejected], columns=list(REJECTED)),
         calls=calls_of(replies, [heard]).get("calls"),
         accounting=accounting_of(replies, [heard]),
     )
@@ -202,7 +202,7 @@ def _drawn(documents: pd.DataFrame, rules: Sequence[Mapping[str, Any]], n: int, 
     rows: list[dict[str, Any]] = []
     waiting: list[Mapping[str, Any]] = []
     rounds = 0
-    for document in documents.sort_values("sample_id").to_dict("records"):
+    for document in documents.sort_values("id").to_dict("records"):
         own: list[Mapping[str, Any]] = []
         while len(own) < min(n, len(rules)):
             if not waiting:
@@ -215,8 +215,8 @@ def _drawn(documents: pd.DataFrame, rules: Sequence[Mapping[str, Any]], n: int, 
                 own.append(waiting.pop(place))
         rows += [
             {
-                "id": f"{document['sample_id']}-{number}",
-                "sample_id": document["sample_id"],
+                "id": f"{document['id']}-{number}",
+                "sample": document["id"],
                 "lang": str(document.get("lang") or "en"),
                 "text": document["text"],
                 "rule": rule["rule"],
@@ -276,9 +276,9 @@ def _changed(
     """The texts with all their changes, and a row of truth for each."""
     texts: list[str] = []
     truth: list[dict[str, Any]] = []
-    for sample_id, text in zip(documents["sample_id"], documents["text"], strict=True):
+    for sample, text in zip(documents["id"], documents["text"], strict=True):
         pieces, end, length = [], 0, 0
-        own = sorted(kept.get(sample_id, ()), key=lambda pair: pair[1])
+        own = sorted(kept.get(sample, ()), key=lambda pair: pair[1])
         for number, (row, change) in enumerate(own, 1):
             pieces += [text[end : change.start], change.instead]
             length += change.start - end
@@ -286,7 +286,8 @@ def _changed(
             truth.append(
                 {
                     **row,
-                    "violation_id": f"{sample_id}-s{number}",
+                    "id": sample,
+                    "violation_id": f"{sample}-s{number}",
                     "start": length + lead,
                     "end": length + len(change.instead.rstrip()),
                     "correction": text[change.start : change.end].strip(),

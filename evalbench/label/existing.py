@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from evalbench.core.arrays import Floats
 from evalbench.errors import BadInput
-from evalbench.label.items import PAIR
+from evalbench.label.items import OF_PAIRS, PAIR
 from evalbench.label.marks import Marks, chosen
 
 
@@ -31,7 +31,7 @@ def read_labels(path: Path, marks: Marks, *, criterion: str = "", scale: tuple[f
     """The mean label of each item, on the scale of the marks.
 
     - ``path``: As ``label merge`` writes it: ``doc_id``, ``system``, ``score``; or ``id``, ``model``, ``mark``; of
-      pairs ``is_match``.
+      pairs ``is_match``, or ``mark``.
     - ``criterion``: Of several.
     - ``scale`` ((float, float), optional): Ends of the labels' scale, where it is not that of the marks.
 
@@ -42,6 +42,8 @@ def read_labels(path: Path, marks: Marks, *, criterion: str = "", scale: tuple[f
     from evalbench.readers.files import raw_table, read_bytes
 
     frame, _ = raw_table(path, read_bytes(path))
+    if "sample_id" in marks.items and "sample_id" not in frame and set(PAIR[2:]) <= set(frame.columns):
+        frame = frame.rename(columns=OF_PAIRS)
     paired = set(PAIR) <= set(frame.columns) and "sample_id" in marks.items
     keys = list(PAIR) if paired else ["id", *(["model"] if "model" in marks.items else [])]
     names = {} if paired else {"doc_id": "id", "system": "model"}

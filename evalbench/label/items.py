@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 TEXTS = ("prompt", "context", "reference")
 PAIR = ("sample_id", "checker", "truth_id", "prediction_id")
+OF_PAIRS = {"id": "sample_id", "model": "checker"}
+"""Columns of a run's pairs of violations → ours, beside which an item has an ``id`` and ``model`` of its own."""
 KEPT = (*PAIR, "probability", "stratum")
 """Columns that never reach the page, and that ``label merge --key`` sets beside each label."""
 SIDES = ("left", "right")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from evalbench.core.arrays import Floats
 from evalbench.errors import BadInput
-from evalbench.label.items import PAIR
+from evalbench.label.items import OF_PAIRS, PAIR
 from evalbench.label.texts import IDS, MODELS, with_texts
 from evalbench.readers import runs
 
@@ -88,7 +88,7 @@ def read_marks(
     Raises ``BadInput`` if the folder is no finished run, or what is named is missing; with what there is.
     """
     results = runs.read_results(folder)
-    table = table or ("pairs" if set(PAIR) <= set(_columns(folder, results, "pairs")) else "items")
+    table = table or ("pairs" if _of_violations(_columns(folder, results, "pairs")) else "items")
     frame = _table(folder, results, table)
     if table == "calls":
         frame = _of_calls(frame)
@@ -182,11 +182,16 @@ def _numbers(frame: pd.DataFrame) -> str:
     return ", ".join(str(name) for name in frame if _numeric(frame[name])) or "none"
 
 
+def _of_violations(columns: Iterable[str]) -> bool:
+    """Whether a table is that of pairs of violations."""
+    return set(PAIR) <= {OF_PAIRS.get(name, name) for name in columns}
+
+
 def _units(frame: pd.DataFrame, results: Mapping[str, Any]) -> tuple[pd.DataFrame, list[str]]:
     """The frame under our names of id and model, and which columns name an item."""
-    if set(PAIR) <= set(frame.columns):
-        joined = frame["sample_id"] + "|" + frame["truth_id"] + "|" + frame["prediction_id"]
-        return frame.assign(id=joined, model=frame["checker"]), ["id", "model", *PAIR]
+    if _of_violations(frame.columns):
+        joined = frame["id"] + "|" + frame["truth_id"] + "|" + frame["prediction_id"]
+        return frame.rename(columns=OF_PAIRS).assign(id=joined, model=frame["model"]), ["id", "model", *PAIR]
     id_ = next((name for name in (results["id"], *IDS, "item_id") if name in frame), "")
     if not id_:
         raise BadInput(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
-from evalbench.label.items import PAIR
+from evalbench.label.items import OF_PAIRS, PAIR
 from evalbench.readers import runs
 
 if TYPE_CHECKING:
@@ -87,10 +87,11 @@ def _violations(folder: Path, results: Mapping[str, Any]) -> pd.DataFrame:
     pairs = runs.read_table(folder, "pairs")
     if documents is None or violations is None or pairs is None:
         raise BadInput(f"{folder}: needs the tables documents, violations and pairs; give the texts with --texts FILE")
-    text = dict(zip(documents["sample_id"], documents["text"], strict=True))
-    keys = ["sample_id", "checker", "side", "violation_id"]
+    pairs = pairs.rename(columns=OF_PAIRS)
+    text = dict(zip(documents["id"], documents["text"], strict=True))
+    keys = ["id", "model", "side", "violation_id"]
     said = {
-        tuple(row[key] for key in keys): _in_words(row, str(text.get(row["sample_id"], "")))
+        tuple(row[key] for key in keys): _in_words(row, str(text.get(row["id"], "")))
         for row in violations.to_dict("records")
     }
     ids = pairs[list(PAIR)].to_dict("records")

@@ -29,13 +29,13 @@ def turned() -> Frames:
 def at_random() -> Frames:
     """Two annotators of whom each says anything."""
     own = judged(by_rule)["pair_verdicts"]
-    return said(is_match=[(i * i * 7 + i * 3 + i // 5) % 11 % 2 for i in range(len(own))])
+    return said(mark=[(i * i * 7 + i * 3 + i // 5) % 11 % 2 for i in range(len(own))])
 
 
 def mostly_at_odds() -> Frames:
     own = judged(by_rule)["pair_verdicts"]
-    other = (own["annotator"] == "bo") & ~own["sample_id"].isin(ids(4, "h"))
-    return said(is_match=(own["is_match"] + other) % 2)
+    other = (own["annotator"] == "bo") & ~own["id"].isin(ids(4, "h"))
+    return said(mark=(own["mark"] + other) % 2)
 
 
 def to_nothing() -> Frames:
@@ -43,7 +43,7 @@ def to_nothing() -> Frames:
 
 
 def other_checker() -> Frames:
-    return said(checker="FERN@1.0|oak ")
+    return said(model="FERN@1.0|oak ")
 
 
 def swapped() -> Frames:
@@ -59,11 +59,11 @@ def twice() -> Frames:
 
 def in_words() -> Frames:
     own = judged(by_rule)["pair_verdicts"]
-    return said(is_match=own["is_match"].map({1: "yes", 0: "no"}))
+    return said(mark=own["mark"].map({1: "yes", 0: "no"}))
 
 
 def in_percent() -> Frames:
-    return said(is_match=judged(by_rule)["pair_verdicts"]["is_match"] * 100)
+    return said(mark=judged(by_rule)["pair_verdicts"]["mark"] * 100)
 
 
 def without_texts() -> Frames:
@@ -79,7 +79,7 @@ def several_rules() -> Frames:
 def one_annotator_for_few() -> Frames:
     own = judged(by_rule)
     verdicts = own["pair_verdicts"]
-    kept = (verdicts["annotator"] == "ada") | verdicts["sample_id"].isin(ids(FEW, "h"))
+    kept = (verdicts["annotator"] == "ada") | verdicts["id"].isin(ids(FEW, "h"))
     return own | {"pair_verdicts": verdicts[kept]}
 
 
@@ -99,7 +99,7 @@ CALIBRATION_TOO: Tables = {
         "the_same_rule_for_all": Planted(
             lambda: ruled("violation", "violation", judged(by_rule)), rf"{ONE_CALL}.*name one rule, 'violation'.*shows nothing", CALIBRATED, GREY
         ),
-        "all_verdicts_are_one_value": Planted(lambda: said(is_match=1), "", CALIBRATED, refused=r"nothing to learn"),
+        "all_verdicts_are_one_value": Planted(lambda: said(mark=1), "", CALIBRATED, refused=r"nothing to learn"),
         "the_best_there_is": Planted(lambda: judged(by_rule), r"no difference shown: 0\.00 \[−0\.\d+, 0\.\d+\]", CALIBRATED, NOT_GREEN),
         "the_best_there_is_by_rank": Planted(lambda: judged(by_rule), r"ρ 1\.00 \[0\.\d+, 1\.00\].*0\.00 \[−0\.\d+", RANKED, NOT_GREEN),
         "verdicts_on_nothing": Planted(to_nothing, "", CALIBRATED, refused=r"prediction_id: 1 unknown, such as h99-f"),

@@ -188,26 +188,24 @@ def marked(n: int = N, shift: int = 0, elsewhere: bool = False, whole: bool = Fa
         at = (0, len(page_text(i))) if whole else (60, 70) if elsewhere else (start + shift, start + 3 + shift)
         true.append((name, f"{name}-t", start, start + 3, RULE))
         said.append((name, f"{name}-f", *at, rule, "fern@1.0|oak"))
-    columns = ["sample_id", "violation_id", "start", "end", "rule"]
+    columns = ["id", "violation_id", "start", "end", "rule"]
     return {
         "truth": pd.DataFrame(true, columns=columns),
-        "predictions": pd.DataFrame(said, columns=[*columns, "checker"]),
-        "documents": pd.DataFrame({"sample_id": ids(n, "h"), "text": [page_text(i) for i in range(n)]}),
+        "predictions": pd.DataFrame(said, columns=[*columns, "model"]),
+        "documents": pd.DataFrame({"id": ids(n, "h"), "text": [page_text(i) for i in range(n)]}),
     }
 
 
 def late_checker() -> Frames:
     own = marked()
     return own | {
-        "predictions": with_late(own["predictions"], "checker", "sample_id", "fern@1.0|oak").replace(
-            {LATE: f"{LATE}@1.0|oak"}
-        )
+        "predictions": with_late(own["predictions"], "model", "id", "fern@1.0|oak").replace({LATE: f"{LATE}@1.0|oak"})
     }
 
 
 def other_samples() -> Frames:
     own = marked()
-    return own | {"predictions": otherwise(own["predictions"], "sample_id")}
+    return own | {"predictions": otherwise(own["predictions"], "id")}
 
 
 MATCHED = {"embed": "jaccard", "yellow_from": 0.3, "green_from": 0.6}
@@ -236,11 +234,11 @@ def judged(
     said = own["predictions"].assign(rule=[OTHER if o else RULE for o in odd])
     verdicts = [
         {
-            "sample_id": name,
-            "checker": "fern@1.0|oak",
+            "id": name,
+            "model": "fern@1.0|oak",
             "truth_id": f"{name}-t",
             "prediction_id": f"{name}-f",
-            "is_match": match(i),
+            "mark": match(i),
             "annotator": a,
         }
         for i, name in enumerate(ids(n, "h"))
@@ -257,13 +255,13 @@ def at_odds() -> Frames:
     """Two annotators of whom one always says the opposite of the other."""
     own = judged(by_rule)
     verdicts = own["pair_verdicts"]
-    turned = (verdicts["is_match"] + (verdicts["annotator"] == "bo")) % 2
-    return own | {"pair_verdicts": verdicts.assign(is_match=turned)}
+    turned = (verdicts["mark"] + (verdicts["annotator"] == "bo")) % 2
+    return own | {"pair_verdicts": verdicts.assign(mark=turned)}
 
 
 def other_verdicts() -> Frames:
     own = judged(by_rule)
-    return own | {"pair_verdicts": otherwise(own["pair_verdicts"], "sample_id")}
+    return own | {"pair_verdicts": otherwise(own["pair_verdicts"], "id")}
 
 
 CALIBRATED = {"embed": "jaccard", "n_folds": 2, "thresholds": ["score"], "weights": True}

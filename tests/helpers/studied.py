@@ -88,7 +88,8 @@ def answers(name: str) -> list[tuple[str, str]]:
 
 def references(name: str) -> list[tuple[str, str]]:
     """Where a study's references are, by the names that they have in every study."""
-    return columns(name, lambda column: column.name in ("reference", "gold_answer", "ground_truth", "is_match"))
+    right = ("reference", "gold_answer", "ground_truth", *(("mark",) if name == "matching_calibration" else ()))
+    return columns(name, lambda column: column.name in right)
 
 
 def changed(name: str, at: list[tuple[str, str]], cell: Callable[[int, Any], Any]) -> Tables:

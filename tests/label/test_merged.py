@@ -223,10 +223,12 @@ def test_labels_of_pairs_of_violations_are_pair_verdicts(tmp_path: Path) -> None
         tmp_path, [row("i", 1), row("i", 2, "Bob"), row("i", None, "Cid", skipped="unclear")], keys=keys
     ).labels
     assert labels["probability"].tolist() == [0.5] * 3
-    verdicts = checked(labels.astype(object), matching_calibration.SCHEMA["pair_verdicts"], "labels")
-    assert verdicts[[*pair]].drop_duplicates().to_dict("records") == [pair]
-    assert verdicts["is_match"].tolist()[:2] == [0.5, 1.0]
-    assert np.isnan(verdicts["is_match"].iloc[2])
+    read = matching_calibration.adapt({"pair_verdicts": labels.astype(object)})["pair_verdicts"]
+    verdicts = checked(read, matching_calibration.SCHEMA["pair_verdicts"], "labels")
+    own = ["id", "model", "truth_id", "prediction_id"]
+    assert verdicts[own].drop_duplicates().to_numpy().tolist() == [[*pair.values()]]
+    assert verdicts["mark"].tolist()[:2] == [0.5, 1.0]
+    assert np.isnan(verdicts["mark"].iloc[2])
 
 
 def test_the_key_of_another_page_is_never_overwritten(tmp_path: Path) -> None:

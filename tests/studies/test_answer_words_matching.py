@@ -13,14 +13,14 @@ from evalbench.core.notes import Note
 from evalbench.core.result import Estimate
 
 FERN, MOSS, REED = "fern@1.0|oak-7b", "moss@2.0|oak-7b", "reed@1.1|oak-7b"
-CHECKERS = pd.DataFrame({"checker": [FERN, MOSS, REED], "name": ["fern", "moss", "reed"]})
+CHECKERS = pd.DataFrame({"model": [FERN, MOSS, REED], "name": ["fern", "moss", "reed"]})
 
 
 def found(
     checker: str, f1: float, recall: float, precision: float, light: str = "green", **more: Any
 ) -> list[Estimate]:
     figures = (("f1", f1, light), ("recall", recall, "unlit"), ("precision", precision, "unlit"))
-    return [est(metric, value, checker, "checker", light=lit, **more) for metric, value, lit in figures]
+    return [est(metric, value, checker, "model", light=lit, **more) for metric, value, lit in figures]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_one_checker(own: list[Estimate], light: str, said: str) -> None:
 
 
 def test_loose_matches_are_said_where_they_hold_the_light_back() -> None:
-    quality = est("match_quality", 0.52, FERN, "checker", light="yellow", cuts=(0.8,))
+    quality = est("match_quality", 0.52, FERN, "model", light="yellow", cuts=(0.8,))
     own = summary("yellow", *found(FERN, 1.0, 1.0, 1.0), quality, decided=quality)
     result = answer("matching", own, tables={"checkers": CHECKERS})
     assert result.answer.endswith("But matches are loose: they agree with the truth by only 52%.")
@@ -50,8 +50,8 @@ def test_loose_matches_are_said_where_they_hold_the_light_back() -> None:
 def test_three_checkers_by_their_names_without_version_and_model() -> None:
     own = [*found(MOSS, 0.76, 0.7, 0.83), *found(REED, 0.72, 0.7, 0.75), *found(FERN, 0.06, 0.06, 0.07, "red")]
     rows = ((MOSS, REED, "no difference shown"), (MOSS, FERN, "better"), (REED, FERN, "better"))
-    tables = {"checkers": CHECKERS, "comparisons": pairs("f1", *rows, by="checker")}
-    result = answer("matching", summary("red", *own, decided=own[6]), by=("checker",), tables=tables)
+    tables = {"checkers": CHECKERS, "comparisons": pairs("f1", *rows, by="model")}
+    result = answer("matching", summary("red", *own, decided=own[6]), by=("model",), tables=tables)
     assert result.answer == (
         "Moss is best: it finds 70% of the true violations; fern, the worst, finds 6%. No difference from the best is shown for reed. "
         "Fern is not good enough."
@@ -90,7 +90,7 @@ def settings(
         est("f1", default, "defaults", **of), est("f1", held, "calibrated, held out", **of), gain,
         est("gain_of_weights_f1", weights),
     ]  # fmt: skip
-    judged = pd.DataFrame({"sample_id": [f"t{i}" for i in range(n)], "human": 1.0})
+    judged = pd.DataFrame({"id": [f"t{i}" for i in range(n)], "human": 1.0})
     return own, {"pairs": judged, "fits": fits(0.15)}
 
 
@@ -137,6 +137,6 @@ def test_calibration(own: Any, light: str, changed: dict[str, Any], said: str, t
 
 def test_a_calibration_without_a_gain_says_why() -> None:
     gain = est("gain_f1", None, light="grey", note="one of the two has no F1")
-    judged = pd.DataFrame({"sample_id": [f"t{i}" for i in range(40)], "human": 1.0})
+    judged = pd.DataFrame({"id": [f"t{i}" for i in range(40)], "human": 1.0})
     result = answer("matching_calibration", summary("grey", gain), tables={"pairs": judged, "fits": fits(0.15)})
     assert result.answer.endswith("is not known: one of the two has no F1.")

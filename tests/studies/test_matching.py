@@ -16,14 +16,11 @@ def frames(truth, predictions, texts=None):
     """Rows written (sample, id, start, end) and (sample, id, checker, start, end), all under one rule."""
     texts = texts or {row[0]: "x" * 100 for row in [*truth, *predictions]}
     return {
-        "truth": pd.DataFrame(
-            [(*row, RULE) for row in truth], columns=["sample_id", "violation_id", "start", "end", "rule"]
-        ),
+        "truth": pd.DataFrame([(*row, RULE) for row in truth], columns=["id", "violation_id", "start", "end", "rule"]),
         "predictions": pd.DataFrame(
-            [(*row, RULE) for row in predictions],
-            columns=["sample_id", "violation_id", "checker", "start", "end", "rule"],
+            [(*row, RULE) for row in predictions], columns=["id", "violation_id", "model", "start", "end", "rule"]
         ),
-        "documents": pd.DataFrame(texts.items(), columns=["sample_id", "text"]),
+        "documents": pd.DataFrame(texts.items(), columns=["id", "text"]),
     }
 
 
@@ -38,19 +35,19 @@ def test_three_of_four_predictions_right_and_three_of_five_truths_found():
     truth = [("s1", "1", 0, 10), ("s1", "2", 20, 30), ("s2", "1", 0, 10), ("s2", "2", 40, 50), ("s3", "1", 0, 5)]
     predictions = [("s1", "a", A, 0, 10), ("s1", "b", A, 20, 30), ("s2", "a", A, 0, 10), ("s3", "a", A, 50, 60)]
     result = judged(frames(truth, predictions))
-    assert result.estimate("precision", checker=A).value == 3 / 4
-    assert result.estimate("recall", checker=A).value == 3 / 5
-    assert result.estimate("f1", checker=A).value == pytest.approx(0.667, abs=5e-4)
-    assert result.estimate("match_score", checker=A).value == pytest.approx(3 / 5)
-    assert result.estimate("match_quality", checker=A).value == pytest.approx(1)
+    assert result.estimate("precision", model=A).value == 3 / 4
+    assert result.estimate("recall", model=A).value == 3 / 5
+    assert result.estimate("f1", model=A).value == pytest.approx(0.667, abs=5e-4)
+    assert result.estimate("match_score", model=A).value == pytest.approx(3 / 5)
+    assert result.estimate("match_quality", model=A).value == pytest.approx(1)
 
 
 def test_a_sample_with_neither_counts_in_n_and_contributes_nothing():
     data = frames([("s1", "1", 0, 10)], [("s1", "a", A, 0, 10)], {"s1": "x" * 20, "clean": "y" * 20})
     result = judged(data)
-    assert result.estimate("f1", checker=A).n == 2
-    assert result.estimate("f1", checker=A).value == 1
-    assert result.estimate("macro_f1", checker=A).n_undefined == 1
+    assert result.estimate("f1", model=A).n == 2
+    assert result.estimate("f1", model=A).value == 1
+    assert result.estimate("macro_f1", model=A).n_undefined == 1
 
 
 def test_weights_change_without_scoring_pairs_again():
@@ -76,8 +73,8 @@ def test_the_seeds_reading_lets_an_inadmissible_pair_block_its_row():
         "correction_similarity": 0.1,
     }
     options = {"std_weights": weights, "score_threshold": 0.35}
-    assert judged(data, filter="before", **options).estimate("f1", checker=A).value == pytest.approx(2 / 3)
-    assert judged(data, filter="after", **options).estimate("f1", checker=A).value == 0
+    assert judged(data, filter="before", **options).estimate("f1", model=A).value == pytest.approx(2 / 3)
+    assert judged(data, filter="after", **options).estimate("f1", model=A).value == 0
 
 
 def test_light_with_thresholds_and_its_stability():
@@ -99,21 +96,13 @@ def test_a_predicted_context_that_is_not_in_the_text_is_a_row_and_a_false_positi
         [
             data["predictions"],
             pd.DataFrame(
-                [
-                    {
-                        "sample_id": "s",
-                        "violation_id": "b",
-                        "checker": A,
-                        "rule": RULE,
-                        "context": "Wholly invented passage",
-                    }
-                ]
+                [{"id": "s", "violation_id": "b", "model": A, "rule": RULE, "context": "Wholly invented passage"}]
             ),
         ]
     )
     result = judged(data)
     assert result.tables["faults"]["violation_id"].tolist() == ["b"]
-    assert result.estimate("fp", checker=A).value == 1
+    assert result.estimate("fp", model=A).value == 1
     assert any("are not in their text" in note for note in result.notes)
 
 
@@ -124,9 +113,7 @@ def test_contexts_are_located_exactly_by_white_space_and_fuzzily():
     data["predictions"] = pd.concat(
         [
             data["predictions"],
-            pd.DataFrame(
-                [{"sample_id": "s", "violation_id": i, "checker": A, "rule": RULE, "context": c} for i, c in more]
-            ),
+            pd.DataFrame([{"id": "s", "violation_id": i, "model": A, "rule": RULE, "context": c} for i, c in more]),
         ]
     )
     rows = judged(data).tables["violations"].set_index("violation_id")
@@ -146,7 +133,7 @@ def test_contexts_are_located_exactly_by_white_space_and_fuzzily():
             lambda d: d["truth"].__setitem__("start", ["zero"]),
             'expected a whole number, at least 0 (may be empty), found "zero"',
         ),
-        (lambda d: d["predictions"].__setitem__("sample_id", ["t"]), "sample t has no text in documents"),
+        (lambda d: d["predictions"].__setitem__("id", ["t"]), "sample t has no text in documents"),
         (lambda d: d.__setitem__("truth", pd.concat([d["truth"], d["truth"]])), "are duplicated together"),
         (
             lambda d: d["truth"].drop(columns=["start", "end"], inplace=True),
@@ -177,7 +164,7 @@ def test_faults_of_the_schema_and_of_the_study_come_in_one_message():
         load(data, study="matching")
     assert list(error.value.faults) == [
         'frame truth: column start: expected a whole number, at least 0 (may be empty), found "x" (row 3)',
-        'frame truth: column sample_id, violation_id: are duplicated together, found "u|1" (rows 4, 5)',
+        'frame truth: column id, violation_id: are duplicated together, found "u|1" (rows 4, 5)',
         "frame documents: column text: empty; expected a text (row 2)",
         "predictions: sample v has no text in documents",
         "truth: violation 2 of sample s: span 3–99 is not inside its text of 20 characters",
@@ -201,7 +188,7 @@ def test_a_table_that_cannot_be_read_brings_no_further_faults(change):
 @pytest.mark.parametrize("place", [{"start": [0], "end": [9]}, {"spans": [[[0, 9]]]}, {"context": ["Drink this"]}])
 def test_a_sample_without_a_text_is_one_fault(place):
     data = frames([("s", "1", 0, 10)], [("s", "a", A, 0, 10)], {"s": "Drink this, be well."})
-    lost = data["truth"].drop(columns=["start", "end"]).assign(sample_id="t", violation_id="2", **place)
+    lost = data["truth"].drop(columns=["start", "end"]).assign(id="t", violation_id="2", **place)
     data["truth"] = pd.concat([data["truth"], lost])
     with pytest.raises(BadInput) as error:
         judged(data)
@@ -241,7 +228,7 @@ def test_nested_documents_read_as_flat_tables(root):
     nested = load(root / "tests" / "data" / "house_style_nested.jsonl", study="matching")
     assert len(nested["documents"]) == 5
     result = matching.evaluate(nested, embed="jaccard", n_resamples=50)
-    assert result.estimate("tp", checker=result.items["checker"].iloc[0]).value is not None
+    assert result.estimate("tp", model=result.items["model"].iloc[0]).value is not None
 
 
 def test_texts_come_out_as_they_went_in():
@@ -250,8 +237,8 @@ def test_texts_come_out_as_they_went_in():
     data = frames(rows, [(*r[:2], A, *r[2:]) for r in rows], {f"{i:03d}": t + "   " for i, t in enumerate(odd)})
     data["truth"]["explanation"] = odd
     result = judged(data)
-    assert sorted(result.items["sample_id"]) == [f"{i:03d}" for i in range(len(odd))]
-    truth = result.tables["violations"].query("side == 'truth'").sort_values("sample_id")
+    assert sorted(result.items["id"]) == [f"{i:03d}" for i in range(len(odd))]
+    truth = result.tables["violations"].query("side == 'truth'").sort_values("id")
     assert truth["explanation"].tolist() == odd
 
 

@@ -103,14 +103,14 @@ def test_verdicts_on_pairs_that_do_not_exist_are_listed(sample: Dataset) -> None
     assert "truth_id hs-001-t9" in said
 
 
-@pytest.mark.parametrize(("column", "value"), [("sample_id", "hs-002"), ("checker", "x@1|y"), ("prediction_id", "p")])
+@pytest.mark.parametrize(("column", "value"), [("id", "hs-002"), ("model", "x@1|y"), ("prediction_id", "p")])
 def test_a_pair_is_of_one_sample_and_one_checker(sample: Dataset, column: str, value: str) -> None:
     wrong = changed(sample, lambda v: v.assign(**{column: [value, *v[column][1:]]}))
     assert "1 verdicts on pairs that do not exist" in refused(wrong)
 
 
 def test_verdicts_of_one_kind_teach_nothing(sample: Dataset) -> None:
-    assert "nothing to learn from 200 judged pairs" in refused(changed(sample, lambda v: v.assign(is_match=1.0)))
+    assert "nothing to learn from 200 judged pairs" in refused(changed(sample, lambda v: v.assign(mark=1.0)))
 
 
 def test_the_same_annotator_twice_is_refused(sample: Dataset) -> None:
@@ -238,9 +238,9 @@ def test_calibrated_beats_or_ties_the_defaults_and_says_which(sample: Dataset, r
 
 
 def test_a_gain_on_few_texts_is_grey(sample: Dataset) -> None:
-    some = sorted(sample["pair_verdicts"]["sample_id"].unique())[:8]
+    some = sorted(sample["pair_verdicts"]["id"].unique())[:8]
     few = calibration.evaluate(
-        changed(sample, lambda v: v[v["sample_id"].isin(some)]), embed="jaccard", n_folds=4, n_resamples=200
+        changed(sample, lambda v: v[v["id"].isin(some)]), embed="jaccard", n_folds=4, n_resamples=200
     )
     assert few.light == "grey"
     assert few.verdict.would_be in ("green", "yellow", "red")
@@ -248,11 +248,11 @@ def test_a_gain_on_few_texts_is_grey(sample: Dataset) -> None:
 
 
 def test_defaults_that_the_humans_follow_give_no_gain(sample: Dataset, result: Result) -> None:
-    pairs = result.tables["pairs"].set_index(["sample_id", "checker", "truth_id", "prediction_id"])
+    pairs = result.tables["pairs"].set_index(["id", "model", "truth_id", "prediction_id"])
     agree = pairs["default_match"].astype(float)
-    keys = ["sample_id", "checker", "truth_id", "prediction_id"]
+    keys = ["id", "model", "truth_id", "prediction_id"]
     follow = changed(
-        sample, lambda v: v.assign(is_match=agree.loc[list(zip(*(v[k] for k in keys), strict=True))].to_numpy())
+        sample, lambda v: v.assign(mark=agree.loc[list(zip(*(v[k] for k in keys), strict=True))].to_numpy())
     )
     tied = calibration.evaluate(follow, embed="jaccard", n_resamples=200)
     assert tied.estimate("gain_f1").value == 0
@@ -264,7 +264,7 @@ def test_defaults_that_the_humans_follow_give_no_gain(sample: Dataset, result: R
 def test_noise_is_shown_as_overfitting(sample: Dataset) -> None:
     generator = np.random.default_rng(2)
     dice = changed(sample, lambda v: v.drop_duplicates(["truth_id", "prediction_id"]).assign(
-        is_match=lambda f: generator.integers(0, 2, len(f)).astype(float)))  # fmt: skip
+        mark=lambda f: generator.integers(0, 2, len(f)).astype(float)))  # fmt: skip
     random = calibration.evaluate(dice, embed="jaccard", n_resamples=200)
     assert random.estimate("overfit_f1").value > 0
     assert random.estimate("agreement", settings=TRAINED).value > random.estimate("agreement", settings=HELD_OUT).value
@@ -293,8 +293,8 @@ def test_agreement_of_the_annotators_stands_beside(sample: Dataset, result: Resu
     from evalbench.core.agreement import krippendorff_alpha
 
     v = sample["pair_verdicts"]
-    units = v[["sample_id", "checker", "truth_id", "prediction_id"]].agg("|".join, axis=1)
-    expected = krippendorff_alpha(units.to_numpy(), v["is_match"].to_numpy(), n_resamples=0)
+    units = v[["id", "model", "truth_id", "prediction_id"]].agg("|".join, axis=1)
+    expected = krippendorff_alpha(units.to_numpy(), v["mark"].to_numpy(), n_resamples=0)
     alpha = result.estimate("alpha_of_annotators")
     assert alpha.value == pytest.approx(expected.value)
     assert alpha.n == 60
@@ -308,7 +308,7 @@ def test_its_file_changes_the_report_as_predicted(sample: Dataset, root: Path, t
     data = load("house_style_curated@1.0.0", study="matching", root=root)
     before = matching.evaluate(data, embed="jaccard", n_resamples=50)
     after = matching.evaluate(data, embed="jaccard", n_resamples=50, weights_file=str(path))
-    predicted = made.tables["pairs"].set_index(["sample_id", "checker", "truth_id", "prediction_id"])
+    predicted = made.tables["pairs"].set_index(["id", "model", "truth_id", "prediction_id"])
     stated = after.tables["pairs"].set_index(list(predicted.index.names)).loc[predicted.index]
     np.testing.assert_allclose(stated[f"{score}_score"], predicted["calibrated_score"])
     matched = stated[f"{score}_match"].to_numpy()

@@ -23,9 +23,9 @@ def test_every_pair_on_both_headline_figures_the_better_one_first(result: Result
     table = result.tables["comparisons"]
     assert len(table) == 6
     assert list(dict.fromkeys(table["metric"])) == ["f1", "match_score"]
-    f1 = {c: result.estimate("f1", checker=c).value for c in result.items["checker"].unique()}
+    f1 = {c: result.estimate("f1", model=c).value for c in result.items["model"].unique()}
     for row in table[table["metric"] == "f1"].itertuples():
-        assert row.difference == pytest.approx(f1[row.checker_a] - f1[row.checker_b])
+        assert row.difference == pytest.approx(f1[row.model_a] - f1[row.model_b])
         assert row.difference >= 0
 
 

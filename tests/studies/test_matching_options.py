@@ -42,7 +42,7 @@ def test_all_options_that_cannot_be_taken_are_told_in_one_message():
 
 
 ITEMS = pd.DataFrame(
-    {"sample_id": list("abcd"), "checker": "c@1|m", "n_truth": 1, "n_predicted": 1, "unscored": "", "undefined": ""}
+    {"id": list("abcd"), "model": "c@1|m", "n_truth": 1, "n_predicted": 1, "unscored": "", "undefined": ""}
 )
 COUNTS = [column.removeprefix("#") for measure in matching.measures() for column in measure.sums]
 
@@ -64,7 +64,7 @@ def test_a_value_at_its_own_threshold_takes_the_better_light():
 def test_several_figures_have_a_light_and_the_worst_decides():
     lights = {"recall": {"green_from": 0.5, "yellow_from": 0.2}, "fp": {"green_to": 0, "yellow_to": 1}}
     verdict = lit(2, yellow_from=0.1, green_from=0.2, lights=lights)
-    assert (of_figures(verdict), verdict.decided_by) == ("red", {"metric": "fp", "checker": "c@1|m"})
+    assert (of_figures(verdict), verdict.decided_by) == ("red", {"metric": "fp", "model": "c@1|m"})
     assert of_figures(lit(3, lights=lights)) == "yellow"
     assert of_figures(lit(4, lights=lights)) == "green"
     assert of_figures(lit(4)) == "unlit"

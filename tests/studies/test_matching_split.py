@@ -47,7 +47,7 @@ def test_a_folder_s_card_is_its_readme(folder):
 def test_checkers_are_described_where_there_are_descriptions(folder):
     plain = judged(folder)
     assert matching.checkers(plain).columns.tolist() == ["name", "version", "model", "predictions"]
-    rows = {"checker": ["fern-prompt@1.1.0|oak-7b", "gone@1|x"], "description": ["One prompt.", "Withdrawn."]}
+    rows = {"model": ["fern-prompt@1.1.0|oak-7b", "gone@1|x"], "description": ["One prompt.", "Withdrawn."]}
     pd.DataFrame(rows).to_csv(folder / "checkers.csv", index=False)
     result = judged(folder)
     table = matching.checkers(result).set_index("name")

@@ -34,9 +34,9 @@ def per_violation(side, names):
 def recalls(data, **options):
     result = matching.evaluate(data, embed="jaccard", n_resamples=50, **options)
     return {
-        e.group["checker"]: e.value
+        e.group["model"]: e.value
         for e in result.summary.estimates
-        if e.metric == "recall" and len(result.items["checker"].unique()) and e.group
+        if e.metric == "recall" and len(result.items["model"].unique()) and e.group
     }, result
 
 
@@ -114,7 +114,7 @@ def test_a_checker_that_lists_nothing_in_any_text_has_a_recall_of_0():
     ]
     found, result = recalls(read({"truth": pd.DataFrame(nested)}))
     assert found == {"a": 0.0, "b": 1.0}
-    assert result.tables["checkers"].set_index("checker")["predictions"].to_dict() == {"a": 0, "b": 3}
+    assert result.tables["checkers"].set_index("model")["predictions"].to_dict() == {"a": 0, "b": 3}
     alone, _ = recalls(read({"truth": pd.DataFrame([{**row, "predictions": []} for row in nested])}))
     assert alone == {"checker not named": 0.0}
 
@@ -130,7 +130,7 @@ def test_rules_between_semicolons_are_compared_without_places(tmp_path):
     assert result.notes[1 if "Best" in result.notes[0] else 0]
     assert any("No violation has a place in its text" in note for note in result.notes)
     assert any("text overlap is left out" in line for line in result.method)
-    assert result.estimate("low_overlap_share", checker="fir@1").value is None
+    assert result.estimate("low_overlap_share", model="fir@1").value is None
     assert "True: No haste [1]. Predicted: No haste [1]." in matching.documents(
         result
     ) or "True: No haste [1]" in matching.documents(result)
@@ -171,11 +171,9 @@ def test_texts_whose_true_violations_differ_between_checkers_are_refused():
 
 
 def test_violations_without_ids_are_numbered_within_each_text_and_checker():
-    both = per_violation("source", ("sample_id", "text", "context", "rule"))
+    both = per_violation("source", ("id", "text", "context", "rule"))
     truth, predictions = both[both["source"] == "human"], both[both["source"] != "human"]
-    data = read(
-        {"truth": truth.drop(columns="source"), "predictions": predictions.rename(columns={"source": "checker"})}
-    )
+    data = read({"truth": truth.drop(columns="source"), "predictions": predictions.rename(columns={"source": "model"})})
     assert data["truth"]["violation_id"].tolist() == ["t1", "t1", "t2"]
     assert data["predictions"]["violation_id"].tolist() == ["p1", "p1", "p1"]
     assert sum("violations were numbered in their order" in note for note in data.notes) == 2
@@ -183,11 +181,11 @@ def test_violations_without_ids_are_numbered_within_each_text_and_checker():
 
 
 def test_predictions_of_nobody_are_those_of_one_checker_and_an_origin_is_no_checker():
-    truth = pd.DataFrame({"sample_id": ["a"], "text": ["Drink it"], "context": ["Drink"], "rule": ["r"]})
+    truth = pd.DataFrame({"id": ["a"], "text": ["Drink it"], "context": ["Drink"], "rule": ["r"]})
     data = read({"truth": truth, "predictions": truth.drop(columns="text").assign(source="news")})
     found, result = recalls(data)
     assert found == {"checker not named": 1.0}
-    assert any("no column checker" in note for note in result.notes)
+    assert any("no column model" in note for note in result.notes)
     two = pd.concat([truth.assign(source="fir"), truth.assign(source="elm")])
     assert set(recalls(read({"truth": truth, "predictions": two}))[0]) == {"fir", "elm"}
 
@@ -198,7 +196,7 @@ def test_rows_of_texts_without_violations_are_texts(tmp_path):
     pd.concat([frame, clean]).to_csv(tmp_path / "mine.csv", index=False)
     found, result = recalls(read(tmp_path / "mine.csv"))
     assert found == pytest.approx(RECALL)
-    assert result.items["sample_id"].nunique() == 4
+    assert result.items["id"].nunique() == 4
     assert any("without rule, place and passage" in note for note in result.notes)
 
 
@@ -215,7 +213,7 @@ def test_sheets_that_have_the_names_of_tables(tmp_path):
 
 def test_renames_come_before_other_forms_are_read():
     frame = per_violation("whence", ("d", "t", "q", "r")).rename(columns={"d": "item key"})
-    columns = {"whence": "side", "item key": "sample_id", "t": "text", "q": "context", "r": "rule"}
+    columns = {"whence": "side", "item key": "id", "t": "text", "q": "context", "r": "rule"}
     assert recalls(read({"truth": frame}, columns=columns))[0] == pytest.approx(RECALL)
 
 
@@ -231,7 +229,7 @@ def test_names_of_others_are_read_with_a_note():
     )
     rows = pd.DataFrame({"id": ["1"], "answer": ["42"], "response": ["It is 42."]})
     data = load(rows, study="needle")
-    assert data["items"][["expected", "reply"]].to_numpy().tolist() == [[["42"], "It is 42."]]
+    assert data["items"][["reference", "answer"]].to_numpy().tolist() == [[["42"], "It is 42."]]
 
 
 def test_text_metrics_refuses_named_metrics_without_their_columns_before_anything_runs():
@@ -265,5 +263,5 @@ def test_ids_that_both_sides_share_are_those_of_texts_where_no_note_came_before(
     rows = [("1", "R1", "dogs", side, "No dogs inside") for side in ("gold", "gpt-4o-mini")]
     rows += [("2", "R3", "ten", "gold", "Quiet after ten"), ("2", "R2", "Quiet", "gpt-4o-mini", "Quiet after ten")]
     data = read(pd.DataFrame(rows, columns=["id", "rule", "quote", "source", "text"]))
-    assert data["truth"]["sample_id"].tolist() == data["predictions"]["sample_id"].tolist()
-    assert set(data["predictions"]["checker"]) == {"gpt-4o-mini"}
+    assert data["truth"]["id"].tolist() == data["predictions"]["id"].tolist()
+    assert set(data["predictions"]["model"]) == {"gpt-4o-mini"}

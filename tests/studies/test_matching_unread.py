@@ -94,6 +94,6 @@ def test_answers_beside_references_are_a_table_of_another_study(text):
 
 
 def test_a_table_of_true_violations_alone_still_asks_for_predictions():
-    rows = pd.DataFrame({"sample_id": ["a"], "text": ["Drink it"], "context": ["Drink"], "rule": ["haste"]})
+    rows = pd.DataFrame({"id": ["a"], "text": ["Drink it"], "context": ["Drink"], "rule": ["haste"]})
     with pytest.raises(BadInput, match="table predictions is missing"):
         load({"truth": rows}, study="matching")

@@ -26,10 +26,10 @@ def problems(n, unscored=0):
 def violations(n):
     sample = load("house_style_curated@1.0.0", study="matching").tables
     predictions = sample["predictions"]
-    own = predictions[predictions["checker"] == predictions["checker"].iloc[0]]
-    kept = sample["documents"]["sample_id"].drop_duplicates().iloc[:n]
+    own = predictions[predictions["model"] == predictions["model"].iloc[0]]
+    kept = sample["documents"]["id"].drop_duplicates().iloc[:n]
     tables = {**sample, "predictions": own}
-    own = {name: t[t["sample_id"].isin(kept)] for name, t in tables.items() if "sample_id" in t}
+    own = {name: t[t["id"].isin(kept)] for name, t in tables.items() if "id" in t}
     return load(own, study="matching")
 
 

@@ -50,47 +50,44 @@ _SHARED = (
 SCHEMA: Mapping[str, Table] = {
     "truth": Table(
         (
-            Column("sample_id", "id", role="id"),
+            Column("id", "id", help="the text"),
             Column("violation_id", "id"),
             *_SHARED,
             Column("origin", "text", required=False, empty_ok=True, help="synthetic, where a model made the violation"),
             Column("text", "text", required=False),
         ),
-        unique=("sample_id", "violation_id"),
+        unique=("id", "violation_id"),
         whole=True,
         help="one row per true violation; or per text, with lists of true and predicted ones; or both sides' rows, told apart by a "
         "column side",
     ),
     "predictions": Table(
         (
-            Column("sample_id", "id", role="id"),
+            Column("id", "id", help="the text"),
             Column("violation_id", "id"),
-            Column("checker", "id", role="model", groups=True, help="name@version|model, or a name"),
+            Column("model", "id", groups=True, help="name@version|model, or a name"),
             *_SHARED,
         ),
-        unique=("sample_id", "checker", "violation_id"),
+        unique=("id", "model", "violation_id"),
         whole=True,
-        trials="checker",
+        trials="model",
         lists=True,
         help="one row per predicted violation and checker",
     ),
     "checkers": Table(
-        (
-            Column("checker", "id", role="model", help="as in predictions"),
-            Column("description", "text", help="what it is"),
-        ),
-        unique=("checker",),
+        (Column("model", "id", help="as in predictions"), Column("description", "text", help="what it is")),
+        unique=("model",),
         required=False,
         describes=True,
         help="one row per checker; the page shows the descriptions",
     ),
     "documents": Table(
         (
-            Column("sample_id", "id", role="id"),
+            Column("id", "id", help="the text"),
             Column("text", "text"),
             Column("lang", "text", required=False, empty_ok=True),
         ),
-        unique=("sample_id",),
+        unique=("id",),
         required=False,
         help="one row per text; needed where a text has no true violation or the truth has no column text",
     ),
@@ -166,7 +163,7 @@ def evaluate(
     Returns
     -------
     Result
-        ``items``: one row per sample and checker.  ``tables``: ``pairs``, ``violations``, ``documents``, ``split``,
+        ``items``: one row per text and checker.  ``tables``: ``pairs``, ``violations``, ``documents``, ``split``,
         ``checkers``; with several checkers ``comparisons``; ``faults`` where a predicted context is not in its text.
 
     Raises
@@ -194,16 +191,16 @@ def evaluate(
     scored = pairs.score_pairs(violations, embed=embed, dtype=dtype)
     std = pairs.match(scored, weights=options["std_weights"], thresholds=of_std, **how)
     ha = pairs.match(scored, weights=options["ha_weights"], thresholds=of_ha, **how)
-    items, of_trials = trials.averaged(items_of(scored, std, ha), "sample_id")
-    items = kit.grouping.carried(items, data, unit="sample_id")
+    items, of_trials = trials.averaged(items_of(scored, std, ha), "id")
+    items = kit.grouping.carried(items, data, unit="id")
     if not any(what in note for note in data.notes for what in (names.BY_TEXT, names.CLEAN)):
-        items = kit.evidence.mark_absent(items, "checker", "sample_id", found="n_predicted", due="n_truth")
+        items = kit.evidence.mark_absent(items, "model", "id", found="n_predicted", due="n_truth")
     checkers = trials.names(violations.checkers)
     compared = kit.comparing.compare_groups(
         items,
         [m for m in summary.measures() if m.metric in {"f1", "match_score", light_on}],
-        "checker",
-        units="sample_id",
+        "model",
+        units="id",
         rank_by=light_on,
         seed=seed,
         n_resamples=n_resamples,
@@ -213,8 +210,8 @@ def evaluate(
         data,
         options,
         items,
-        id="sample_id",
-        by=("checker",),
+        id="id",
+        by=("model",),
         judged=kit.collecting.several("checker", checkers),
         tables={
             "pairs": pair_table(scored, std, ha),
@@ -225,7 +222,7 @@ def evaluate(
         },
         some={"comparisons": compared, "faults": violations.faults},
         notes=(
-            *kit.comparing.in_words(compared, "checker", light_on, len(checkers)),
+            *kit.comparing.in_words(compared, "model", light_on, len(checkers), called="checker"),
             *violations.notes,
             *pairs.cautions(scored),
             *scored.warnings,

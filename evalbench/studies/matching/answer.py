@@ -44,7 +44,7 @@ def names_of(facts: Facts) -> Mapping[str, str]:
     table = facts.tables.get("checkers")
     if table is None or table["name"].duplicated().any():
         return {}
-    return {str(full): str(name) for full, name in zip(table["checker"], table["name"], strict=True) if name}
+    return {str(full): str(name) for full, name in zip(table["model"], table["name"], strict=True) if name}
 
 
 def _renamed(text: str, short: Mapping[str, str]) -> str:

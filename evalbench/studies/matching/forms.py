@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ def violations_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]
         out["truth"] = out.pop("documents")
     if "truth" not in out or any(frame.columns.has_duplicates for frame in out.values()):
         return out
+    out |= {name: _of_former_names(frame, name) for name, frame in out.items()}
     notes: dict[str, list[str]] = {name: list(frame.attrs.get("notes", ())) for name, frame in out.items()}
     for name in out:
         if name in (*_TABLES, "documents"):
@@ -64,11 +65,32 @@ def violations_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]
     return out
 
 
+def _of_former_names(frame: pd.DataFrame, table: str) -> pd.DataFrame:
+    """Columns ``sample_id`` and ``checker`` as ``id`` and ``model``, whatever has these names beside them.
+
+    An ``id`` of each row, beside that of its text, is the violation's.
+    """
+    columns = {str(c).strip() for c in frame.columns}
+    if {"id", "sample_id"} <= columns and "violation_id" not in columns and table in _TABLES and len(frame) > 1:
+        placed = any(names.known(columns, own) for own in ("rule", *unread.PLACES))
+        if placed and not frame["id"].map(repr).duplicated().any():
+            said = ["column id was read as violation_id (--map COLUMN=violation_id takes another)"]
+            renamed = frame.rename(columns={"id": "violation_id"})
+            frame = readers.roles.noted(renamed, frame, {"id": "violation_id"}, said)
+    former = {"sample_id": "id", **({} if table == "truth" else {"checker": "model"})}
+    return readers.former.under_new_names(frame, former)
+
+
+def _checker_of(columns: Iterable[str]) -> str:
+    """The column of checkers; empty without one."""
+    return names.known(columns, "checker") or names.known(columns, "model")
+
+
 def _own_names(frame: pd.DataFrame, table: str, texts: bool, notes: list[str]) -> pd.DataFrame:
     """The columns that others name otherwise under our names."""
     renamed = {}
     for own in names.OTHERS:
-        if own == "checker" and table != "predictions":
+        if own == "model" and table != "predictions":
             continue
         if own in ("text", "lang") and texts and table != "documents":
             continue
@@ -101,14 +123,14 @@ def _sides(frame: pd.DataFrame) -> tuple[str, str] | None:
 
 def _unfold_both(out: dict[str, pd.DataFrame], true: str, found: str, notes: dict[str, list[str]]) -> None:
     frame = out["truth"]
-    checker = names.known(frame.columns, "checker")
-    if checker and checker != "checker":
-        notes["truth"].append(f"column {checker} was read as checker (--map COLUMN=checker takes another)")
+    checker = _checker_of(frame.columns)
+    if checker and checker != "model":
+        notes["truth"].append(f"column {checker} was read as model (--map COLUMN=model takes another)")
     frame = _named(frame, checker, notes["truth"])
     said: list[str] = [f"{names.BY_TEXT}: true violations of {true}, predicted ones of {found}"]
-    once = frame[~frame.assign(_=frame[true].map(repr)).duplicated(["sample_id", "_"])] if checker else frame
-    if checker and once["sample_id"].duplicated().any():
-        wrong = sorted(once.loc[once["sample_id"].duplicated(), "sample_id"].astype(str).unique())
+    once = frame[~frame.assign(_=frame[true].map(repr)).duplicated(["id", "_"])] if checker else frame
+    if checker and once["id"].duplicated().any():
+        wrong = sorted(once.loc[once["id"].duplicated(), "id"].astype(str).unique())
         raise errors.BadInput.listing(
             "truth: texts with other true violations in the rows of another checker:", [f"sample {i}" for i in wrong]
         )
@@ -122,7 +144,7 @@ def _unfold_both(out: dict[str, pd.DataFrame], true: str, found: str, notes: dic
 
 
 def _unfold(out: dict[str, pd.DataFrame], table: str, column: str, notes: dict[str, list[str]]) -> None:
-    checker = names.known(out[table].columns, "checker") if table == "predictions" else ""
+    checker = _checker_of(out[table].columns) if table == "predictions" else ""
     frame = _named(out[table], checker, notes.setdefault(table, []))
     said = [f"{names.BY_TEXT}: its violations are those of {column}"]
     out[table], _ = unfolded(frame, column, table, checker, said)
@@ -134,32 +156,32 @@ def _unfold(out: dict[str, pd.DataFrame], table: str, column: str, notes: dict[s
 
 def _systems(predictions: pd.DataFrame, texts: pd.DataFrame, checker: str) -> tuple[str, ...]:
     """All checkers, also those that list nothing in any text."""
-    listed = predictions["checker"].dropna() if "checker" in predictions else ()
+    listed = predictions["model"].dropna() if "model" in predictions else ()
     named = [*(texts[checker] if checker else ()), *predictions.attrs.get(readers.schema.SYSTEMS, ()), *listed]
     return tuple(dict.fromkeys(str(name) for name in named)) or (names.NOT_NAMED,)
 
 
 def _named(frame: pd.DataFrame, checker: str, notes: list[str]) -> pd.DataFrame:
     """Rows of texts with their ids: a column of them, or numbers; equal texts share one where checkers do."""
-    if "sample_id" in frame:
+    if "id" in frame:
         return frame
     own = next((str(c) for c in frame if str(c).strip().casefold() in ("id", "№", "номер")), "")
     if own:
-        notes.append(f"column {own} was read as sample_id (--map COLUMN=sample_id takes another)")
-        return frame.rename(columns={own: "sample_id"})
+        notes.append(f"column {own} was read as id (--map COLUMN=id takes another)")
+        return frame.rename(columns={own: "id"})
     if checker and "text" in frame:
         numbers: Any = pd.factorize(frame["text"].map(repr))[0]
-        notes.append("no column sample_id: texts were numbered, equal texts share a number")
+        notes.append("no column id: texts were numbered, equal texts share a number")
     else:
         numbers = range(len(frame))
-        notes.append("no column sample_id: texts were numbered in their order")
-    return frame.assign(sample_id=[f"s{i + 1:04d}" for i in numbers])
+        notes.append("no column id: texts were numbered in their order")
+    return frame.assign(id=[f"s{i + 1:04d}" for i in numbers])
 
 
 def _documents(out: dict[str, pd.DataFrame], frame: pd.DataFrame) -> None:
     if "documents" not in out and "text" in frame:
-        columns = ["sample_id", "text", *(["lang"] if "lang" in frame else [])]
-        out["documents"] = frame[columns].drop_duplicates(["sample_id", "text"])
+        columns = ["id", "text", *(["lang"] if "lang" in frame else [])]
+        out["documents"] = frame[columns].drop_duplicates(["id", "text"])
 
 
 # -- one table of both sides -----------------------------------------------------------------------
@@ -195,25 +217,25 @@ def _parted(out: dict[str, pd.DataFrame], notes: dict[str, list[str]]) -> None:
     true = cells == first if first else cells.isin(names.TRUE_WORDS)
     truth, predictions = frame[true].drop(columns=column), frame[~true]
     words = predictions[column].map(_word)
-    checker = next(
-        (c for c in (lowered.get(n, "") for n in ("checker", *names.OTHERS["checker"])) if c and c != column), ""
-    )
+    known = (lowered.get(n, "") for n in ("checker", "model", *names.OTHERS["model"]))
+    checker = next((c for c in known if c and c != column), "")
     if checker:
-        predictions = predictions.rename(columns={checker: "checker"}).drop(columns=column)
+        predictions = predictions.drop(columns={column, *({"model"} & {*predictions.columns} - {checker})})
+        predictions = predictions.rename(columns={checker: "model"})
         truth = truth.drop(columns=checker)
     elif words.isin(names.FOUND_WORDS).all():
         predictions = predictions.drop(columns=column)
     else:
-        predictions = predictions.rename(columns={column: "checker"})
-    systems = tuple(predictions["checker"].astype(str).unique()) if "checker" in predictions else (names.NOT_NAMED,)
+        predictions = predictions.rename(columns={column: "model"})
+    systems = tuple(predictions["model"].astype(str).unique()) if "model" in predictions else (names.NOT_NAMED,)
     named = ", ".join(sorted(frame.loc[true, column].astype(str).unique()))
     notes["truth"].append(
         f"column {column} tells true violations ({named}: {core.counted(int(true.sum()), 'row')}) from predicted ones "
         f"({core.counted(int((~true).sum()), 'row')}); it was read as both tables (--map COLUMN={names.SIDE} takes another)"
     )
-    if "documents" not in out and "text" in frame and "sample_id" in frame:
+    if "documents" not in out and "text" in frame and "id" in frame:
         out["documents"] = _distinct_texts([frame])
-    if "documents" in out and "text" in truth and "sample_id" in truth:
+    if "documents" in out and "text" in truth and "id" in truth:
         truth, predictions = _without_clean(truth, notes["truth"]), _without_clean(predictions, notes["truth"])
     predictions.attrs[readers.schema.SYSTEMS] = systems
     out |= {"truth": truth, "predictions": predictions}
@@ -248,40 +270,27 @@ def _without_clean(frame: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
 def _texts_and_samples(out: dict[str, pd.DataFrame], notes: dict[str, list[str]]) -> None:
     """Ids of texts that are written out in each row instead, and the texts as a table where predictions name further ones."""
     sides = [name for name in _TABLES if name in out]
-    for name in sides:
-        frame = out[name]
-        own = next((str(c) for c in frame if str(c).strip().casefold() == "id"), "")
-        if not own or len(frame) < 2:
-            continue
-        # An id of each row is the violation's; one that rows share is the text's.
-        each = not frame[own].map(repr).duplicated().any()
-        to = "violation_id" if each and ("sample_id" in frame or "text" in frame) else "" if each else "sample_id"
-        if to and to not in frame:
-            out[name] = frame.rename(columns={own: to})
-            notes.setdefault(name, []).append(f"column {own} was read as {to} (--map COLUMN={to} takes another)")
-    lacking = [name for name in sides if "sample_id" not in out[name]]
+    lacking = [name for name in sides if "id" not in out[name]]
     if lacking and len(lacking) == len(sides) and all("text" in out[name] for name in sides) and "documents" not in out:
         codes = pd.factorize(pd.concat([out[name]["text"] for name in sides]).map(repr))[0]
         for name in sides:
             own_codes, codes = codes[: len(out[name])], codes[len(out[name]) :]
-            out[name] = out[name].assign(sample_id=[f"s{i + 1:04d}" for i in own_codes])
-            notes.setdefault(name, []).append("no column sample_id: rows of equal text are of one sample")
-    if "documents" not in out and len(sides) == 2 and all({"text", "sample_id"} <= set(out[n].columns) for n in sides):
+            out[name] = out[name].assign(id=[f"s{i + 1:04d}" for i in own_codes])
+            notes.setdefault(name, []).append("no column id: rows of equal text are of one sample")
+    if "documents" not in out and len(sides) == 2 and all({"text", "id"} <= set(out[n].columns) for n in sides):
         out["documents"] = _distinct_texts([out[name] for name in sides])
     if "documents" in out:
         for name in sides:
             systems = out[name].attrs.get(readers.schema.SYSTEMS) or (
-                tuple(out[name]["checker"].astype(str).unique())
-                if name == "predictions" and "checker" in out[name]
-                else ()
+                tuple(out[name]["model"].astype(str).unique()) if name == "predictions" and "model" in out[name] else ()
             )
             out[name] = _without_clean(out[name], notes.setdefault(name, [])).drop(columns="text", errors="ignore")
             out[name].attrs |= {readers.schema.SYSTEMS: systems} if systems else {}
 
 
 def _distinct_texts(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    texts = pd.concat([f[["sample_id", "text", *(["lang"] if "lang" in f else [])]] for f in frames])
-    return texts.drop_duplicates(["sample_id", "text"])
+    texts = pd.concat([f[["id", "text", *(["lang"] if "lang" in f else [])]] for f in frames])
+    return texts.drop_duplicates(["id", "text"])
 
 
 def _names_checkers(frame: pd.DataFrame, column: str, truth: pd.DataFrame | None) -> bool:
@@ -290,29 +299,29 @@ def _names_checkers(frame: pd.DataFrame, column: str, truth: pd.DataFrame | None
         return True
     if truth is not None and column in truth and set(truth[column].map(_word)) <= names.TRUE_WORDS:
         return True
-    if "sample_id" not in frame:
+    if "id" not in frame:
         return False
-    return bool((frame[column].map(_word).groupby(frame["sample_id"].map(repr)).nunique() > 1).any())
+    return bool((frame[column].map(_word).groupby(frame["id"].map(repr)).nunique() > 1).any())
 
 
 def _numbered(frame: pd.DataFrame, table: str, notes: list[str], truth: pd.DataFrame | None) -> pd.DataFrame:
     """Violations with ids, and predictions with a checker."""
-    if table == "predictions" and "checker" not in frame:
+    if table == "predictions" and "model" not in frame:
         others = [
             str(c) for c in frame if str(c).strip().casefold() in names.SIDES and frame[c].map(_word).nunique() > 1
         ]
         who = next((c for c in others if _names_checkers(frame, c, truth)), None)
         if who is not None:
-            notes.append(f"column {who} was read as checker (--map COLUMN=checker takes another)")
-            return _numbered(frame.rename(columns={who: "checker"}), table, notes, truth)
-        frame = frame.assign(checker=names.NOT_NAMED)
+            notes.append(f"column {who} was read as model (--map COLUMN=model takes another)")
+            return _numbered(frame.rename(columns={who: "model"}), table, notes, truth)
+        frame = frame.assign(model=names.NOT_NAMED)
         notes.append(
-            "no column checker: all predictions were taken for those of one checker, which is not named"
-            + (readers.renames.meant(others[0], "checker") if others else "")
+            "no column model: all predictions were taken for those of one checker, which is not named"
+            + (readers.renames.meant(others[0], "model") if others else "")
         )
-    if "violation_id" in frame or "sample_id" not in frame:
+    if "violation_id" in frame or "id" not in frame:
         return frame
-    keys = ["sample_id", *(["checker"] if table == "predictions" else [])]
+    keys = ["id", *(["model"] if table == "predictions" else [])]
     numbers = frame.groupby([frame[key].map(repr) for key in keys], sort=False).cumcount() + 1
     whose = "each text" if table == "truth" else "each text and checker"
     notes.append(f"no column violation_id: violations were numbered in their order within {whose}")

@@ -29,8 +29,8 @@ NOWHERE = (
 class Violations:
     """True and predicted violations with located spans, sorted by sample, checker and id.
 
-    - ``truth``, ``predictions``: With ``located`` (how the span was found) and, for predictions, ``checker``.
-    - ``documents``: ``sample_id, text``, one row per sample.
+    - ``truth``, ``predictions``: With ``located`` (how the span was found) and, for predictions, ``model``.
+    - ``documents``: ``id, text``, one row per sample.
     - ``checkers``: In order.
     - ``faults``: Predicted contexts that are not in their text: they count as predictions that overlap with nothing.
     - ``placed``: Whether violations have places in their texts; where none has, rules alone are compared.
@@ -60,11 +60,9 @@ def prepare(data: readers.Dataset, *, context_threshold: float = CONTEXT_THRESHO
     in the text, rows with neither span nor context.
     """
     documents, faults = _documents(data)
-    texts = dict(zip(documents["sample_id"], documents["text"], strict=True))
-    truth = data["truth"].sort_values(["sample_id", "violation_id"], kind="stable", ignore_index=True)
-    predictions = data["predictions"].sort_values(
-        ["sample_id", "checker", "violation_id"], kind="stable", ignore_index=True
-    )
+    texts = dict(zip(documents["id"], documents["text"], strict=True))
+    truth = data["truth"].sort_values(["id", "violation_id"], kind="stable", ignore_index=True)
+    predictions = data["predictions"].sort_values(["id", "model", "violation_id"], kind="stable", ignore_index=True)
     for frame in (truth, predictions):
         for column in ("category", "explanation", "correction"):
             if column not in frame:
@@ -73,12 +71,10 @@ def prepare(data: readers.Dataset, *, context_threshold: float = CONTEXT_THRESHO
     truth_spans, truth_lost = _spans(truth, texts, "truth", context_threshold, faults, placed)
     spans, lost = _spans(predictions, texts, "predictions", context_threshold, faults, placed)
     faults += [
-        f"truth: violation {row.violation_id} of sample {row.sample_id}: its context is not in the text: {_clip(str(row.context))}"
+        f"truth: violation {row.violation_id} of sample {row.id}: its context is not in the text: {_clip(str(row.context))}"
         for row in truth_lost.itertuples()
     ]
-    checkers = tuple(
-        sorted({*predictions["checker"], *data["predictions"].attrs.get(readers.schema.SYSTEMS, ())} - {""})
-    )
+    checkers = tuple(sorted({*predictions["model"], *data["predictions"].attrs.get(readers.schema.SYSTEMS, ())} - {""}))
     if faults:
         raise errors.BadInput.listing(f"{data.label}: {len(faults)} fault{'s' * (len(faults) != 1)}:", faults)
     notes = [*([] if placed else [NOWHERE]), *data.notes, *_unversioned(checkers), *_of_one_rule(truth, predictions)]
@@ -89,7 +85,7 @@ def prepare(data: readers.Dataset, *, context_threshold: float = CONTEXT_THRESHO
                 which = "1 context was" if count == 1 else f"{count} contexts were"
                 notes.append(f"{name}: {which} located in the text by {how} search, not exactly")
     described = data.get("checkers")
-    silent = sorted(set(described["checker"]) - set(checkers)) if described is not None else []
+    silent = sorted(set(described["model"]) - set(checkers)) if described is not None else []
     if silent:
         notes.append(
             f"checkers: no predictions of {', '.join(silent)}, so {'it is' if len(silent) == 1 else 'they are'} not judged"
@@ -103,7 +99,7 @@ def _of_one_rule(truth: pd.DataFrame, predictions: pd.DataFrame) -> list[core.no
     """A note where all violations of both sides name one rule, or those of one side alone do."""
     true, said = truth["rule"].unique(), []
     only_true = len(true) == 1 and len(truth) >= LEAST
-    for checker, own in predictions.groupby("checker", sort=True)["rule"]:
+    for checker, own in predictions.groupby("model", sort=True)["rule"]:
         found = own.unique()
         only_found = len(found) == 1 and len(own) >= LEAST
         if only_true and only_found and true[0] == found[0]:
@@ -163,18 +159,18 @@ def _documents(data: readers.Dataset) -> tuple[pd.DataFrame, list[str]]:
     if documents is None:
         if "text" not in data["truth"]:
             raise errors.BadInput(
-                f"{data.label}: the truth has no column text and there is no table documents (sample_id, text)"
+                f"{data.label}: the truth has no column text and there is no table documents (id, text)"
             )
-        documents = data["truth"][["sample_id", "text"]].drop_duplicates()
-        doubled = documents.loc[documents["sample_id"].duplicated(), "sample_id"].unique()
+        documents = data["truth"][["id", "text"]].drop_duplicates()
+        doubled = documents.loc[documents["id"].duplicated(), "id"].unique()
         faults += [f"truth: sample {sample} has different texts in different rows" for sample in doubled]
-    known = set(documents["sample_id"])
+    known = set(documents["id"])
     for table in ("truth", "predictions"):
-        samples = pd.Index(data[table]["sample_id"].unique())
+        samples = pd.Index(data[table]["id"].unique())
         strangers = samples[~samples.isin(known)]
         faults += [f"{table}: {why}" for why in [readers.strangers.written_otherwise(strangers, known)] if why]
         faults += [f"{table}: sample {s} has no text in documents" for s in strangers]
-    return documents.sort_values("sample_id", ignore_index=True), faults
+    return documents.sort_values("id", ignore_index=True), faults
 
 
 def _spans(
@@ -186,7 +182,7 @@ def _spans(
     end = frame["end"].to_numpy(dtype=float) if "end" in frame else np.full(n, np.nan)
     listed = frame["spans"].tolist() if "spans" in frame else [[]] * n
     contexts = frame["context"].tolist() if "context" in frame else [""] * n
-    size = frame["sample_id"].map({s: len(t) for s, t in texts.items()}).fillna(np.inf).to_numpy(dtype=float)
+    size = frame["id"].map({s: len(t) for s, t in texts.items()}).fillna(np.inf).to_numpy(dtype=float)
     given = ~np.isnan(start) & ~np.isnan(end)
     whole = given & np.array([not spans for spans in listed], dtype=bool)
     wrong = whole & ((start < 0) | (end <= start) | (end > size))
@@ -198,7 +194,7 @@ def _spans(
     how = np.where(whole, "given", "").astype(object)
     lost = []
     for i in np.flatnonzero(~whole).tolist():
-        sample = str(frame["sample_id"].iat[i])
+        sample = str(frame["id"].iat[i])
         if listed[i]:
             beyond = [s for s in listed[i] if s[1] > size[i]]
             if beyond:
@@ -214,12 +210,12 @@ def _spans(
         elif placed:
             faults.append(f"{_row(table, frame, i)}: neither start and end nor spans nor a context")
     frame["located"] = how
-    columns = [c for c in ("sample_id", "checker", "violation_id", "context") if c in frame]
+    columns = [c for c in ("id", "model", "violation_id", "context") if c in frame]
     return assemble_spans(start, end, several), frame.iloc[lost][columns].reset_index(drop=True)
 
 
 def _row(table: str, frame: pd.DataFrame, i: int) -> str:
-    return f"{table}: violation {frame['violation_id'].iat[i]} of sample {frame['sample_id'].iat[i]}"
+    return f"{table}: violation {frame['violation_id'].iat[i]} of sample {frame['id'].iat[i]}"
 
 
 def _clip(text: Any) -> str:

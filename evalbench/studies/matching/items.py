@@ -20,21 +20,21 @@ LOW_OVERLAP = 0.1
 def items_of(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
     """One row per sample and checker: counts and sums, everything that the figures need."""
     v, codes = pairs.violations, pairs.codes
-    samples, checkers = v.documents["sample_id"], v.checkers
+    samples, checkers = v.documents["id"], v.checkers
     size = len(samples) * len(checkers)
 
     def total(mask: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
         weights = None if values is None else np.nan_to_num(values[mask])
         return np.bincount(codes.group[mask], weights=weights, minlength=size)
 
-    sample_of_truth = pd.Index(samples).get_indexer(v.truth["sample_id"])
+    sample_of_truth = pd.Index(samples).get_indexer(v.truth["id"])
     n_truth = np.repeat(np.bincount(sample_of_truth, minlength=len(samples)), len(checkers))
-    sample_of_prediction = pd.Index(samples).get_indexer(v.predictions["sample_id"])
-    checker = pd.Categorical(v.predictions["checker"], categories=checkers).codes
+    sample_of_prediction = pd.Index(samples).get_indexer(v.predictions["id"])
+    checker = pd.Categorical(v.predictions["model"], categories=checkers).codes
     n_predicted = np.bincount(sample_of_prediction * len(checkers) + checker, minlength=size)
     out: dict[str, np.ndarray] = {
-        "sample_id": np.repeat(samples.to_numpy(), len(checkers)),
-        "checker": np.tile(np.array(checkers, dtype=object), len(samples)),
+        "id": np.repeat(samples.to_numpy(), len(checkers)),
+        "model": np.tile(np.array(checkers, dtype=object), len(samples)),
         "n_truth": n_truth,
         "n_unnamed": np.repeat(
             np.bincount(sample_of_truth[v.truth["rule"].map(is_null_word).to_numpy(bool)], minlength=len(samples)),
@@ -73,10 +73,10 @@ def pair_table(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
 def violation_table(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
     """One row per true violation and checker, and per prediction: its spans, its partner, or why it has none."""
     v, codes = pairs.violations, pairs.codes
-    columns = ["sample_id", "violation_id", "rule", "category", "explanation", "correction", "located"]
+    columns = ["id", "violation_id", "rule", "category", "explanation", "correction", "located"]
     spans = _span_texts(v.truth_spans)
-    truth = pd.concat([v.truth[columns].assign(side="truth", checker=c, spans=spans) for c in v.checkers])
-    predicted = v.predictions[[*columns, "checker"]].assign(side="prediction", spans=_span_texts(v.predicted_spans))
+    truth = pd.concat([v.truth[columns].assign(side="truth", model=c, spans=spans) for c in v.checkers])
+    predicted = v.predictions[[*columns, "model"]].assign(side="prediction", spans=_span_texts(v.predicted_spans))
     for name, matching in (("std", std), ("ha", ha)):
         taken = np.flatnonzero(matching.matched)
         of_truth = np.full(len(truth), "", dtype=object)
@@ -88,14 +88,14 @@ def violation_table(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
         truth[f"{name}_why_unmatched"] = np.concatenate([matching.why_truth[c] for c in v.checkers])
         predicted[f"{name}_why_unmatched"] = matching.why_predicted
     own = [f"{name}_{column}" for name in ("std", "ha") for column in ("partner", "why_unmatched")]
-    first = ["sample_id", "checker", "side", "violation_id", "spans", "located", *columns[2:-1], *own]
+    first = ["id", "model", "side", "violation_id", "spans", "located", *columns[2:-1], *own]
     return pd.concat([truth, predicted], ignore_index=True)[first]
 
 
 def split_table(violations: inputs.Violations, card: Mapping[str, str]) -> pd.DataFrame:
     """What was judged, ``about, value``: counts of texts and violations, languages, then what the data's card says."""
     texts, truth = violations.documents, violations.truth
-    clean = int((~texts["sample_id"].isin(truth["sample_id"])).sum())
+    clean = int((~texts["id"].isin(truth["id"])).sum())
     sizes = texts["text"].str.len()
     categories = truth.loc[truth["category"] != "", "category"].nunique()
     made = int((truth["origin"] == "synthetic").sum()) if "origin" in truth else 0
@@ -105,7 +105,7 @@ def split_table(violations: inputs.Violations, card: Mapping[str, str]) -> pd.Da
         "true violations": f"{len(truth)}{f' in {categories} categories' if categories else ''}{f', {made} of them synthetic' if made else ''}",
     }
     if "lang" in texts:
-        n_true = truth.merge(texts, on="sample_id")["lang"].value_counts()
+        n_true = truth.merge(texts, on="id")["lang"].value_counts()
         counts = (
             texts["lang"]
             .replace("", "not stated")
@@ -123,14 +123,14 @@ def split_table(violations: inputs.Violations, card: Mapping[str, str]) -> pd.Da
 def checker_table(checkers: Sequence[str], predictions: pd.DataFrame, described: pd.DataFrame | None) -> pd.DataFrame:
     """Every checker with the parts of its name, the number of its predictions and, where there is one, its description."""
     names = pd.Series(checkers, dtype=object)
-    parts = pd.DataFrame([inputs.parts_of(name) for name in names], columns=["name", "version", "model"]).replace(
+    parts = pd.DataFrame([inputs.parts_of(name) for name in names], columns=["name", "version", "llm"]).replace(
         "", "not stated"
     )
-    counts = predictions["checker"].value_counts()
-    words: Any = {} if described is None else described.set_index("checker")["description"]
+    counts = predictions["model"].value_counts()
+    words: Any = {} if described is None else described.set_index("model")["description"]
     return parts.assign(
-        checker=names, predictions=names.map(counts).fillna(0).astype(int), description=names.map(words).fillna("")
-    )[["checker", *parts.columns, "predictions", "description"]]
+        model=names, predictions=names.map(counts).fillna(0).astype(int), description=names.map(words).fillna("")
+    )[["model", *parts.columns, "predictions", "description"]]
 
 
 def _span_texts(spans: Spans) -> list[str]:

@@ -25,7 +25,7 @@ def unfolded(
 ) -> tuple[pd.DataFrame, readers.offsets.Counting]:
     """One row per violation of the cells of a column: a list of objects, or of rules, or rules between semicolons; how places were counted.
 
-    - ``frame``: One row per text and checker, with ``sample_id``.
+    - ``frame``: One row per text and checker, with ``id``.
     - ``table``: Named in messages; predictions may be an object that lists those of each checker.
     - ``checker``: The column of checkers; empty without one.
     - ``notes``: Guesses are added to it.
@@ -40,10 +40,10 @@ def unfolded(
     renamed: dict[str, str] = {}
     systems: dict[str, None] = {}
     # Lists hold Python's own numbers, as ids are read.
-    own_ids, texts = frame["sample_id"].tolist(), frame["text"].tolist() if "text" in frame else None
+    own_ids, texts = frame["id"].tolist(), frame["text"].tolist() if "text" in frame else None
     whose = frame[checker].tolist() if checker else []
     for i, (place, cell) in enumerate(zip(frame.index, frame[column], strict=True)):
-        shared = {"sample_id": own_ids[i], **({"checker": whose[i]} if checker else {})}
+        shared = {"id": own_ids[i], **({"model": whose[i]} if checker else {})}
         value, how = _listed(cell, _COMMAS if commas else _BETWEEN)
         if how == "wrong":
             faults.append(f"row {place}: {column} {value}")
@@ -56,7 +56,7 @@ def unfolded(
             faults.append(f"row {place}: {column} is an object; expected a list")
             continue
         for name, listed in several:
-            own = shared if name is None else {**shared, "checker": name}
+            own = shared if name is None else {**shared, "model": name}
             if not isinstance(listed, list):
                 faults.append(f"row {place}: {column} of {name} is not a list")
                 continue
@@ -91,7 +91,7 @@ def unfolded(
     notes += [f"{old} of the objects in {column} was read as {new}" for old, new in renamed.items()]
     shown = dict(zip(frame.index, texts, strict=True)) if texts else None
     way = _counted_as_ours(rows, places, column, shown, renamed, first, notes)
-    columns = list(dict.fromkeys(["sample_id", *(["checker"] if checker else []), *(k for row in rows for k in row)]))
+    columns = list(dict.fromkeys(["id", *(["model"] if checker else []), *(k for row in rows for k in row)]))
     cells = {name: pd.Series([row.get(name) for row in rows], dtype=object, index=places) for name in columns}
     out = pd.DataFrame(cells, index=pd.Index(places))
     needed = {} if len(out) else {name: pd.Series(dtype=object) for name in ("rule", "context") if name not in out}
@@ -175,8 +175,11 @@ def _fields(one: Any, renamed: dict[str, str], known_checker: Any) -> dict[str, 
         fields["spans"] = span if readers.cells.is_spans(span) else [span]
         del fields["span"]
         renamed["span"] = "spans"
-    for own in ("checker", "rule", "context", "start", "end", "category", "explanation", "correction", "violation_id"):
-        found = "" if own == "checker" and known_checker else names.known(fields, own, names.WITHIN)
+    for own in ("model", "rule", "context", "start", "end", "category", "explanation", "correction", "violation_id"):
+        if own == "model":
+            found = "" if known_checker else names.known(fields, "checker") or names.known(fields, own)
+        else:
+            found = names.known(fields, own, names.WITHIN)
         if found and found != own:
             fields[own] = fields.pop(found)
             renamed[found] = own

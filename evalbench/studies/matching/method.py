@@ -44,7 +44,7 @@ def described(options: Mapping[str, Any], std: Thresholds, ha: Thresholds, place
 
 def hardly_overlapping(items: pd.DataFrame) -> list[core.notes.Note]:
     """The checkers most of whose matches share little text."""
-    sums = items.groupby("checker", sort=True)[["low_overlap", "n_overlap"]].sum()
+    sums = items.groupby("model", sort=True)[["low_overlap", "n_overlap"]].sum()
     much = sums[2 * sums["low_overlap"] > sums["n_overlap"]]
     named = [
         f"{low:.0f} of {n:.0f} matches ({checker})"

@@ -12,7 +12,8 @@ BY_TEXT, CLEAN = "read as one row per text", "of texts without violations"
 NOT_NAMED = "checker not named"
 """The checker where the table names none."""
 OTHERS: Mapping[str, tuple[str, ...]] = {
-    "sample_id": (
+    "id": (
+        "sample_id",
         "doc_id",
         "document_id",
         "doc",
@@ -32,7 +33,7 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "category": ("category_name", "категория"),
     "explanation": ("reason", "rationale", "объяснение", "пояснение", "комментарий"),
     "correction": ("suggestion", "fix", "corrected_text", "исправление"),
-    "checker": ("model", "model_name", "system", "модель", "система"),
+    "model": ("checker", "model_name", "system", "модель", "система"),
     "lang": ("language", "язык"),
 }
 """Column → names under which it is read too, the likeliest first."""
@@ -96,8 +97,8 @@ FOUND_WORDS = frozenset(
     ]
 )
 FORMS = (
-    "tables truth and predictions, one row per violation: sample_id, rule, and start and end, or context (the quoted passage)",
-    "one table of both, with a column side, truth or prediction, and checker for several",
+    "tables truth and predictions, one row per violation: id (of the text), rule, and start and end, or context (the quoted passage)",
+    "one table of both, with a column side, truth or prediction, and model (the checker) for several",
     "one row per text: text, and truth and predictions: lists of objects with rule and start and end or context, of rules, "
     "or rules between semicolons",
 )

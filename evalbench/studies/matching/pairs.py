@@ -57,16 +57,16 @@ class Codes(NamedTuple):
 
 def pair_codes(violations: inputs.Violations) -> Codes:
     """Every predicted × every true violation of one sample, never across samples."""
-    samples = pd.Index(violations.documents["sample_id"])
-    t = samples.get_indexer(violations.truth["sample_id"])
-    p = samples.get_indexer(violations.predictions["sample_id"])
+    samples = pd.Index(violations.documents["id"])
+    t = samples.get_indexer(violations.truth["id"])
+    p = samples.get_indexer(violations.predictions["id"])
     first = np.searchsorted(t, np.arange(len(samples)))
     count = np.bincount(t, minlength=len(samples))
     size = count[p]
     right = np.repeat(np.arange(len(p)), size)
     nth = np.arange(len(right)) - np.repeat(np.cumsum(size) - size, size)
     left = first[p[right]] + nth
-    checker = pd.Categorical(violations.predictions["checker"], categories=violations.checkers).codes
+    checker = pd.Categorical(violations.predictions["model"], categories=violations.checkers).codes
     n_checkers, of = len(violations.checkers), checker[right].astype(np.int64)
     return Codes(left, right, p[right].astype(np.int64) * n_checkers + of, left * n_checkers + of)
 
@@ -94,8 +94,8 @@ class Pairs:
         truth, predictions = self.violations.truth, self.violations.predictions
         return pd.DataFrame(
             {
-                "sample_id": predictions["sample_id"].array.take(self.codes.predicted),
-                "checker": predictions["checker"].array.take(self.codes.predicted),
+                "id": predictions["id"].array.take(self.codes.predicted),
+                "model": predictions["model"].array.take(self.codes.predicted),
                 "truth_id": truth["violation_id"].array.take(self.codes.truth),
                 "prediction_id": predictions["violation_id"].array.take(self.codes.predicted),
                 **self.components,
@@ -151,12 +151,12 @@ def score_pairs(violations: inputs.Violations, *, embed: str = EMBED, dtype: str
 def cautions(pairs: Pairs) -> list[core.notes.Note]:
     """Predictions that lie at one and the same distance from a true violation of their rule, and those that repeat another."""
     v, codes, out = pairs.violations, pairs.codes, []
-    checkers = v.predictions["checker"].to_numpy()
+    checkers = v.predictions["model"].to_numpy()
     ends = v.predicted_spans.first
     begin, end = (np.append(side, -1) for side in (v.predicted_spans.start, v.predicted_spans.end))
     some = np.diff(ends) > 0
     places = {"start": np.where(some, begin[ends[:-1]], -1), "end": np.where(some, end[ends[1:] - 1], -1)}
-    repeated = v.predictions[["sample_id", "checker", "rule"]].assign(**places).duplicated().to_numpy()
+    repeated = v.predictions[["id", "model", "rule"]].assign(**places).duplicated().to_numpy()
     single = (np.diff(v.truth_spans.first)[codes.truth] == 1) & (np.diff(v.predicted_spans.first)[codes.predicted] == 1)
     alike = np.flatnonzero(single & (pairs.components["rule_similarity"] > 0.99))
     true, predicted = codes.truth[alike], codes.predicted[alike]

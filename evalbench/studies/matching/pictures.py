@@ -19,7 +19,7 @@ def picture_checkers(result: core.Result, metric: str = summary.LIGHT_ON) -> dra
     rows = [e for e in result.summary.estimates if e.metric == metric and e.group]
     name = rows[0].title if rows else metric
     return draw.pictures.estimate_bars(
-        [e.group["checker"] for e in rows],
+        [e.group["model"] for e in rows],
         rows,
         title=f"{name[:1].upper()}{name[1:]} of each checker",
         xlabel=f"{name} (0–1)",
@@ -34,13 +34,13 @@ def split(result: core.Result) -> pd.DataFrame:
 
 def checkers(result: core.Result) -> pd.DataFrame:
     """Each checker with the number of its predictions and, where there are descriptions, its own."""
-    table = result.tables["checkers"].drop(columns="checker")
+    table = result.tables["checkers"].drop(columns="model").rename(columns={"llm": "model"})
     return table if (table["description"] != "").any() else table.drop(columns="description")
 
 
 def comparisons(result: core.Result) -> pd.DataFrame:
     """Every pair of checkers on the headline figures: difference, interval, Holm's p-value, the verdict in a word."""
-    return kit.comparing.shown(result.tables.get("comparisons"), "checker")
+    return kit.comparing.shown(result.tables.get("comparisons"), "model", called="checker")
 
 
 @kit.trials.each_trial
@@ -52,11 +52,11 @@ def picture_precision_recall(result: core.Result) -> draw.Drawn:
     pairs = result.tables["pairs"]
     options = result.parameters
     series = {}
-    for checker, rows in pairs.groupby("checker", sort=True):
-        items = result.items[result.items["checker"] == checker]
+    for checker, rows in pairs.groupby("model", sort=True):
+        items = result.items[result.items["model"] == checker]
         truths, predicted = int(items["n_truth"].sum()), int(items["n_predicted"].sum())
-        t = rows.groupby(["sample_id", "truth_id"], sort=True).ngroup().to_numpy().astype(np.int64)
-        p = rows.groupby(["sample_id", "prediction_id"], sort=True).ngroup().to_numpy().astype(np.int64)
+        t = rows.groupby(["id", "truth_id"], sort=True).ngroup().to_numpy().astype(np.int64)
+        p = rows.groupby(["id", "prediction_id"], sort=True).ngroup().to_numpy().astype(np.int64)
         score, overlap = rows["std_score"].to_numpy(), rows["text_overlap"].to_numpy()
         rule = rows["rule_similarity"].fillna(0).to_numpy()
         recall, precision = [], []
@@ -86,9 +86,9 @@ def picture_score_matrix(result: core.Result, sample: str = "", checker: str = "
     if pairs.empty:
         return None
     if not sample:
-        counts = pairs.groupby(["sample_id", "checker"], sort=True).size()
+        counts = pairs.groupby(["id", "model"], sort=True).size()
         sample, checker = counts.index[int(counts.argmax())]
-    rows = pairs[(pairs["sample_id"] == sample) & (pairs["checker"] == checker)]
+    rows = pairs[(pairs["id"] == sample) & (pairs["model"] == checker)]
     matrix = rows.pivot(index="truth_id", columns="prediction_id", values="std_score")
     taken = rows.pivot(index="truth_id", columns="prediction_id", values="std_match").to_numpy()
     text = [
@@ -133,8 +133,8 @@ def _by(result: core.Result, column: str, limit: int) -> pd.DataFrame:
     v, drawn = result.tables["violations"], {name: result.parameters[name] for name in ("seed", "n_resamples")}
     true, matched = v["side"] == "truth", v["std_partner"] != ""
     counted = v.assign(tp=true & matched, fn=true & ~matched, p_tp=~true & matched, p_fp=~true & ~matched)
-    index = pd.MultiIndex.from_frame(result.items[["checker", "sample_id"]])
-    common = v.loc[true & (v[column] != ""), column].value_counts() // result.items["checker"].nunique()
+    index = pd.MultiIndex.from_frame(result.items[["model", "id"]])
+    common = v.loc[true & (v[column] != ""), column].value_counts() // result.items["model"].nunique()
     common = common.sort_index().sort_values(ascending=False, kind="stable").head(limit)
     own = (
         [core.measures.recall_of("tp", "fn")]
@@ -145,8 +145,8 @@ def _by(result: core.Result, column: str, limit: int) -> pd.DataFrame:
     for value, n in common.items():
         sums = counted[v[column] == value].groupby(index.names)[list(_HARMONIC.sums)].sum()
         rows = sums.reindex(index, fill_value=0).reset_index()
-        for e in kit.verdicts.by_group(rows, own, "checker", units="sample_id", **drawn):
-            checker = e.group["checker"]
+        for e in kit.verdicts.by_group(rows, own, "model", units="id", **drawn):
+            checker = e.group["model"]
             row = out.setdefault((str(value), checker), {column: value, "checker": checker, "true": n})
             row |= {e.metric: e.value, f"{e.metric} 95 %": _interval(e.ci_low, e.ci_high)}
     return pd.DataFrame(list(out.values()))
@@ -161,7 +161,8 @@ def unmatched(result: core.Result, assignment: str = "std") -> pd.DataFrame:
     v = result.tables["violations"]
     why = f"{assignment}_why_unmatched"
     lost = v[v[why] != ""].rename(columns={why: "why"})
-    table = lost.groupby(["checker", "side", "why"], sort=True).size().rename("violations").reset_index()
+    table = lost.groupby(["model", "side", "why"], sort=True).size().rename("violations").reset_index()
+    table = table.rename(columns={"model": "checker"})
     table["side"] = table["side"].map({"truth": "true, missed", "prediction": "predicted, wrong"})
     return table
 
@@ -169,8 +170,8 @@ def unmatched(result: core.Result, assignment: str = "std") -> pd.DataFrame:
 def worst_samples(result: core.Result, rows: int = 20) -> pd.DataFrame:
     """The texts with most false alarms and misses, the worst first."""
     names = {
-        "text": "sample_id",
-        "checker": "checker",
+        "text": "id",
+        "checker": "model",
         "true": "n_truth",
         "predicted": "n_predicted",
         "matched": "tp",
@@ -184,9 +185,7 @@ def worst_samples(result: core.Result, rows: int = 20) -> pd.DataFrame:
 def _worst(result: core.Result, **options: Any) -> pd.DataFrame:
     items = result.items.assign(wrong=result.items["fp"] + result.items["fn"])
     wrong = items[items["wrong"] > 0]
-    return kit.cases.worst_cases(
-        wrong, ["wrong", "sample_f1"], keys=["sample_id", "checker"], highest=["wrong"], **options
-    )
+    return kit.cases.worst_cases(wrong, ["wrong", "sample_f1"], keys=["id", "model"], highest=["wrong"], **options)
 
 
 @kit.trials.each_trial
@@ -196,11 +195,11 @@ def documents(result: core.Result, checker: str = "", rows: int = 6) -> draw.Htm
     - ``checker``: Only of this one; by default the checkers take turns.
     """
     worst = _worst(result, n=None)
-    chosen = kit.cases.in_turn(worst[worst["checker"] == checker] if checker else worst, "checker", rows)
-    texts = result.tables["documents"].set_index("sample_id")["text"]
-    of = dict(tuple(result.tables["violations"].groupby(["sample_id", "checker"])))
+    chosen = kit.cases.in_turn(worst[worst["model"] == checker] if checker else worst, "model", rows)
+    texts = result.tables["documents"].set_index("id")["text"]
+    of = dict(tuple(result.tables["violations"].groupby(["id", "model"])))
     return draw.spans.documents(
-        [_document(s, texts[s], of[s, c], c) for s, c in zip(chosen["sample_id"], chosen["checker"], strict=True)]
+        [_document(s, texts[s], of[s, c], c) for s, c in zip(chosen["id"], chosen["model"], strict=True)]
     )
 
 

@@ -104,7 +104,7 @@ def check_options(checks: kit.Checks) -> None:
     checks.tried(lambda: rules_of(**kit.taken(rules_of, checks.options)))
 
 
-@kit.slicing.sliced("sample_id", measures=measures)
+@kit.slicing.sliced("id", measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
@@ -121,22 +121,22 @@ def summarise(
 
     Options as of ``evaluate``.
     """
-    n_truth = int(items.drop_duplicates("sample_id")["n_truth"].sum())
+    n_truth = int(items.drop_duplicates("id")["n_truth"].sum())
     return kit.worst_group(
         items,
         measures(),
-        "checker",
+        "model",
         lights=rules_of(light_on, green_from, yellow_from, lights),
-        over=f"{core.counted(n_truth, 'true violation')} in {core.counted(items['sample_id'].nunique(), 'text')}",
-        units="sample_id",
+        over=f"{core.counted(n_truth, 'true violation')} in {core.counted(items['id'].nunique(), 'text')}",
+        units="id",
         whole=True,
         headline="match_quality",
         floor=floor,
         faults=_unnamed(items),
         absent=kit.evidence.absent_of(
             items[items["n_truth"] > 0],
-            "checker",
-            "sample_id",
+            "model",
+            "id",
             unit="text",
             counted="counted as texts in which nothing was found",
             stated=absent == NOTHING_THERE,
@@ -149,18 +149,18 @@ def summarise(
 
 def _unnamed(items: pd.DataFrame) -> dict[str, str]:
     """Why every light is grey where the rules of more than a few true violations are a missing value written as a word."""
-    once = items.drop_duplicates("sample_id")
+    once = items.drop_duplicates("id")
     n, of = int(once["n_unnamed"].sum()) if "n_unnamed" in items else 0, int(once["n_truth"].sum())
     if n <= kit.MAX_UNSCORED * of:
         return {}
     why = f"the rule of {n} of {core.counted(of, 'true violation')} is the word nan, None or null"
-    return dict.fromkeys(map(str, items["checker"].unique()), why)
+    return dict.fromkeys(map(str, items["model"].unique()), why)
 
 
 def _how_good(items: pd.DataFrame) -> str:
     """The match score of every checker, and how much the places and rules of its matches are alike; of many the ends."""
     said = []
-    for checker, own in items.groupby("checker", sort=True):
+    for checker, own in items.groupby("model", sort=True):
         score, overlap, rule = (
             float(own[part].sum() / own[of].sum()) if own[of].sum() else np.nan
             for part, of in (

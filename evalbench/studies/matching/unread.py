@@ -24,7 +24,7 @@ _ANSWERS = (
 )
 _REFERENCES = ("reference", "references", "ground_truth", "gold", "expected", "target", "эталон")
 PLACES = ("start", "end", "spans", "context")
-_OURS = ("sample_id", "violation_id", "text", "lang", "id", "№", "номер")
+_OURS = ("id", "sample_id", "violation_id", "text", "lang", "№", "номер")
 
 
 def refuse_answers(frame: pd.DataFrame, true: str, found: str) -> None:
@@ -81,7 +81,7 @@ def refuse_unread(frame: pd.DataFrame, column: str) -> None:
         named = column.strip().casefold() in TRUE_LISTS
         options += [] if named else [f"{true or 'COLUMN'}=true_violations"]
         options.append(f"{found or 'COLUMN'}=found_violations")
-        faults.append("of several checkers: one row per text and checker, with a column checker")
+        faults.append("of several checkers: one row per text and checker, with a column model")
     if not faults or not options:
         return
     tail = f"\nto read it so: {' '.join(f'--map {quote(option)}' for option in options)}"

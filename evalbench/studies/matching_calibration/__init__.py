@@ -1,6 +1,6 @@
 """Which weights and thresholds of ``matching`` agree best with human verdicts on pairs, and do they beat the defaults?
 
-Input: the tables of ``matching`` and human verdicts on pairs of a true and a predicted violation: ``is_match`` is 0 or 1, or
+Input: the tables of ``matching`` and human verdicts on pairs of a true and a predicted violation: ``mark`` is 0 or 1, or
 a score between, by one or several annotators.  Pairs that nobody judged are not used.
 
 A pair is called a match where overlap, rule similarity and weighted score exceed their thresholds; the one-to-one
@@ -40,7 +40,7 @@ SCHEMA: Mapping[str, readers.Table] = {
     "pair_verdicts": readers.Table(
         (
             *(readers.Column(name, "id") for name in inputs.PAIR),
-            readers.Column("is_match", "float", role="mark", empty_ok=True, low=0, high=1, help="0 no, 1 yes, or a score between; empty: no verdict"),
+            readers.Column("mark", "float", empty_ok=True, low=0, high=1, help="0 no, 1 yes, or a score between; empty: no verdict"),
             readers.Column("annotator", "id", required=False, help="who judged; needed where a pair has several verdicts"),
         ),
         unique=(*inputs.PAIR, "annotator"),

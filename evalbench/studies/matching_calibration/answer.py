@@ -20,7 +20,7 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     light, objective = summary.verdict.light, str(facts.parameters.get("objective", search.F1))
     gain = next((e for e in summary.estimates if e.metric == f"gain_{objective}"), None)
     pairs = facts.tables["pairs"]
-    texts = int(pairs.loc[pairs["human"].notna(), "sample_id"].nunique())
+    texts = int(pairs.loc[pairs["human"].notna(), "id"].nunique())
     if gain is None or gain.value is None or light == "grey":
         rests = (
             replace(gain, light="grey") if gain is not None else core.Estimate(metric="gain", value=None, light="grey")

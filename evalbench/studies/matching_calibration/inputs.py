@@ -14,22 +14,26 @@ from evalbench.metrics.matching import COMPONENTS
 from evalbench.studies import matching
 from evalbench.studies.matching_calibration import search
 
-PAIR = ("sample_id", "checker", "truth_id", "prediction_id")
+PAIR = ("id", "model", "truth_id", "prediction_id")
 CONSENSUS = MAJORITY, MEAN = ("majority", "mean")
 NO_VERDICTS = "[]"
-UNIT = "sample_id"
+_FORMER = {"sample_id": "id", "checker": "model", "is_match": "mark"}
+"""Columns of verdicts under other names, as merged labels have them, beside an id of the page and a mark on its scale."""
+UNIT = "id"
 
 
 def adapted(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Violations as ``matching`` reads them, and verdicts in words (yes, no, да, 👍) as 1 and 0."""
     out = dict(matching.adapt(frames))
+    if "pair_verdicts" in out:
+        out["pair_verdicts"] = readers.former.under_new_names(out["pair_verdicts"], _FORMER)
     verdicts = out.get("pair_verdicts")
-    if verdicts is None or "is_match" not in verdicts:
+    if verdicts is None or "mark" not in verdicts:
         return out
-    words = verdicts["is_match"].map(readers.verdicts.truth_of)
-    if words.notna().any() and readers.verdicts.are_verdicts(verdicts["is_match"]):
-        note = "pair_verdicts: words in is_match are read as 1 (right) and 0 (wrong)"
-        out["pair_verdicts"] = own = verdicts.assign(is_match=words.fillna(verdicts["is_match"]))
+    words = verdicts["mark"].map(readers.verdicts.truth_of)
+    if words.notna().any() and readers.verdicts.are_verdicts(verdicts["mark"]):
+        note = "pair_verdicts: words in mark are read as 1 (right) and 0 (wrong)"
+        out["pair_verdicts"] = own = verdicts.assign(mark=words.fillna(verdicts["mark"]))
         own.attrs["notes"] = [*verdicts.attrs.get("notes", ()), note]
     return out
 
@@ -38,7 +42,7 @@ def judged_pairs(pairs: pd.DataFrame, verdicts: pd.DataFrame, consensus: str = M
     """One row per judged pair: ids, components, all verdicts, and what the humans say together.
 
     - ``pairs``: Every pair with its components, see :meth:`evalbench.studies.matching.Pairs.frame`.
-    - ``verdicts``: ``sample_id, checker, truth_id, prediction_id, is_match`` (0–1, NaN for none) and, optionally,
+    - ``verdicts``: ``id, model, truth_id, prediction_id, mark`` (0–1, NaN for none) and, optionally,
       ``annotator``.
     - ``consensus`` ({"majority", "mean"}): The verdict of most annotators (0 or 1; a tie is undefined), or the mean of
       their verdicts.
@@ -48,7 +52,7 @@ def judged_pairs(pairs: pd.DataFrame, verdicts: pd.DataFrame, consensus: str = M
 
     Raises ``BadInput`` if a verdict names a pair that does not exist, or verdicts of one kind alone remain.
     """
-    found = verdicts.groupby(list(PAIR), sort=True)["is_match"].agg(["mean", list]).reset_index()
+    found = verdicts.groupby(list(PAIR), sort=True)["mark"].agg(["mean", list]).reset_index()
     judged = found.merge(pairs, on=list(PAIR), how="left", indicator=True)
     known = {name: set(pairs[name].unique()) for name in PAIR}
     _refuse_strangers(judged[judged["_merge"] == "left_only"], known)
@@ -63,19 +67,16 @@ def needs(data: readers.Dataset, *, consensus: str, n_folds: int) -> None:
 
     Raises ``BadInput``: As :func:`judged_pairs` and ``evaluate`` say it.
     """
-    found = data["pair_verdicts"].groupby(list(PAIR), sort=True)["is_match"].mean().reset_index()
+    found = data["pair_verdicts"].groupby(list(PAIR), sort=True)["mark"].mean().reset_index()
     known = np.ones(len(found), dtype=bool)
-    for table, columns in (
-        ("truth", ("sample_id", "truth_id")),
-        ("predictions", ("sample_id", "checker", "prediction_id")),
-    ):
+    for table, columns in (("truth", ("id", "truth_id")), ("predictions", ("id", "model", "prediction_id"))):
         own = data[table].rename(columns={"violation_id": columns[-1]})[list(columns)].drop_duplicates()
         there = found[list(columns)].merge(own, on=list(columns), how="left", indicator=True)["_merge"] == "both"
         known &= there.to_numpy()
     ids = {"truth_id": set(data["truth"]["violation_id"]), "prediction_id": set(data["predictions"]["violation_id"])}
-    samples, checkers = set(data["truth"]["sample_id"]), set(data["predictions"]["checker"])
-    _refuse_strangers(found[~known], {"sample_id": samples, "checker": checkers, **ids})
-    _together(found["is_match"].to_numpy(dtype=float), consensus)
+    samples, checkers = set(data["truth"]["id"]), set(data["predictions"]["model"])
+    _refuse_strangers(found[~known], {"id": samples, "model": checkers, **ids})
+    _together(found["mark"].to_numpy(dtype=float), consensus)
     checks = kit.Checks()
     checks.that(*enough_texts(n_folds, found[UNIT].nunique()))
     checks.refuse("matching_calibration")

@@ -131,8 +131,8 @@ def described(
     """Judged pairs with their rules, and what the defaults and the weights from all texts call them."""
     out = judged.copy()
     for side, frame in (("truth", pairs.violations.truth), ("prediction", pairs.violations.predictions)):
-        rules = frame.drop_duplicates(["sample_id", "violation_id"]).set_index(["sample_id", "violation_id"])["rule"]
-        out[f"{side}_rule"] = rules.loc[list(zip(out["sample_id"], out[f"{side}_id"], strict=True))].to_numpy()
+        rules = frame.drop_duplicates(["id", "violation_id"]).set_index(["id", "violation_id"])["rule"]
+        out[f"{side}_rule"] = rules.loc[list(zip(out["id"], out[f"{side}_id"], strict=True))].to_numpy()
     for name, setting in (("default", default), ("calibrated", final)):
         out[f"{name}_score"], out[f"{name}_match"] = search.calls(data, setting)
     return out

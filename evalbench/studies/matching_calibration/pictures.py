@@ -133,7 +133,7 @@ def disagreements(result: core.Result, rows: int = 20) -> pd.DataFrame:
         n=rows,
         texts=result.tables["pairs"],
         show={
-            "sample": "sample_id",
+            "sample": "id",
             "true / predicted": lambda row: f"{row['truth_id']} / {row['prediction_id']}",
             "humans": "human",
             "calibrated": "predicted",
