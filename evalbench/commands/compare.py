@@ -71,7 +71,7 @@ def target(sides: Sequence[Side], options: object, reports: Path) -> Path:
 
 @click.command("compare")
 @click.argument("runs", nargs=-1, required=True, metavar="REFERENCE [RUN]…")
-@click.option("--left", multiple=True, metavar="column=value", help="The group of the reference, e.g. checker=fern.")
+@click.option("--left", multiple=True, metavar="column=value", help="The group of the reference, e.g. model=fern.")
 @click.option("--right", multiple=True, metavar="column=value", help="The group compared with it.")
 @click.option("--unpaired", is_flag=True, help="Independent samples: runs on different data may be compared.")
 @click.option(
@@ -138,7 +138,7 @@ def compare(
     \b
     evalbench compare reports/matching/A reports/matching/B
     evalbench compare reports/matching/A reports/matching/B reports/matching/C
-    evalbench compare reports/matching/A --left checker=fern --right checker=moss
+    evalbench compare reports/matching/A --left model=fern --right model=moss
     evalbench compare reports/dialogue/A reports/dialogue/B --unpaired --ratio 1:1 --covariate before.csv:score
     evalbench compare reports/matching/A --aa
     """

@@ -121,7 +121,7 @@ def evaluate(
     lights : mapping of str to mapping, optional
         Thresholds instead of the document's, in percentage points: ``{"drop": {"green_to": 2, "yellow_to": 5}}``.
     model : str
-        Ask this model the queries and the variants; without it the tables' outputs are scored.
+        Ask this model the queries and the variants; without it the tables' answers are scored.
     prompt, temperature, max_tokens, sample_method, n_samples, random_state
         See :func:`evalbench.kit.collecting.asked` and :func:`evalbench.kit.sampling.sample_ids`.
     augmentations : sequence of str
