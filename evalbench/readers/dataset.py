@@ -16,6 +16,7 @@ from evalbench.readers.cards import card_of, says_synthetic
 from evalbench.readers.decoded import ending
 from evalbench.readers.excel import tables_of_sheets
 from evalbench.readers.files import WRITTEN, digest
+from evalbench.readers.former import as_before
 from evalbench.readers.frames import by_table, frame_hash, raw_frames
 from evalbench.readers.grouping import UNGROUPED, Grouping, grouping_of, keys_of, unused_clusters
 from evalbench.readers.label_studio import with_marks
@@ -244,7 +245,8 @@ def by_roles(
     - ``grouping``: Options that name columns, which are not taken for others that they only may mean.
     """
     given, asked = without_left_out(raw.frames, todays_targets(columns, schema))
-    frames, left = adapted(named(with_marks(given, schema), schema, asked, SURE if adapt else PERHAPS), asked, adapt)
+    first = named(with_marks(given, schema), schema, asked, SURE if adapt else PERHAPS)
+    frames, left = adapted(as_before(first, schema, asked), asked, adapt)
     surely = named(frames, schema, left, SURE)
     options = [o.split(",") if isinstance(o, str) else o if isinstance(o, (list, tuple)) else () for o in grouping]
     kept = {name.strip(): name.strip() for names in options for name in names if isinstance(name, str) and name.strip()}

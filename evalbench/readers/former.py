@@ -10,6 +10,8 @@ from evalbench.readers.roles import noted
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evalbench.readers.schema import Table
+
 
 def under_new_names(frame: pd.DataFrame, former: Mapping[str, str]) -> pd.DataFrame:
     """A raw frame whose columns of former names have the new ones, with a note of each; ``attrs`` are kept.
@@ -29,10 +31,27 @@ def under_new_names(frame: pd.DataFrame, former: Mapping[str, str]) -> pd.DataFr
     found = {old: new for old, new in former.items() if old in names}
     if not found or frame.columns.has_duplicates:
         return frame
-    beside = [names[new] for new in found.values() if new in names]
+    beside = [names[new] for new in found.values() if new in names and new not in found]
     said = [
-        f"column {old} was read as {new}" + f"; the column {new} beside it is not used" * (new in names)
+        f"column {old} was read as {new}"
+        + f"; the column {new} beside it is not used" * (new in names and new not in found)
         for old, new in found.items()
     ]
     renamed = frame.drop(columns=beside).rename(columns={names[old]: new for old, new in found.items()})
     return noted(renamed, frame, found, said)
+
+
+def as_before(
+    frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Table], renames: Mapping[str, str]
+) -> dict[str, pd.DataFrame]:
+    """The raw frames of a study whose columns of former names (``Column.former``) have those of today.
+
+    - ``renames``: What the user renames; its sources and targets are left alone.
+    """
+    asked = {*renames, *renames.values()}
+    columns = {name: table.columns for name, table in schema.items() if name in frames}
+    former = {
+        name: {old: c.name for c in own for old in c.former if not asked & {old, c.name}}
+        for name, own in columns.items()
+    }
+    return {name: under_new_names(frame, former.get(name, {})) for name, frame in frames.items()}

@@ -22,7 +22,13 @@ WORD_PROBLEMS = Table(
         Column("question", "text"),
         Column("reference", "text", empty_ok=True, help=SOLUTION, perhaps=("answer",)),
         Column(
-            "answer", "text", required=False, empty_ok=True, keep_null=True, help="the model's solution; null: unscored"
+            "answer",
+            "text",
+            required=False,
+            empty_ok=True,
+            keep_null=True,
+            help="the model's solution; null: unscored",
+            former=("response",),
         ),
         Column("model", "id", groups=True, required=False, help="who responded, where there are several"),
         Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code, chooses the prompt"),

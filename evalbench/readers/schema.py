@@ -45,6 +45,7 @@ class Column:
     - ``role``: What it holds, a role of ``roles.yaml``, where its name is not that role's; ``none``: only its own name
       is read.
     - ``perhaps``: Names that may mean it in this study, though not in others.
+    - ``former``: Names that it had in this study before: a column of such a name is it, also beside one of today's name.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Column:
     hint: str = ""
     role: str = ""
     perhaps: tuple[str, ...] = ()
+    former: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.type not in get_args(Type):

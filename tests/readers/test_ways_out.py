@@ -98,3 +98,34 @@ def test_few_units_of_many_items_are_said_in_the_verdict():
     )
     result = needle.evaluate(load({"items": said}, study="needle"), n_resamples=50)
     assert "They are drawn together as 5 units: the interval is too narrow." in result.sentence
+
+
+@pytest.mark.parametrize(
+    ("study", "former", "other"),
+    [
+        ("cot_levels", {"reference": ["#### 1"], "response": ["#### 2"]}, {"answer": ["1"]}),
+        ("citation", {"gold_answer": ["1"], "model_answer": ["It is 2."]}, {"answer": ["1"], "reference": ["3"]}),
+        ("needle", {"expected": ["1"], "reply": ["It is 2."]}, {"answer": ["1"], "reference": ["3"]}),
+    ],
+)
+def test_columns_of_former_names_are_read_as_before_also_beside_todays(study, former, other):
+    rows = {"id": ["a"], "question": ["How many?"], **former}
+    alone, beside = (load(pd.DataFrame(own), study=study) for own in (rows, {**rows, **other}))
+    table = next(iter(alone.tables))
+    own = ["reference", "answer"]
+    assert alone[table][own].to_dict("list") == beside[table][own].to_dict("list")
+    assert any(note.endswith("; the column answer beside it is not used") for note in beside.notes)
+
+
+@pytest.mark.parametrize("former", ["response", "reply", "output"])
+def test_a_right_answer_called_answer_beside_a_former_name_is_the_right_one(former):
+    rows = {"id": ["a"], "question": ["How many?"], "answer": ["#### 1"], former: ["#### 2"]}
+    for study in ("cot_levels", "citation", "needle"):
+        table = next(iter(load(pd.DataFrame(rows), study=study).tables.values()))
+        assert table["answer"].tolist() == ["#### 2"]
+        assert table["reference"].tolist() in (["#### 1"], [["#### 1"]])
+
+
+def test_what_the_user_says_goes_before_a_former_name():
+    rows = pd.DataFrame({"id": ["a"], "expected": ["1"], "reply": ["2"], "said": ["3"]})
+    assert load(rows, study="needle", columns={"said": "answer"})["items"]["answer"].tolist() == ["3"]

@@ -50,8 +50,11 @@ SCHEMA: Mapping[str, Table] = {
                 empty_ok=True,
                 help="right answers; correctness needs one",
                 perhaps=("answer",),
+                former=("gold_answer",),
             ),
-            Column("answer", "text", required=False, empty_ok=True, keep_null=True, help=ANSWER),
+            Column(
+                "answer", "text", required=False, empty_ok=True, keep_null=True, help=ANSWER, former=("model_answer",)
+            ),
             Column("citations", "json", required=False, empty_ok=True, help="[{n, claim, url?, title?, quote?}, …]"),
             Column("model", "id", groups=True, required=False, help="who answered, where there are several"),
             Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
