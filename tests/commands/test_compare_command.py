@@ -103,9 +103,9 @@ def test_what_is_refused_and_how(reports: Path, tmp_path: Path) -> None:
     assert "neither a folder nor the id of a run" in refused("nothing", high, out=tmp_path)
     assert "status failed" in refused(high, reports / "failed", out=tmp_path)
     unknown = refused(high, "--left", "checker=elm", "--right", "model=x", out=tmp_path)
-    assert "--left checker=elm: no such values; there are fern-prompt@1.1.0|oak-7b, " in unknown
-    assert "no group column model; there are: checker" in refused(
-        high, "--left", "checker=reed", "--right", "model=x", out=tmp_path
+    assert "--left model=elm: no such values; there are fern-prompt@1.1.0|oak-7b, " in unknown
+    assert "no group column team; there are: model" in refused(
+        high, "--left", "checker=reed", "--right", "team=x", out=tmp_path
     )
     assert "go with one or two runs" in refused(high, high, high, "--left", "checker=reed", out=tmp_path)
     assert "--margin f1=-1: expected a positive number" in refused(high, high, "--margin", "f1=-1", out=tmp_path)
