@@ -118,10 +118,8 @@ def evaluate(
     def score(answered: pd.DataFrame) -> pd.Series:
         return items_of(answered, answer_extractor, weights, **reading)[0].set_index("id")["final"]
 
-    asked = {"purpose": "response", **options}
-    found = kit.early.collected(
-        rows, "answer", "word_problem", lambda row: {"question": row["question"]}, score, **asked
-    )
+    own = {"purpose": "response", **options}
+    found = kit.early.collected(rows, "answer", "word_problem", lambda row: {"question": row["question"]}, score, **own)
     each, tables = items_of(found.answers, answer_extractor, weights, **reading)
     items, of_trials = trials.averaged(each, "id")
     items = kit.grouping.carried(kit.early.placed(items, found.stopped), data)
