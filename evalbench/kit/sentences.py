@@ -33,6 +33,7 @@ class Words:
 
     - ``what``, ``over``, ``share``, ``headline``: See :func:`evalbench.kit.verdicts.worst_group`.
     - ``lead``: The metric that the sentence reports where none decides; empty for the first with a value.
+    - ``called``: What a group is called in words.
     """
 
     items: pd.DataFrame
@@ -43,6 +44,7 @@ class Words:
     share: str
     headline: str
     lead: str
+    called: str
 
     def sentence(self, panel: Panel, corrections: Fixed | None, notes: Sequence[Note], remark: str) -> str:
         """What decides, what it rests on, the headline figure (first where it is listed first), and what limits them."""
@@ -73,7 +75,7 @@ class Words:
         rules = panel.rules
         if len(rules) > 1:
             return "; ".join(f"{m.title}: {m.bands}" for m in rules) + "; the worst decides"
-        worst = f", the worst {self.by} decides" if panel.decided and panel.decided.group else ""
+        worst = f", the worst {self.called} decides" if panel.decided and panel.decided.group else ""
         return f"{self._title(panel, rules[0].metric)}{worst}: {rules[0].bands}"
 
     def _title(self, panel: Panel, metric: str) -> str:
@@ -89,7 +91,7 @@ class Words:
         every = [one.alone for one in panel.figures]
         over = self.over or counted(self.items[self.units].nunique(), "item")
         share = self.share if panel.naive(metric) == metric else ""
-        text = figures(self._title(panel, metric), own, every, self.by, share, over)
+        text = figures(self._title(panel, metric), own, every, self.called, share, over)
         bands = panel.measures[metric].bands
         if bands is None or len(bands.cuts) != 1:
             return text
@@ -157,14 +159,14 @@ def _of_some(some: Sequence[Estimate], every: Sequence[Estimate]) -> str:
     return "" if len(some) == len(every) else f" ({'; '.join(map(_name, some))})"
 
 
-def figures(what: str, own: Sequence[Estimate], found: Sequence[Estimate], by: str, share: str, over: str) -> str:
+def figures(what: str, own: Sequence[Estimate], found: Sequence[Estimate], called: str, share: str, over: str) -> str:
     """The estimates in words, the worst first; of many groups the ends."""
     ordered = sorted(own, key=goodness)
     if len(ordered) <= NAMED:
         return f"{what} {'; '.join(_with_group(e, own, found, share) for e in ordered)}; {over}"
     known = [e for e in ordered if e.value is not None] or ordered
     ends = " to ".join(_with_group(e, own, found, share) for e in (known[0], known[-1]))
-    return f"{what} from {ends}; {counted(len(ordered), by)}, {over}"
+    return f"{what} from {ends}; {counted(len(ordered), called)}, {over}"
 
 
 def goodness(e: Estimate) -> tuple[bool, float]:

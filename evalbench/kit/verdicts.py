@@ -151,6 +151,7 @@ def worst_group(
     notes: Sequence[Note] = (),
     remark: str = "",
     units: str = "id",
+    called: str = "",
     whole: bool = False,
     estimates: Sequence[Estimate] | None = None,
     stable: Callable[[Light], float | None] | None = None,
@@ -172,6 +173,8 @@ def worst_group(
         One that has ``bands`` is lit.
     by, units, whole
         See :func:`by_group`.  The whole does not decide.
+    called : str
+        What a group is called in words, if not as its column.
     lights : mapping, optional
         Metric to the rule or cuts of its light, see :func:`bands_of`.  The sentence reports the first metric listed, lit or
         not; by default the first measure.  Where several are lit, it reports the one that decides.
@@ -236,8 +239,8 @@ def worst_group(
     rows = dict(_groups(items, by))
     objections = Objections(by, units, rows, held_back, max_unscored, absent.too_many(max_unscored), faults or {})
     panel = Panel(found, measures, objections, headline if floor and headline not in lights else "")
-    words = Words(items, by, units, what, over, share, headline, next(iter(lights), ""))
-    notes = (*absent.notes(), *same_but_for_writing(rows, by), *notes)
+    words = Words(items, by, units, what, over, share, headline, next(iter(lights), ""), called or by)
+    notes = (*absent.notes(), *same_but_for_writing(rows, called or by), *notes)
     sentence = words.sentence(panel, corrections, notes, remark)
     decided = panel.decided
     if decided is None:

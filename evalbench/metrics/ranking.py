@@ -247,14 +247,14 @@ def joined(run: Columns, qrels: Columns) -> Joined:
     Parameters
     ----------
     run : DataFrame, or mapping of str to arrays
-        ``query_id``, ``passage_id``.
+        ``id``, ``doc_id``.
     qrels : DataFrame, or mapping of str to arrays
-        ``query_id``, ``passage_id``, ``relevance``; a passage once per query.
+        ``id``, ``doc_id``, ``relevance``; a passage once per query.
 
     Examples
     --------
-    >>> run = {"query_id": ["b", "b", "c"], "passage_id": ["p", "q", "p"]}
-    >>> qrels = {"query_id": ["b", "a"], "passage_id": ["q", "p"], "relevance": [2, 1]}
+    >>> run = {"id": ["b", "b", "c"], "doc_id": ["p", "q", "p"]}
+    >>> qrels = {"id": ["b", "a"], "doc_id": ["q", "p"], "relevance": [2, 1]}
     >>> found = joined(run, qrels)
     >>> found.queries.tolist(), found.query.tolist(), found.grade.tolist()
     (['a', 'b'], [1, 1, -1], [nan, 2.0, nan])
@@ -262,11 +262,11 @@ def joined(run: Columns, qrels: Columns) -> Joined:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    of_judged, of_run = (_ids(table["query_id"]) for table in (qrels, run))
+    of_judged, of_run = (_ids(table["id"]) for table in (qrels, run))
     queries = pc.unique(of_judged)
     queries = queries.take(pc.sort_indices(queries))
     judged_query, query = _numbers(of_judged, queries), _numbers(of_run, queries)
-    of_judged, of_run = (_ids(table["passage_id"]) for table in (qrels, run))
+    of_judged, of_run = (_ids(table["doc_id"]) for table in (qrels, run))
     passages = pc.unique(of_judged)
     judged_key = judged_query * len(passages) + _numbers(of_judged, passages)
     passage = _numbers(of_run, passages)
@@ -320,22 +320,22 @@ def ranked_run(
     Parameters
     ----------
     run : DataFrame, or mapping of str to arrays
-        ``query_id``, ``passage_id``, ``score``: finite, a passage once per query.  Queries without judgements are left out.
+        ``id``, ``doc_id``, ``score``: finite, a passage once per query.  Queries without judgements are left out.
     qrels : DataFrame, or mapping of str to arrays
-        ``query_id``, ``passage_id``, ``relevance``.
+        ``id``, ``doc_id``, ``relevance``.
     relevant_from, ties, seed
         See :func:`rankings`.
 
     Examples
     --------
-    >>> run = {"query_id": ["a", "a"], "passage_id": ["p", "q"], "score": [0.5, 0.5]}
-    >>> qrels = {"query_id": ["a"], "passage_id": ["p"], "relevance": [1]}
+    >>> run = {"id": ["a", "a"], "doc_id": ["p", "q"], "score": [0.5, 0.5]}
+    >>> qrels = {"id": ["a"], "doc_id": ["p"], "relevance": [1]}
     >>> queries, found = ranked_run(run, qrels)
     >>> queries.tolist(), found.rank.tolist(), found.tied.tolist()
     (['a'], [2], [2])
     """
     both = joined(run, qrels)
-    score, ids = np.asarray(run["score"], dtype=float), _ids(run["passage_id"])
+    score, ids = np.asarray(run["score"], dtype=float), _ids(run["doc_id"])
     query, grade = both.query, both.grade
     if (query < 0).any():
         rows = np.flatnonzero(query >= 0)

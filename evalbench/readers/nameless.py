@@ -52,7 +52,7 @@ def of_tables(
     out = dict(frames)
     notes: dict[str, str] = {}
     for name, frame in frames.items():
-        column = schema[name].column(MODEL) if name in schema else None
+        column = schema[name].column(MODEL) if name in schema and not schema[name].lists else None
         if column is None or column.required or column.empty_ok or MODEL not in schema[name].unique or frame.empty:
             continue
         meant = [str(c) for c in frame.columns if renames.get(str(c), str(c)) == MODEL]

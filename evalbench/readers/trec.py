@@ -19,7 +19,7 @@ from evalbench.readers.decoded import decoded, ending, unpacked
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMS = {4: "query_id 0 passage_id relevance", 6: "query_id Q0 passage_id rank score run"}
+FORMS = {4: "id 0 doc_id relevance", 6: "id Q0 doc_id rank score model"}
 _OTHERS = (".csv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".md", ".py", ".yaml", ".yml", ".ipynb", ".html")
 _START = 10_000
 _NUMBERS = ("relevance", "rank", "score")
@@ -32,8 +32,8 @@ def is_trec(path: Path, raw: bytes, columns: tuple[str, ...]) -> bool:
 
     Examples
     --------
-    >>> qrels = ("query_id", "", "passage_id", "relevance")
-    >>> is_trec(Path("qrels.txt"), b"301 0 CR93E-10279 0", qrels), is_trec(Path("q.tsv"), b"query_id\tx\ty\tz", qrels)
+    >>> qrels = ("id", "", "doc_id", "relevance")
+    >>> is_trec(Path("qrels.txt"), b"301 0 CR93E-10279 0", qrels), is_trec(Path("q.tsv"), b"id\tx\ty\tz", qrels)
     (True, False)
     """
     if not columns or ending(path) in _OTHERS:
@@ -184,9 +184,9 @@ def trec_frames(files: Sequence[Path], columns: tuple[str, ...]) -> tuple[pd.Dat
         digests[file.name] = hashlib.sha256(raw).hexdigest()
         frames[file], found = trec_frame(file, raw, columns)
         notes += [f"{file.name}: {note}" for note in found]
-    names = Counter(name for frame in frames.values() if "run" in frame for name in frame["run"].unique())
+    names = Counter(name for frame in frames.values() if "model" in frame for name in frame["model"].unique())
     if any(n > 1 for n in names.values()):
-        frames = {file: frame.assign(run=file.stem) for file, frame in frames.items()}
+        frames = {file: frame.assign(model=file.stem) for file, frame in frames.items()}
         notes.append("runs are called as their files, which name them alike")
     together = pd.concat(frames.values(), ignore_index=True)
     notes.append(f"{', '.join(file.name for file in files)} were read together")

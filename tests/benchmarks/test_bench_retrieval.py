@@ -23,8 +23,8 @@ OURS = {
     "P": retrieval.precision_at_k, "recall": retrieval.recall_at_k, "success": retrieval.hit_rate_at_k,
     "map_cut": retrieval.average_precision_at_k, "ndcg_cut": retrieval_graded.ndcg_at_k,
 }  # fmt: skip
-QRELS = ("query_id", "", "passage_id", "relevance")
-RUN = ("query_id", "", "passage_id", "", "score", "")
+QRELS = ("id", "", "doc_id", "relevance")
+RUN = ("id", "", "doc_id", "", "score", "")
 
 
 def files(folder):

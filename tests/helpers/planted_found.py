@@ -17,14 +17,14 @@ def one_list() -> Frames:
     run = searched()["run"]
     judged = [(name, passage, int(passage == "p0")) for name in ids() for passage in ("p0", "p4")]
     return {
-        "run": run.assign(passage_id=[f"p{i % 5}" for i in range(len(run))]),
-        "qrels": pd.DataFrame(judged, columns=["query_id", "passage_id", "relevance"]),
+        "run": run.assign(doc_id=[f"p{i % 5}" for i in range(len(run))]),
+        "qrels": pd.DataFrame(judged, columns=["id", "doc_id", "relevance"]),
     }
 
 
 def judged_as_found() -> Frames:
     own = searched()
-    return own | {"qrels": own["run"][["query_id", "passage_id"]].assign(relevance=1)}
+    return own | {"qrels": own["run"][["id", "doc_id"]].assign(relevance=1)}
 
 
 def half_without_tops() -> Frames:
@@ -49,7 +49,7 @@ FOUND_TOO: Tables = {
             lambda: answered(right, lambda i: ""), r"80 of 120 outputs are empty", lights=lights("red")
         ),
         "changed_queries_are_empty": Planted(
-            lambda: (own := answered(right, right)) | {"variants": own["variants"].assign(query="")},
+            lambda: (own := answered(right, right)) | {"variants": own["variants"].assign(question="")},
             r"80 of 80 changed queries are empty", lights=ANY,
         ),
     },

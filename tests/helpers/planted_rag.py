@@ -177,16 +177,16 @@ def searched(
         for r in range(5):
             passage = 10 * i + (4 if worst and r == 0 else 5 + r if worst else r) + shift
             rows.append((name, f"p{passage}", r + first, 1.0 if tied else 5.0 - r))
-    run = pd.DataFrame(rows, columns=["query_id", "passage_id", "rank", "score"])
+    run = pd.DataFrame(rows, columns=["id", "doc_id", "rank", "score"])
     return {
         "run": run.drop(columns="score" if ranked else "rank"),
-        "qrels": pd.DataFrame(judged, columns=["query_id", "passage_id", "relevance"]),
+        "qrels": pd.DataFrame(judged, columns=["id", "doc_id", "relevance"]),
     }
 
 
 def late_run() -> Frames:
     own = searched()
-    return own | {"run": with_late(own["run"], "run", "query_id")}
+    return own | {"run": with_late(own["run"], "model", "id")}
 
 
 def other_run(column: str) -> Frames:
@@ -201,7 +201,7 @@ RETRIEVAL: dict[str, Planted | str] = {
     "one_absent": Planted(late_run, rf"37 of 40 [a-z]+.*{LATE}|{LATE}.*37 of 40 [a-z]+", RANKED),
     "two_units": Planted(lambda: searched(2), TWO, RANKED),
     "off_by_one": Planted(lambda: searched(first=0), "rank", RANKED, refused=r"rank: .*at least 1"),
-    "other_ids": Planted(lambda: other_run("passage_id"), IDS, RANKED, refused=IDS),
+    "other_ids": Planted(lambda: other_run("doc_id"), IDS, RANKED, refused=IDS),
     "all_equal": Planted(
         lambda: searched(ranked=False, tied=True),
         r"tie|equal|same score",

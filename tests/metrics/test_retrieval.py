@@ -17,8 +17,8 @@ from evalbench.metrics.ranking import ranked_run, ranking
 from evalbench.metrics.registry import cards
 from evalbench.readers.trec import trec_frame
 
-QRELS = ("query_id", "", "passage_id", "relevance")
-RUN = ("query_id", "", "passage_id", "rank", "score", "run")
+QRELS = ("id", "", "doc_id", "relevance")
+RUN = ("id", "", "doc_id", "rank", "score", "model")
 FUNCTIONS = [card.function for card in cards() if card.kind == "ranking"]
 
 
@@ -83,8 +83,8 @@ def test_a_query_without_relevant_passages_has_no_value():
 
 
 def test_auc_counts_equal_scores_half():
-    run = {"query_id": ["q"] * 4, "passage_id": list("abcd"), "score": [2.0, 1.0, 1.0, 0.0]}
-    qrels = {"query_id": ["q"] * 4, "passage_id": list("abcd"), "relevance": [0, 1, 0, 1]}
+    run = {"id": ["q"] * 4, "doc_id": list("abcd"), "score": [2.0, 1.0, 1.0, 0.0]}
+    qrels = {"id": ["q"] * 4, "doc_id": list("abcd"), "relevance": [0, 1, 0, 1]}
     found = ranked_run(run, qrels)[1]
     sklearn = pytest.importorskip("sklearn.metrics", reason="peer not importable: sklearn")
     expected = sklearn.roc_auc_score([0, 1, 0, 1], [2.0, 1.0, 1.0, 0.0])
@@ -96,8 +96,8 @@ def test_auc_counts_equal_scores_half():
 
 
 def tied(ties, seed=0):
-    run = {"query_id": ["q"] * 3, "passage_id": ["a", "c", "b"], "score": [1.0, 1.0, 1.0]}
-    qrels = {"query_id": ["q"], "passage_id": ["a"], "relevance": [1]}
+    run = {"id": ["q"] * 3, "doc_id": ["a", "c", "b"], "score": [1.0, 1.0, 1.0]}
+    qrels = {"id": ["q"], "doc_id": ["a"], "relevance": [1]}
     return ranked_run(run, qrels, ties=ties, seed=seed)[1]
 
 
@@ -176,19 +176,11 @@ def test_the_order_of_rows_changes_nothing(grades, seed):
     judged = [row for row in rows if row[3] is not None]
     if not judged:
         return
-    qrels = {
-        "query_id": [q for q, *_ in judged],
-        "passage_id": [p for _, p, *_ in judged],
-        "relevance": [x for *_, x in judged],
-    }
+    qrels = {"id": [q for q, *_ in judged], "doc_id": [p for _, p, *_ in judged], "relevance": [x for *_, x in judged]}
     for ties in ("descending", "ascending", "random"):
         found = [
             ranked_run(
-                {
-                    "query_id": [q for q, *_ in order],
-                    "passage_id": [p for _, p, *_ in order],
-                    "score": [s for *_, s, _ in order],
-                },
+                {"id": [q for q, *_ in order], "doc_id": [p for _, p, *_ in order], "score": [s for *_, s, _ in order]},
                 qrels,
                 ties=ties,
             )[1]
@@ -315,7 +307,7 @@ def test_values_equal_pytrec_eval_to_1e_9():
     flat = [(q, d, s) for q, own in run.items() for d, s in own.items()]
     judged = [(q, d, s) for q, own in qrels.items() for d, s in own.items()]
     columns = [
-        dict(zip(("query_id", "passage_id", last), map(list, zip(*rows, strict=True)), strict=True))
+        dict(zip(("id", "doc_id", last), map(list, zip(*rows, strict=True)), strict=True))
         for rows, last in ((flat, "score"), (judged, "relevance"))
     ]
     queries, found = ranked_run(*columns)

@@ -96,7 +96,7 @@ def test_a_grey_light_of_another_cause_is_said_after_the_figures() -> None:
 
 
 def ranks(run: str, value: float | None, light: str = "unlit", metric: str = "ndcg_at_5", **more: Any) -> Estimate:
-    return est(metric, value, run, "run", title="nDCG@5", light=light, **more)
+    return est(metric, value, run, title="nDCG@5", light=light, **more)
 
 
 @pytest.mark.parametrize(
@@ -154,8 +154,8 @@ def test_two_searches_of_which_one_lacks_most_queries() -> None:
 )
 def test_two_searches(outcome: str, after: str) -> None:
     own = [ranks("dense", 0.93), ranks("words", 0.38)]
-    tables = {"comparison": pairs("ndcg_at_5", ("dense", "words", outcome), by="run")}
-    result = answer("rag_retrieval", summary("unlit", *own), by=("run",), tables=tables, parameters={"lights": {}})
+    tables = {"comparison": pairs("ndcg_at_5", ("dense", "words", outcome))}
+    result = answer("rag_retrieval", summary("unlit", *own), by=("model",), tables=tables, parameters={"lights": {}})
     assert result.answer.startswith(
         f"Dense reaches 93% of the best possible ranking of the first 5 passages, words 38%; {after}."
     )

@@ -20,7 +20,7 @@ def frame(text, *names):
     return pd.DataFrame(rows, columns=list(names))
 
 
-QRELS = frame("a p 1\na q 0\nb p 2\nb r 1\nc p 0", "query_id", "passage_id", "relevance")
+QRELS = frame("a p 1\na q 0\nb p 2\nb r 1\nc p 0", "id", "doc_id", "relevance")
 RUN = frame(
     """a q 3 one
     a p 2 one
@@ -31,7 +31,7 @@ RUN = frame(
     b x 2 two
     b p 2 two
     b r 2 two""",
-    "query_id", "passage_id", "score", "run",
+    "id", "doc_id", "score", "model",
 )  # fmt: skip
 
 
@@ -42,8 +42,8 @@ def evaluated(run=RUN, qrels=QRELS, **options):
 
 
 def column(result, name, run="one"):
-    own = result.items[result.items["run"] == run]
-    return dict(zip(own["query_id"], own[name], strict=True))
+    own = result.items[result.items["model"] == run]
+    return dict(zip(own["id"], own[name], strict=True))
 
 
 def test_figures_per_query_and_what_was_counted_otherwise():
@@ -52,7 +52,7 @@ def test_figures_per_query_and_what_was_counted_otherwise():
     assert column(result, "mrr_at_2", "two") == pytest.approx({"a": 1.0, "b": 0.5, "c": np.nan}, nan_ok=True)
     assert column(result, "unjudged_at_2") == pytest.approx({"a": 0.0, "b": 0.5, "c": np.nan}, nan_ok=True)
     assert column(result, "undefined") == {"a": "", "b": "", "c": "no-relevant-passage"}
-    assert result.estimate("mrr_at_2", run="one").value == 0.75
+    assert result.estimate("mrr_at_2", model="one").value == 0.75
     notes = "\n".join(result.notes)
     assert "one: 1 of its 3 queries have no judgements and were left out." in notes
     assert "Queries without a relevant passage, in no mean: 1 of 3." in notes
@@ -63,21 +63,21 @@ def test_figures_per_query_and_what_was_counted_otherwise():
 def test_queries_without_relevant_passages_and_queries_that_a_run_lacks():
     zero = evaluated(no_relevant="zero")
     assert column(zero, "mrr_at_2")["c"] == 0
-    assert zero.estimate("mrr_at_2", run="one").n == 3
-    run = RUN[(RUN["run"] == "one") & (RUN["query_id"] != "b")]
+    assert zero.estimate("mrr_at_2", model="one").n == 3
+    run = RUN[(RUN["model"] == "one") & (RUN["id"] != "b")]
     assert column(evaluated(run), "mrr_at_2")["b"] == 0
     skipped = evaluated(run, absent="skip")
     assert np.isnan(column(skipped, "mrr_at_2")["b"])
     assert column(skipped, "undefined")["b"] == "not-in-run"
-    assert skipped.estimate("mrr_at_2", run="one").n == 1
+    assert skipped.estimate("mrr_at_2", model="one").n == 1
 
 
 def test_r_precision_is_that_of_the_whole_ranking_whatever_k_is():
     passages = "abcdef"
-    run = pd.DataFrame({"query_id": "q", "passage_id": list(passages), "score": np.arange(6.0, 0, -1)})
-    qrels = pd.DataFrame({"query_id": "q", "passage_id": list("bcf"), "relevance": 1})
+    run = pd.DataFrame({"id": "q", "doc_id": list(passages), "score": np.arange(6.0, 0, -1)})
+    qrels = pd.DataFrame({"id": "q", "doc_id": list("bcf"), "relevance": 1})
     result = evaluated(run, qrels, metrics=["r_precision", "mrr"], k=2, ks=[1, 2])
-    assert result.estimate("r_precision", run="run").value == pytest.approx(2 / 3)
+    assert result.estimate("r_precision", model="run").value == pytest.approx(2 / 3)
     table = rag_retrieval.figures_table(result)
     assert table.loc[table["figure"] == "R-precision", "k"].isna().all()
     assert rag_retrieval.picture_curves(result, "r_precision") is None
@@ -100,10 +100,10 @@ def test_equal_scores():
 
 
 def test_a_run_by_rank_alone():
-    run = RUN[RUN["run"] == "one"].drop(columns=["score", "run"]).assign(rank=["1", "2", "1", "2", "1"])
+    run = RUN[RUN["model"] == "one"].drop(columns=["score", "model"]).assign(rank=["1", "2", "1", "2", "1"])
     result = evaluated(run)
     assert column(result, "mrr_at_2", "run") == pytest.approx({"a": 0.5, "b": 1.0, "c": np.nan}, nan_ok=True)
-    both = evaluated(RUN[RUN["run"] == "one"].assign(rank=["2", "1", "1", "2", "1"]))
+    both = evaluated(RUN[RUN["model"] == "one"].assign(rank=["2", "1", "1", "2", "1"]))
     assert any("The order of column rank is not that of column score in 1 ranking;" in n for n in both.notes)
 
 
@@ -122,16 +122,16 @@ def test_ids_with_blanks_are_ids_in_a_table():
 @pytest.mark.parametrize(
     ("tables", "message"),
     [
-        ({"qrels": QRELS.assign(query_id=list("12345"))}, "run and qrels share no query_id: qrels have '1', '2', '3'"),
-        ({"qrels": QRELS.assign(passage_id=list("12345"))}, "run and qrels share no passage_id"),
+        ({"qrels": QRELS.assign(id=list("12345"))}, "run and qrels share no query: qrels have '1', '2', '3'"),
+        ({"qrels": QRELS.assign(doc_id=list("12345"))}, "run and qrels share no passage"),
         ({"run": RUN.drop(columns="score")}, "needs a column score or rank"),
-        ({"run": pd.concat([RUN, RUN.head(1)])}, "query_id, passage_id, run: are duplicated together"),
-        ({"qrels": pd.concat([QRELS, QRELS.head(1)])}, "query_id, passage_id: are duplicated together"),
+        ({"run": pd.concat([RUN, RUN.head(1)])}, "id, doc_id, model: are duplicated together"),
+        ({"qrels": pd.concat([QRELS, QRELS.head(1)])}, "id, doc_id: are duplicated together"),
         ({"run": RUN.assign(score=["inf"] + ["1"] * 8)}, "column score: expected a finite number"),
         ({"run": RUN.assign(score=[None] + ["1"] * 8)}, "column score: empty"),
         ({"run": RUN.head(0)}, "it has no rows"),
         ({"qrels": QRELS.assign(relevance=None)}, "qrels: no passage has a relevance"),
-        ({"qrels": QRELS.assign(query_id=["a", "", "b", "b", "c"])}, "column query_id: empty"),
+        ({"qrels": QRELS.assign(id=["a", "", "b", "b", "c"])}, "column id: empty"),
     ],
 )
 def test_tables_that_are_refused(tables, message):
@@ -193,9 +193,9 @@ def test_names_of_beir_are_read():
 
 def test_inverted_grades_are_suspected():
     """Cranfield's own codes: 1 the most relevant, 4 the least."""
-    assert not any("inverted" in note for note in evaluated(RUN[RUN["run"] == "one"]).notes)
-    run = frame("a p 3\na q 2\na r 1", "query_id", "passage_id", "score")
-    qrels = frame("a p 1\na q 2\na r 3", "query_id", "passage_id", "relevance")
+    assert not any("inverted" in note for note in evaluated(RUN[RUN["model"] == "one"]).notes)
+    run = frame("a p 3\na q 2\na r 1", "id", "doc_id", "score")
+    qrels = frame("a p 1\na q 2\na r 3", "id", "doc_id", "relevance")
     assert any("are the grades inverted" in note for note in evaluated(run, qrels, k=2).notes)
 
 
@@ -211,46 +211,47 @@ def whole(**options):
 def test_the_planted_places_are_found(root):
     """What the sample planted shows in the first ranks: a search that confuses countries, one that is lost in Russian."""
     places = pd.read_csv(root / "data/rule_books_search/1.0.0/places.csv")
+    places = places.rename(columns={"query_id": "id", "run": "model"})
     result = whole(ties="mean")
-    found = result.items.merge(places, on=["query_id", "run"], validate="one_to_one")
-    moss = found[found["run"] == "moss-vectors"]
+    found = result.items.merge(places, on=["id", "model"], validate="one_to_one")
+    moss = found[found["model"] == "moss-vectors"]
     assert (moss.loc[moss["place"] == "first", "mrr_at_1"] == 1).all()
     assert (moss.loc[moss["place"] == "behind a neighbour", "ndcg_at_1"] < 1).all()
     assert (found.loc[found["place"] == "no passages", "n_ranked"] == 0).all()
-    russian = found["query_id"].str.startswith("vereskovia")
-    means = found.assign(russian=russian).groupby(["run", "russian"])["recall_at_5"].mean()
+    russian = found["id"].str.startswith("vereskovia")
+    means = found.assign(russian=russian).groupby(["model", "russian"])["recall_at_5"].mean()
     assert means["reed-words", True] < 0.3 < 0.8 < means["reed-words", False]
     assert means["moss-vectors", True] > 0.8
 
 
 def test_answers_by_the_relevance_of_the_first_passage():
     result = whole()
-    table = result.tables["answer_by_passage"].set_index(["model", "relevant"])
-    assert table["n"].groupby("model").sum().tolist() == [25, 25, 25]
-    answers = sample("rag_retrieval")["answers"].astype({"answer_correct": float})
-    top = result.items[result.items["run"] == "moss-vectors"].set_index("query_id")["top_grade"]
-    own = answers[answers["model"] == "oak-7b"]
-    right = own[own["query_id"].map(top) >= 1]["answer_correct"]
+    table = result.tables["answer_by_passage"].set_index(["answered_by", "relevant"])
+    assert table["n"].groupby("answered_by").sum().tolist() == [25, 25, 25]
+    answers = sample("rag_retrieval")["answers"].astype({"correct": float})
+    top = result.items[result.items["model"] == "moss-vectors"].set_index("id")["top_grade"]
+    own = answers[answers["answered_by"] == "oak-7b"]
+    right = own[own["id"].map(top) >= 1]["correct"]
     assert table.loc[("oak-7b", 1), "accuracy"] == pytest.approx(right.mean())
     assert table.loc[("oak-7b", 1), "accuracy"] > table.loc[("oak-7b", 0), "accuracy"] + 0.3
     first = result.tables["answer_correlation"]
-    first = first[first["quality"] == "relevance of the first passage"].set_index("model")
+    first = first[first["quality"] == "relevance of the first passage"].set_index("answered_by")
     assert first.loc["oak-7b", "ci_low"] > 0
     assert first.loc["fern-1b", "ci_low"] < 0 < first.loc["fern-1b", "ci_high"]
 
 
 def test_answers_without_a_mark_are_counted_and_in_no_figure():
     tables = dict(sample("rag_retrieval"))
-    marks = tables["answers"]["answer_correct"].astype(object)
+    marks = tables["answers"]["correct"].astype(object)
     marks.iloc[:5] = None
-    tables["answers"] = tables["answers"].assign(answer_correct=marks)
+    tables["answers"] = tables["answers"].assign(correct=marks)
     result = rag_retrieval.evaluate(load(tables, study="rag_retrieval"), n_resamples=50)
     assert "Answers without a mark, in no figure: 5 of 75." in result.notes
     assert result.tables["answer_by_passage"]["n"].sum() == 70
 
 
 def test_answers_beside_a_first_passage_that_nobody_judged_are_counted():
-    answers = pd.DataFrame({"query_id": ["a", "b"], "answer_correct": [1, 0], "run": "two"})
+    answers = pd.DataFrame({"id": ["a", "b"], "correct": [1, 0], "model": "two"})
     notes = "\n".join(evaluated(tables={"answers": answers}).notes)
     assert (
         "Answers whose first passage nobody judged, or whose query found none, held to have an irrelevant one: 1 of 2."
@@ -260,10 +261,10 @@ def test_answers_beside_a_first_passage_that_nobody_judged_are_counted():
 
 def test_answers_that_name_no_run_are_held_against_every_run():
     tables = dict(sample("rag_retrieval"))
-    tables["answers"] = tables["answers"].drop(columns="run")
+    tables["answers"] = tables["answers"].drop(columns="model")
     result = rag_retrieval.evaluate(load(tables, study="rag_retrieval"), n_resamples=50)
     assert any("held against every run" in note for note in result.notes)
-    assert result.tables["answer_by_passage"].groupby("run")["n"].sum().tolist() == [75, 75]
+    assert result.tables["answer_by_passage"].groupby("model")["n"].sum().tolist() == [75, 75]
     assert len(rag_retrieval.answer_correlations(result)) == 2 * 7
 
 
@@ -271,11 +272,11 @@ def test_where_two_runs_part_their_passages_are_shown():
     result = whole()
     first = result.tables["parted"].iloc[0]
     shown = result.tables["passages"]
-    own = shown[(shown["query_id"] == first["query_id"]) & (shown["run"] == first["worse"])]
+    own = shown[(shown["id"] == first["id"]) & (shown["model"] == first["worse"])]
     assert own["rank"].dropna().is_monotonic_increasing
     assert (own["text"] != "").all()
     assert own["relevance"].max() == 2  # the passage that it missed is there too
-    assert str(first["query_id"]) in rag_retrieval.parting(result)
+    assert str(first["id"]) in rag_retrieval.parting(result)
 
 
 def test_the_script_writes_these_bytes(script, root, tmp_path, monkeypatch):
@@ -293,42 +294,42 @@ def test_the_script_writes_these_bytes(script, root, tmp_path, monkeypatch):
 def test_cranfield_as_a_folder_of_trec_files(external_data):
     data = load(external_data("cranfield"), study="rag_retrieval")
     result = rag_retrieval.evaluate(data, metrics=["average_precision", "ndcg"], k=10, n_resamples=100)
-    assert result.items["run"].nunique() == 2
-    assert result.estimate("ndcg_at_10", run="bm25_lucene").value == pytest.approx(0.513266, abs=5e-7)
+    assert result.items["model"].nunique() == 2
+    assert result.estimate("ndcg_at_10", model="bm25_lucene").value == pytest.approx(0.513266, abs=5e-7)
     (row,) = result.tables["comparison"].query("metric == 'ndcg_at_10'").to_dict("records")
-    assert row["run_a"] == "bm25_lucene"
+    assert row["model_a"] == "bm25_lucene"
     assert not any("inverted" in note for note in result.notes)
 
 
 def test_a_row_per_query_with_lists(tmp_path):
     rows = [
-        {"query_id": 1, "query": "a?", "relevant": ["p1", "p2"], "retrieved": ["p1", "p9", "p2"]},
-        {"query_id": 2, "query": "b?", "relevant": ["p3"], "retrieved": []},
-        {"query_id": 3, "query": "c?", "relevant": [], "retrieved": ["p3"]},
+        {"id": 1, "query": "a?", "relevant": ["p1", "p2"], "retrieved": ["p1", "p9", "p2"]},
+        {"id": 2, "query": "b?", "relevant": ["p3"], "retrieved": []},
+        {"id": 3, "query": "c?", "relevant": [], "retrieved": ["p3"]},
     ]
     path = tmp_path / "mine.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
     data = load(path, study="rag_retrieval")
-    assert data["run"][["query_id", "passage_id", "rank"]].to_numpy().tolist() == [
+    assert data["run"][["id", "doc_id", "rank"]].to_numpy().tolist() == [
         ["1", "p1", 1], ["1", "p9", 2], ["1", "p2", 3], ["3", "p3", 1],
     ]  # fmt: skip
     assert data["qrels"].to_numpy().tolist() == [["1", "p1", 1.0], ["1", "p2", 1.0], ["2", "p3", 1.0]]
     assert data["questions"]["question"].tolist() == ["a?", "b?", "c?"]
     assert any("read as one row per query" in note for note in data.notes)
     items = rag_retrieval.evaluate(data, n_resamples=20).items
-    assert set(items["query_id"]) == {"1", "2"}
+    assert set(items["id"]) == {"1", "2"}
 
 
 def test_lists_of_several_runs_are_numbered_by_their_questions(tmp_path):
     rows = [
-        {"run": run, "question": q, "relevant": ["p1"], "retrieved": found}
+        {"model": run, "question": q, "relevant": ["p1"], "retrieved": found}
         for run, found in (("bm25", ["p1"]), ("dense", ["p2", "p1"]))
         for q in ("a?", "b?")
     ]
     path = tmp_path / "mine.json"
     path.write_text(json.dumps(rows))
     data = load(path, study="rag_retrieval")
-    assert (len(data["run"]), len(data["qrels"]), sorted(set(data["run"]["query_id"]))) == (6, 2, ["q0001", "q0002"])
+    assert (len(data["run"]), len(data["qrels"]), sorted(set(data["run"]["id"]))) == (6, 2, ["q0001", "q0002"])
     path.write_text(json.dumps([*rows[:3], {**rows[3], "relevant": ["p2"]}]))
     with pytest.raises(BadInput, match="row 4: relevant differs from that of the query's first row"):
         load(path, study="rag_retrieval")
@@ -345,7 +346,64 @@ def test_lists_that_are_no_rankings_are_refused(tmp_path):
             "row 1: .*not in the order of its scores",
         ),
     ):
-        sound = {"query_id": "b", "retrieved": ["p"]} if "retrieved" in row else {}
-        path.write_text(json.dumps([{"query_id": "a", **row}, *([sound] if sound else [])]))
+        sound = {"id": "b", "retrieved": ["p"]} if "retrieved" in row else {}
+        path.write_text(json.dumps([{"id": "a", **row}, *([sound] if sound else [])]))
         with pytest.raises(BadInput, match=said):
             load(path, study="rag_retrieval")
+
+
+# -- former names of columns ------------------------------------------------------------------------
+
+OLD = {"id": "query_id", "doc_id": "passage_id", "model": "run"}
+MARKS = frame("""a 1 one oak
+    b 0 one oak
+    a 0 two oak
+    b 1 two oak""", "id", "correct", "model", "answered_by")  # fmt: skip
+
+
+def answer_table(answers, run=RUN, qrels=QRELS):
+    return evaluated(run, qrels, tables={"answers": answers}).tables["answer_by_passage"].to_dict("list")
+
+
+@pytest.mark.parametrize("beside", [{}, {"id": 7, "doc_id": "x", "model": "bge"}])
+def test_former_names_give_the_same_figures_whatever_stands_beside_them(beside):
+    result = evaluated(RUN.rename(columns=OLD).assign(**beside), QRELS.rename(columns=OLD))
+    assert result.summary == evaluated().summary
+    assert sum("column run was read as model" in note for note in result.notes) == 1
+    pd.testing.assert_frame_equal(result.items, evaluated().items)
+
+
+@pytest.mark.parametrize(
+    "former", [{**OLD, "correct": "answer_correct", "answered_by": "model"}, {**OLD, "answered_by": "system"}]
+)
+def test_in_answers_that_name_a_run_the_model_is_who_answered(former):
+    assert answer_table(MARKS.rename(columns=former)) == answer_table(MARKS)
+
+
+def test_in_answers_that_name_no_run_a_model_that_is_no_search_is_who_answered():
+    own = MARKS[MARKS["model"] == "one"].drop(columns="model")
+    assert answer_table(own.rename(columns={"answered_by": "model"})) == answer_table(own)
+    searched = MARKS.drop(columns="answered_by")
+    assert answer_table(searched)["model"] == answer_table(MARKS)["model"]
+    assert set(answer_table(searched)["answered_by"]) == {"answers"}
+
+
+def test_answers_of_nobody_are_a_group_of_their_own():
+    result = evaluated(tables={"answers": MARKS.assign(answered_by=["oak", "oak", None, None])})
+    assert any("2 of 4 rows name no model" in note for note in result.notes)
+    with pytest.raises(BadInput, match="column model: empty"):
+        evaluated(RUN.assign(model=["one", None, *["two"] * 7]))
+
+
+def test_numbered_runs_are_searches_and_lists_may_name_theirs_run():
+    numbered = evaluated(RUN.assign(model=RUN["model"].map({"one": "1", "two": "2"})).rename(columns={"model": "run"}))
+    assert sorted(set(numbered.items["model"])) == ["1", "2"]
+    rows = [{"run": run, "id": "a", "relevant": ["p"], "retrieved": ["p"]} for run in ("one", "two")]
+    data = load(pd.DataFrame(rows), study="rag_retrieval")
+    assert data["run"]["model"].tolist() == ["one", "two"]
+    assert any("column run was read as model" in note for note in data.notes)
+
+
+def test_scores_of_beirs_qrels_are_the_relevance_also_in_a_whole_data_set():
+    qrels = QRELS.set_axis(["query-id", "corpus-id", "score"], axis=1)
+    assert evaluated(qrels=qrels).summary == evaluated().summary

@@ -13,7 +13,7 @@ def frame(text, *names):
     return pd.DataFrame(rows, columns=list(names))
 
 
-QRELS = frame("a p 1\na q 0\nb p 2\nb r 1\nc p 0", "query_id", "passage_id", "relevance")
+QRELS = frame("a p 1\na q 0\nb p 2\nb r 1\nc p 0", "id", "doc_id", "relevance")
 RUN = frame(
     """a q 3 one
     a p 2 one
@@ -24,7 +24,7 @@ RUN = frame(
     b x 2 two
     b p 2 two
     b r 2 two""",
-    "query_id", "passage_id", "score", "run",
+    "id", "doc_id", "score", "model",
 )  # fmt: skip
 
 
@@ -37,11 +37,11 @@ def evaluated(run=RUN, qrels=QRELS, **options):
 def queries(n, *, run="run", first=0, relevant_at=1, top=10.0, step=-1.0):
     """Each query's relevant passage is at one place of ten."""
     rows = [
-        {"query_id": f"q{q:02}", "passage_id": f"p{q:02}{place}", "score": top + step * place, "run": run}
+        {"id": f"q{q:02}", "doc_id": f"p{q:02}{place}", "score": top + step * place, "model": run}
         for q in range(first, n)
         for place in range(1, 11)
     ]
-    qrels = [{"query_id": f"q{q:02}", "passage_id": f"p{q:02}{relevant_at}", "relevance": 1} for q in range(n)]
+    qrels = [{"id": f"q{q:02}", "doc_id": f"p{q:02}{relevant_at}", "relevance": 1} for q in range(n)]
     return pd.DataFrame(rows), pd.DataFrame(qrels)
 
 
@@ -50,25 +50,25 @@ LIT = {"lights": {"mrr": {"green_from": 0.7, "yellow_from": 0.5}}}
 
 def test_a_run_of_few_of_the_queries_is_grey_and_the_sentence_says_how_many_it_lacks():
     run, qrels = queries(40)
-    few = evaluated(run[run["query_id"] < "q05"], qrels, **LIT)
+    few = evaluated(run[run["id"] < "q05"], qrels, **LIT)
     assert few.verdict.light == "grey"
     assert "35 of 40 queries absent (run), counted 0." in few.sentence
-    stated = evaluated(run[run["query_id"] < "q05"], qrels, absent="zero", **LIT)
+    stated = evaluated(run[run["id"] < "q05"], qrels, absent="zero", **LIT)
     assert stated.verdict.light == "red"
     assert "35 of 40 queries absent (run), counted 0." in stated.sentence
-    skipped = evaluated(run[run["query_id"] < "q05"], qrels, absent="skip", **LIT)
+    skipped = evaluated(run[run["id"] < "q05"], qrels, absent="skip", **LIT)
     assert "35 of 40 queries absent (run), in no mean." in skipped.sentence
 
 
 def test_runs_are_compared_on_the_queries_that_both_have():
     run, qrels = queries(40)
-    partial = run[run["query_id"] < "q05"].assign(run="partial")
-    both = evaluated(pd.concat([run.assign(run="full"), partial]), qrels, **LIT)
+    partial = run[run["id"] < "q05"].assign(model="partial")
+    both = evaluated(pd.concat([run.assign(model="full"), partial]), qrels, **LIT)
     assert "35 of 40 queries absent (partial), counted 0." in both.sentence
     compared = both.tables["comparison"].query("metric == 'mrr_at_2'").iloc[0]
     assert (compared["difference"], compared["outcome"]) == (0, "same")
     assert "Compared on 5 of 40 units" in compared["words"]
-    stated = evaluated(pd.concat([run.assign(run="full"), partial]), qrels, absent="zero", **LIT)
+    stated = evaluated(pd.concat([run.assign(model="full"), partial]), qrels, absent="zero", **LIT)
     assert abs(stated.tables["comparison"].query("metric == 'mrr_at_2'")["difference"].iloc[0]) == 35 / 40
 
 
@@ -85,9 +85,9 @@ def test_searches_without_an_order_and_ids_in_another_writing_are_in_the_sentenc
     assert (
         "the search gives no order (run: 40 of 40 queries)" in evaluated(run.assign(score=1.0), qrels, **LIT).sentence
     )
-    upper = run["query_id"] >= "q10"
-    cased = run.assign(query_id=run["query_id"].where(~upper, run["query_id"].str.upper()))
+    upper = run["id"] >= "q10"
+    cased = run.assign(id=run["id"].where(~upper, run["id"].str.upper()))
     said = "30 judged queries are not in run: they differ from known ones by case alone, such as q10 and Q10."
     assert said in evaluated(cased, qrels, **LIT).sentence
     with pytest.raises(BadInput, match="differ from known ones by case alone"):
-        evaluated(run.assign(passage_id=run["passage_id"].str.upper()), qrels)
+        evaluated(run.assign(doc_id=run["doc_id"].str.upper()), qrels)

@@ -108,11 +108,11 @@ def evaluate(
     Examples
     --------
     >>> import pandas as pd
-    >>> run = pd.DataFrame({"query_id": ["q"] * 2, "passage_id": ["a", "b"], "score": [0.9, 0.4]})
-    >>> qrels = pd.DataFrame({"query_id": ["q"], "passage_id": ["b"], "relevance": [1]})
+    >>> run = pd.DataFrame({"id": ["q"] * 2, "doc_id": ["a", "b"], "score": [0.9, 0.4]})
+    >>> qrels = pd.DataFrame({"id": ["q"], "doc_id": ["b"], "relevance": [1]})
     >>> from evalbench import load
     >>> result = evaluate(load({"run": run, "qrels": qrels}, study="rag_retrieval"), metrics=["mrr"], n_resamples=10)
-    >>> result.estimate("mrr_at_5", run="run").value
+    >>> result.estimate("mrr_at_5", model="run").value
     0.5
     """
     options = kit.stated(evaluate, locals())
@@ -139,18 +139,18 @@ def evaluate(
     found, rules = inputs.given(data), Rules(**kit.taken(Rules, options))
     rankings = {name: ranked(run, found.qrels, rules) for name, run in found.runs.items()}
     each = items_of(found, rankings, figures.figures_of(names, depths), depths, rules)
-    items, of_trials = trials.averaged(each, "query_id")
-    items = kit.grouping.carried(items, data, unit="query_id", names={"questions": "query_id"})
+    items, of_trials = trials.averaged(each, "id")
+    items = kit.grouping.carried(items, data)
     runs = trials.names(list(found.runs))
     first = figures.Figure(names[0], k).name
     tables = {"grades": grades_of(found, rankings, k), **tables_of(items, options, depths)}
     texts = data.get("documents")
     known = {} if texts is None else dict(zip(texts["doc_id"], texts["text"], strict=True))
-    shown = list(dict.fromkeys([*tables["parted"]["query_id"], *worst(each, first)["query_id"]]))
+    shown = list(dict.fromkeys([*tables["parted"]["id"], *worst(each, first)["id"]]))
     tables["passages"] = passages_of(found, shown, k, rules, known)
     if (questions := data.get("questions")) is not None:
-        tables["questions"] = questions[questions["id"].isin(shown)].rename(columns={"id": "query_id"})
-        tables["questions"] = tables["questions"][["query_id", "question"]].sort_values("query_id", ignore_index=True)
+        tables["questions"] = questions[questions["id"].isin(shown)]
+        tables["questions"] = tables["questions"][["id", "question"]].sort_values("id", ignore_index=True)
     said: list[str] = []
     if (answers := data.get("answers")) is not None:
         of_answers = answers_of(items, answers, names, k, rules, n_resamples)
@@ -160,8 +160,7 @@ def evaluate(
         data,
         options,
         items,
-        id="query_id",
-        by=("run",),
+        by=("model",),
         judged=kit.collecting.several("run", runs),
         some=tables,
         notes=[
@@ -182,14 +181,14 @@ def evaluate(
 def tables_of(items: pd.DataFrame, options: Mapping[str, Any], depths: Sequence[int]) -> dict[str, pd.DataFrame]:
     """The tables that follow from the items: curves, comparison, and the queries where two runs part."""
     names, k, ties = options["metrics"], options["k"], options["ties"]
-    drawn: dict[str, Any] = {"units": "query_id", **{name: options[name] for name in ("seed", "n_resamples")}}
+    drawn: dict[str, Any] = {name: options[name] for name in ("seed", "n_resamples")}
     first = figures.Figure(names[0], k).name
     compared = [m for m in summary.measures(names, k, ties) if not m.metric.startswith(figures.UNJUDGED)]
     counts = options["absent"] == "zero"
     return {
         "curves": summary.curves_of(items, names, depths, ties=ties, **drawn),
         "comparison": kit.comparing.compare_groups(
-            items, compared, "run", rank_by=first, absent_counts=counts, **drawn
+            items, compared, "model", rank_by=first, absent_counts=counts, **drawn
         ),
         "parted": parted(items, first),
     }

@@ -20,27 +20,27 @@ ONLY = "run"
 SCHEMA: Mapping[str, Table] = {
     "run": Table(
         (
-            Column("query_id", "id", role="id"),
-            Column("passage_id", "id", role="doc_id"),
+            Column("id", "id", help="the query"),
+            Column("doc_id", "id", help="the passage"),
             Column("score", "float", required=False, help="the higher, the earlier; goes before rank"),
             Column("rank", "int", required=False, low=1, help="from 1; needed without a score"),
-            Column("run", "id", role="model", required=False, groups=True, help="the search whose ranking it is"),
+            Column("model", "id", required=False, groups=True, help="the search whose ranking it is"),
         ),
-        unique=("query_id", "passage_id", "run"),
-        trials="run",
+        unique=("id", "doc_id", "model"),
+        trials="model",
         lists=True,
-        trec=("query_id", "", "passage_id", "rank", "score", "run"),
-        help="one row per query and passage that a search found; of several searches with a column run, or a TREC run; "
+        trec=("id", "", "doc_id", "rank", "score", "model"),
+        help="one row per query and passage that a search found; of several searches with a column model, or a TREC run; "
         "or one row per query with the lists relevant and retrieved of passage ids, the first the best",
     ),
     "qrels": Table(
         (
-            Column("query_id", "id", role="id"),
-            Column("passage_id", "id", role="doc_id"),
+            Column("id", "id", help="the query"),
+            Column("doc_id", "id", help="the passage"),
             Column("relevance", "float", empty_ok=True, low=-100, high=100, help="null: not judged"),
         ),
-        unique=("query_id", "passage_id"),
-        trec=("query_id", "", "passage_id", "relevance"),
+        unique=("id", "doc_id"),
+        trec=("id", "", "doc_id", "relevance"),
         help="one row per judged passage of a query, or TREC qrels; not needed beside lists relevant and retrieved",
     ),
     "documents": Table(
@@ -49,7 +49,7 @@ SCHEMA: Mapping[str, Table] = {
         required=False,
         stem="corpus",
         describes=True,
-        help="the passages' texts; doc_id is their passage_id",
+        help="the passages' texts",
     ),
     "questions": Table(
         (Column("id", "id"), Column("question", "text", empty_ok=True)),
@@ -57,38 +57,37 @@ SCHEMA: Mapping[str, Table] = {
         required=False,
         stem="queries",
         describes=True,
-        help="the queries' texts; id is their query_id",
+        help="the queries' texts",
     ),
     "answers": Table(
         (
-            Column("query_id", "id", role="id"),
-            Column(
-                "answer_correct",
-                "float",
-                role="correct",
-                empty_ok=True,
-                low=0,
-                high=1,
-                help="0 or 1, or between; null: unscored",
-            ),
-            Column("model", "id", required=False, groups=True),
-            Column("run", "id", required=False, help="the search whose passages the model had"),
+            Column("id", "id", help="the query"),
+            Column("correct", "float", empty_ok=True, low=0, high=1, help="0 or 1, or between; null: unscored"),
+            Column("answered_by", "id", required=False, groups=True, help="the language model"),
+            Column("model", "id", required=False, help="the search whose passages it had"),
         ),
-        unique=("query_id", "model", "run"),
+        unique=("id", "answered_by", "model"),
         required=False,
-        help="whether a model's answer was right, per query and model",
+        help="whether a language model's answer was right, per query and model",
     ),
 }
 
-BEIR = {"query-id": "query_id", "corpus-id": "passage_id"}
+BEIR = {"query-id": "id", "corpus-id": "doc_id"}
+FORMER = {
+    "run": {"query_id": "id", "passage_id": "doc_id", "run": "model"},
+    "qrels": {"query_id": "id", "passage_id": "doc_id"},
+    "answers": {"query_id": "id", "answer_correct": "correct", "run": "model"},
+}
+"""Table → what its columns were called before, and are called now."""
 
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """BEIR's names of columns as ours: ``query-id``, ``corpus-id`` and ``score`` of qrels, ``_id`` of texts; lists of a query as rows."""
-    out = by_query(frames)
+    out = _under_new_names(by_query(frames))
     for name, frame in list(out.items()):
         names = dict(BEIR)
-        if name == "qrels" and "relevance" not in frame and "corpus-id" in frame:
+        given = {*frame.columns, *frame.attrs.get(readers.roles.READ_AS, ())}
+        if name == "qrels" and "relevance" not in frame and "corpus-id" in given:
             names["score"] = "relevance"
         if name == "documents" and "doc_id" not in frame:
             names["_id"] = "doc_id"
@@ -98,6 +97,30 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
         known = {old: new for old, new in names.items() if old in frame and new not in frame}
         out[name] = frame.rename(columns=known)
     return out
+
+
+def _under_new_names(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """The tables without their former names of columns.
+
+    In answers ``model`` was who answered, and ``run`` the search: so it is where a column has a former name, or where no
+    search has any of the names in ``model``.
+    """
+    out = {name: frame for name, frame in frames.items() if name != "answers"}
+    for name in ("run", "qrels"):
+        if name in out:
+            out[name] = readers.former.under_new_names(out[name], FORMER[name])
+    if (answers := frames.get("answers")) is None:
+        return out
+    names = FORMER["answers"]
+    if "model" in answers and "answered_by" not in answers:
+        searches = set(out["run"]["model"].map(str)) if "model" in out.get("run", ()) else set()
+        if "run" in answers or searches.isdisjoint(answers["model"].map(str)):
+            names = names | {"model": "answered_by"}
+    answers = readers.former.under_new_names(answers, names)
+    if "answered_by" in answers:
+        answers, said = readers.nameless.with_models(answers, "answered_by")
+        answers.attrs["notes"] = [*answers.attrs.get("notes", ()), *said]
+    return {**out, "answers": answers}
 
 
 def check(data: readers.Dataset) -> None:
@@ -112,16 +135,16 @@ def check(data: readers.Dataset) -> None:
     judged = qrels[qrels["relevance"].notna()]
     if judged.empty:
         faults.append("qrels: no passage has a relevance")
-    elif not among(run["query_id"], judged["query_id"]).any():
-        otherwise = readers.strangers.written_otherwise(run["query_id"].unique(), judged["query_id"].unique())
+    elif not among(run["id"], judged["id"]).any():
+        otherwise = readers.strangers.written_otherwise(run["id"].unique(), judged["id"].unique())
         faults.append(
-            f"run and qrels share no query_id: qrels have {_some(judged['query_id'])}, the run {_some(run['query_id'])}; "
+            f"run and qrels share no query: qrels have {_some(judged['id'])}, the run {_some(run['id'])}; "
             f"{otherwise or 'were queries numbered by their place?'}"
         )
-    elif not among(run["passage_id"], judged["passage_id"]).any():
-        otherwise = readers.strangers.written_otherwise(judged["passage_id"].unique(), run["passage_id"].unique())
+    elif not among(run["doc_id"], judged["doc_id"]).any():
+        otherwise = readers.strangers.written_otherwise(judged["doc_id"].unique(), run["doc_id"].unique())
         faults.append(
-            f"run and qrels share no passage_id: qrels have {_some(judged['passage_id'])}, the run {_some(run['passage_id'])}"
+            f"run and qrels share no passage: qrels have {_some(judged['doc_id'])}, the run {_some(run['doc_id'])}"
             f"{'; ' * bool(otherwise)}{otherwise}"
         )
     if faults:
@@ -135,7 +158,7 @@ def _some(ids: pd.Series) -> str:
 class Given(NamedTuple):
     """The tables as the study reads them.
 
-    - ``runs``: ``query_id``, ``passage_id``, ``score`` of each run, by its name.
+    - ``runs``: ``id``, ``doc_id``, ``score`` of each run, by its name.
     - ``qrels``: Without passages that were not judged.
     """
 
@@ -151,7 +174,7 @@ def given(data: readers.Dataset) -> Given:
     """
     check(data)
     table, notes = data["run"], []
-    qrels = data["qrels"][data["qrels"]["relevance"].notna()][["query_id", "passage_id", "relevance"]]
+    qrels = data["qrels"][data["qrels"]["relevance"].notna()][["id", "doc_id", "relevance"]]
     if unmarked := len(data["qrels"]) - len(qrels):
         notes.append(f"Rows of qrels without a relevance, taken as not judged: {unmarked} of {len(data['qrels'])}.")
     if "score" in table and "rank" in table and (n := _disagreeing(table)):
@@ -161,15 +184,15 @@ def given(data: readers.Dataset) -> Given:
         )
     if "score" not in table:
         table = table.assign(score=-table["rank"].astype(float))
-    columns = ["query_id", "passage_id", "score"]
+    columns = ["id", "doc_id", "score"]
     runs = {ONLY: table[columns]}
-    if "run" in table:
-        runs = {str(name): own[columns] for name, own in table.groupby("run", sort=True)}
+    if "model" in table:
+        runs = {str(name): own[columns] for name, own in table.groupby("model", sort=True)}
     for name, own in runs.items():
-        if beyond := own.loc[~among(own["query_id"], qrels["query_id"]), "query_id"].nunique():
-            asked = own["query_id"].nunique()
+        if beyond := own.loc[~among(own["id"], qrels["id"]), "id"].nunique():
+            asked = own["id"].nunique()
             notes.append(f"{name}: {beyond} of its {asked} queries have no judgements and were left out.")
-        for column, what in (("query_id", "queries"), ("passage_id", "passages")):
+        for column, what in (("id", "queries"), ("doc_id", "passages")):
             strangers = qrels.loc[~among(qrels[column], own[column]), column].unique()
             known = own[column].unique()[:COMPARED] if len(strangers) else ()
             if said := readers.strangers.written_otherwise(strangers[:COMPARED], known):
@@ -180,7 +203,7 @@ def given(data: readers.Dataset) -> Given:
 
 def _disagreeing(table: pd.DataFrame) -> int:
     """Rankings in which a passage of a better rank has a lower score."""
-    keys = [key for key in ("run", "query_id") if key in table]
+    keys = [key for key in ("model", "id") if key in table]
     rows: Any = table.sort_values([*keys, "rank"], kind="stable")
     same = (rows[keys] == rows[keys].shift()).all(axis=1)
     wrong = same & (rows["score"] > rows["score"].shift())
@@ -189,8 +212,8 @@ def _disagreeing(table: pd.DataFrame) -> int:
 
 RELEVANT, RETRIEVED = "relevant", "retrieved"
 FORMS = (
-    "one row per query and passage found: query_id, passage_id, score or rank, with a table qrels (-p qrels=FILE)",
-    "one row per query: query_id, and the lists relevant and retrieved of passage ids, the first retrieved the best",
+    "one row per query and passage found: id, doc_id, score or rank, with a table qrels (-p qrels=FILE)",
+    "one row per query: id, and the lists relevant and retrieved of passage ids, the first retrieved the best",
     "TREC files of a run and of qrels, or BEIR's tables",
 )
 
@@ -205,7 +228,7 @@ def by_query(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """
     out = dict(frames)
     frame = frames.get("run")
-    if frame is None or {"passage_id", "corpus-id"} & set(frame.columns):
+    if frame is None or {"doc_id", "passage_id", "corpus-id"} & set(frame.columns):
         return out
     relevant, found = _columns(frame)
     if not relevant:
@@ -214,7 +237,7 @@ def by_query(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         raise errors.BadInput(f"a table qrels beside the lists of {relevant}: which is it? Leave one out")
     text = readers.finding.column_of(frame, "question", held=readers.finding.is_text)
     own = readers.finding.column_of(frame, "id", "query_id", held=lambda cell: isinstance(cell, (str, int)))
-    run = readers.finding.column_of(frame, "model", ONLY, held=readers.finding.is_text)
+    run = readers.finding.column_of(frame, "model", "run", held=readers.finding.is_text)
     if own:
         ids: Any = frame[own].tolist()
     else:
@@ -231,36 +254,37 @@ def by_query(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     ]
     lists = {name: readers.rankings.in_order(frame[name], name) for name in found}
     faults += [fault for _, wrong in lists.values() for fault in wrong]
-    table = pd.DataFrame({"query_id": ids, "judged": judged}, index=frame.index).assign(
-        **({"run": frame[run]} if run else {})
+    table = pd.DataFrame({"id": ids, "judged": judged}, index=frame.index).assign(
+        **({"model": frame[run]} if run else {})
     )
     if not faults and run:
         sets = table["judged"].map(lambda cell: repr(sorted(cell)))
-        differ = table.index[sets != sets.groupby(table["query_id"]).transform("first")]
+        differ = table.index[sets != sets.groupby(table["id"]).transform("first")]
         faults += [f"row {row}: {relevant} differs from that of the query's first row" for row in differ]
     if faults:
         raise errors.BadInput.listing("run: one row per query:", faults)
-    once = ~table["query_id"].duplicated() if run else np.full(len(table), True)
+    once = ~table["id"].duplicated() if run else np.full(len(table), True)
     several = len(found) > 1
     parts = [
-        _long(table.drop(columns="judged").assign(found=cells, **({"run": name} if several else {})), "found")
+        _long(table.drop(columns="judged").assign(found=cells, **({"model": name} if several else {})), "found")
         for name, (cells, _) in lists.items()
     ]
     out["run"] = pd.concat([part.assign(rank=part.groupby(level=0, sort=False).cumcount() + 1) for part in parts])
     graded = any(one.value is not None for cell in judged for one in cell)
     out["run"].attrs["notes"] = [
         *frame.attrs.get("notes", ()),
+        *(f"column {old} was read as {new}" for old, new in ((own, "id"), (run, "model")) if old not in ("", new)),
         f"read as one row per query: passages in the order of {' and of '.join(found)}; those of {relevant} have "
         + ("the relevance that it says" if graded else "relevance 1")
         + ("" if own else f"; queries were numbered by {text or 'their place'}"),
     ]
-    long = _long(table.loc[once, ["query_id", "judged"]], "judged")
+    long = _long(table.loc[once, ["id", "judged"]], "judged")
     out["qrels"] = long.assign(
-        passage_id=[one.id for one in long["passage_id"]],
-        relevance=[1 if one.value is None else one.value for one in long["passage_id"]],
+        doc_id=[one.id for one in long["doc_id"]],
+        relevance=[1 if one.value is None else one.value for one in long["doc_id"]],
     )
     if text and "questions" not in out:
-        out["questions"] = pd.DataFrame({"id": table["query_id"], "question": frame[text]})[once]
+        out["questions"] = pd.DataFrame({"id": table["id"], "question": frame[text]})[once]
     return out
 
 
@@ -284,4 +308,4 @@ def _columns(frame: pd.DataFrame) -> tuple[str, list[str]]:
 
 def _long(table: pd.DataFrame, column: str) -> pd.DataFrame:
     listed = table[table[column].map(lambda cell: bool(cell))]
-    return listed.explode(column).rename(columns={column: "passage_id"})
+    return listed.explode(column).rename(columns={column: "doc_id"})

@@ -14,7 +14,7 @@ from evalbench.metrics import ranking, retrieval
 from evalbench.studies.rag_retrieval import inputs
 from evalbench.studies.rag_retrieval.figures import UNJUDGED, Figure, values_of
 
-KEYS = ("query_id", "run")
+KEYS = ("id", "model")
 NO_RELEVANT, NOT_IN_RUN = "no-relevant-passage", "not-in-run"
 MEAN = "mean"
 
@@ -41,7 +41,7 @@ def items_of(
 ) -> pd.DataFrame:
     """One row per judged query and run.
 
-    Returns: ``query_id``, ``run``, a column per figure, ``unjudged_at_K`` per depth, ``n_relevant``, ``n_ranked``,
+    Returns: ``id``, ``model``, a column per figure, ``unjudged_at_K`` per depth, ``n_relevant``, ``n_ranked``,
     ``n_tied`` (passages that share their score), ``top_grade`` (of the first passage; NaN where it was not judged),
     ``row_absent`` (the run has no passage for it), ``unscored``, ``undefined``.
     """
@@ -69,7 +69,7 @@ def items_of(
         counts = {"n_relevant": found.n_relevant, "n_ranked": found.ranked, "n_tied": found.tied, "top_grade": top}
         counts |= {ABSENT: missing}
         parts.append(
-            pd.DataFrame({"query_id": queries, "run": name, **values, **counts, "unscored": "", "undefined": undefined})
+            pd.DataFrame({"id": queries, "model": name, **values, **counts, "unscored": "", "undefined": undefined})
         )
     return pd.concat(parts, ignore_index=True)
 
@@ -94,7 +94,7 @@ def _average(
     rules: Rules,
 ) -> None:
     """The means over random orders in place of the values of queries with equal scores."""
-    own_run, own_qrels = (table[table["query_id"].isin(set(names))] for table in (run, qrels))
+    own_run, own_qrels = (table[table["id"].isin(set(names))] for table in (run, qrels))
     total: dict[str, core.Floats] = {}
     for order in range(rules.tie_orders):
         _, found = ranked(own_run, own_qrels, rules, order=order)

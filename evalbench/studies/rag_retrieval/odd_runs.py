@@ -12,17 +12,17 @@ from evalbench.studies.rag_retrieval import inputs
 
 def cautions(given: inputs.Given, k: int, relevant_from: float) -> list[core.notes.Note]:
     """What is odd about the runs, as notes of the sentence."""
-    judged = given.qrels["query_id"].unique()
-    runs = {name: run[run["query_id"].isin(judged)] for name, run in given.runs.items()}
-    enough = {name: run for name, run in runs.items() if run["query_id"].nunique() >= core.stats.FEW_UNITS}
+    judged = given.qrels["id"].unique()
+    runs = {name: run[run["id"].isin(judged)] for name, run in given.runs.items()}
+    enough = {name: run for name, run in runs.items() if run["id"].nunique() >= core.stats.FEW_UNITS}
     return [*_one_list(enough), *_all_relevant(enough, given.qrels, relevant_from), *_short(runs, k)]
 
 
 def _one_list(runs: Mapping[str, pd.DataFrame]) -> list[core.notes.Note]:
     found = []
     for name, run in runs.items():
-        ordered = run.sort_values(["query_id", "score", "passage_id"], ascending=[True, False, True])
-        lists = ordered.groupby("query_id", sort=False)["passage_id"].agg(tuple)
+        ordered = run.sort_values(["id", "score", "doc_id"], ascending=[True, False, True])
+        lists = ordered.groupby("id", sort=False)["doc_id"].agg(tuple)
         if lists.nunique() == 1:
             found.append(f"all {len(lists)} queries have one and the same list of passages ({name})")
     return [core.notes.Note("mixed", "; ".join(found[:3]))] if found else []
@@ -30,19 +30,17 @@ def _one_list(runs: Mapping[str, pd.DataFrame]) -> list[core.notes.Note]:
 
 def _all_relevant(runs: Mapping[str, pd.DataFrame], qrels: pd.DataFrame, relevant_from: float) -> list[core.notes.Note]:
     """That a run has no passage that is not relevant: then no order of it is worse than another."""
-    relevant = qrels[qrels["relevance"] >= relevant_from][["query_id", "passage_id"]]
+    relevant = qrels[qrels["relevance"] >= relevant_from][["id", "doc_id"]]
     found = []
     for name, run in runs.items():
-        there = run[["query_id", "passage_id"]].merge(
-            relevant, on=["query_id", "passage_id"], how="left", indicator=True
-        )
+        there = run[["id", "doc_id"]].merge(relevant, on=["id", "doc_id"], how="left", indicator=True)
         if (there["_merge"] == "both").all():
             found.append(f"every passage that {name} lists is relevant: were others left out?")
     return [core.notes.Note("instrument", " ".join(found[:3]))] if found else []
 
 
 def _short(runs: Mapping[str, pd.DataFrame], k: int) -> list[core.notes.Note]:
-    longest = max((int(run.groupby("query_id").size().max()) for run in runs.values() if len(run)), default=k)
+    longest = max((int(run.groupby("id").size().max()) for run in runs.values() if len(run)), default=k)
     if longest >= k:
         return []
     return [

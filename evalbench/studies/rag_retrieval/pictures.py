@@ -12,6 +12,8 @@ from evalbench.studies.rag_retrieval import tables
 from evalbench.studies.rag_retrieval.figures import WITHOUT_K, Figure, bare
 
 MOST_LINES, MOST_MODELS = 6, 6
+CALLED = {"model": "run", "answered_by": "model"}
+"""What the columns of answers are called on the page."""
 
 
 def first_figure(result: core.Result) -> Figure:
@@ -24,7 +26,7 @@ def picture_runs(result: core.Result) -> draw.Drawn:
     figure = first_figure(result)
     rows = [e for e in result.summary.estimates if e.metric == figure.name]
     return draw.pictures.estimate_bars(
-        [e.group.get("run", "") for e in rows],
+        [e.group.get("model", "") for e in rows],
         rows,
         title=f"{figure.title} of each run" if len(rows) > 1 else f"{figure.title} over all queries",
         xlabel=f"mean {figure.title} over queries (0–1)",
@@ -42,14 +44,14 @@ def picture_curves(result: core.Result, metric: str = "") -> draw.Drawn | None:
         return None
     k = result.parameters["k"]
     at = own[own["k"] == k] if (own["k"] == k).any() else own
-    best = at.sort_values(["value", "run"], ascending=[False, True], kind="stable")["run"].head(MOST_LINES)
+    best = at.sort_values(["value", "model"], ascending=[False, True], kind="stable")["model"].head(MOST_LINES)
     series = {
         str(run): draw.pictures.Line(rows["k"], rows["value"], rows["ci_low"], rows["ci_high"])
         for run in best
-        for rows in [own[own["run"] == run].sort_values("k")]
+        for rows in [own[own["model"] == run].sort_values("k")]
     }
     words = Figure(metric, k).words
-    more = f", the best {MOST_LINES} runs" if own["run"].nunique() > MOST_LINES else ""
+    more = f", the best {MOST_LINES} runs" if own["model"].nunique() > MOST_LINES else ""
     return draw.pictures.lines(
         series,
         title=f"{words} by the number of passages{more}",
@@ -62,13 +64,13 @@ def picture_curves(result: core.Result, metric: str = "") -> draw.Drawn | None:
 def picture_spread(result: core.Result) -> draw.Drawn:
     """How the first metric is spread over the queries of each run."""
     figure = first_figure(result)
-    runs = {str(run): own[figure.name].to_numpy(dtype=float) for run, own in result.items.groupby("run", sort=True)}
+    runs = {str(run): own[figure.name].to_numpy(dtype=float) for run, own in result.items.groupby("model", sort=True)}
     return draw.pictures.distribution(
         runs,
         title=f"{figure.title} of the single queries",
         xlabel=f"{figure.title} of a query (0–1)",
         domain=(0, 1),
-        behind=draw.bars.of_groups(figure.name, "run", runs),
+        behind=draw.bars.of_groups(figure.name, "model", runs),
     )
 
 
@@ -77,9 +79,9 @@ def picture_answers(result: core.Result) -> draw.Drawn | None:
     table = result.tables.get("answer_by_passage")
     if table is None:
         return None
-    several = table["run"].nunique() > 1
+    several = table["model"].nunique() > 1
     labels = [
-        f"{row.model}{f', {row.run}' if several else ''}: {'relevant' if row.relevant else 'irrelevant'} (n = {row.n})"
+        f"{row.answered_by}{f', {row.model}' if several else ''}: {'relevant' if row.relevant else 'irrelevant'} (n = {row.n})"
         for row in table.itertuples()
     ]
     numbers = [[None if np.isnan(v) else float(v) for v in table[name]] for name in ("accuracy", "ci_low", "ci_high")]
@@ -97,7 +99,7 @@ def figures_table(result: core.Result) -> pd.DataFrame:
     table = result.tables["curves"]
     frame = table.assign(cell=_cells(table, "value"), figure=[Figure(m, 1).words for m in table["metric"]])
     order = list(dict.fromkeys(frame["figure"]))
-    wide = frame.pivot(index=["figure", "k"], columns="run", values="cell").reset_index()
+    wide = frame.pivot(index=["figure", "k"], columns="model", values="cell").reset_index()
     wide["_order"] = [order.index(name) for name in wide["figure"]]
     wide = wide.sort_values(["_order", "k"])
     whole = {Figure(name, 1).words for name in WITHOUT_K}
@@ -112,15 +114,15 @@ def _cells(table: pd.DataFrame, value: str) -> list[str]:
 
 def comparison(result: core.Result) -> pd.DataFrame:
     """Every two runs on every metric at the headline's depth; empty where there is one run."""
-    return kit.comparing.shown(result.tables.get("comparison"), "run")
+    return kit.comparing.shown(result.tables.get("comparison"), "model", called="run")
 
 
 @kit.trials.each_trial
 def grade_table(result: core.Result) -> pd.DataFrame:
     """How many passages have each grade, and the share of them that each run has among its first k."""
     table, k = result.tables["grades"], result.parameters["k"]
-    wide = table.pivot(index=["relevance", "judged"], columns="run", values="found").reset_index()
-    names = {run: f"{run}: found in the first {k}" for run in sorted(table["run"].unique())}
+    wide = table.pivot(index=["relevance", "judged"], columns="model", values="found").reset_index()
+    names = {run: f"{run}: found in the first {k}" for run in sorted(table["model"].unique())}
     return wide.rename(columns=names).rename_axis(columns=None)
 
 
@@ -129,7 +131,7 @@ def answer_table(result: core.Result) -> pd.DataFrame | None:
     table = result.tables.get("answer_by_passage")
     if table is None:
         return None
-    return table.assign(accuracy=_cells(table, "accuracy")).drop(columns=["ci_low", "ci_high"])
+    return table.assign(accuracy=_cells(table, "accuracy")).drop(columns=["ci_low", "ci_high"]).rename(columns=CALLED)
 
 
 def answer_correlations(result: core.Result) -> pd.DataFrame | None:
@@ -140,6 +142,7 @@ def answer_correlations(result: core.Result) -> pd.DataFrame | None:
     figures = [Figure(metric, result.parameters["k"]) for metric in result.parameters["metrics"]]
     said = table["quality"].replace({figure.name: figure.title for figure in figures})
     rows = table.assign(quality=said, spearman=_cells(table, "spearman")).drop(columns=["ci_low", "ci_high"])
+    rows = rows.rename(columns=CALLED)
     if rows["model"].nunique() > MOST_MODELS:
         return rows
     order = list(dict.fromkeys(said))
@@ -157,10 +160,8 @@ def parting(result: core.Result, n: int = 3) -> draw.Html:
     for case in table.head(n).to_dict("records"):
         name = first_figure(result).title
         values = f"{case['better']} {case['value_better']:.2f}, {case['worse']} {case['value_worse']:.2f}"
-        pages = [_found(result, case["query_id"], case[side]) for side in ("better", "worse")]
-        parts.append(
-            kit.cases.sheet(f"{case['query_id']}: {name} {values}", _question(result, case["query_id"]), *pages)
-        )
+        pages = [_found(result, case["id"], case[side]) for side in ("better", "worse")]
+        parts.append(kit.cases.sheet(f"{case['id']}: {name} {values}", _question(result, case["id"]), *pages))
     return draw.Html("".join(parts))
 
 
@@ -170,22 +171,20 @@ def lowest(result: core.Result, n: int = 2) -> draw.Html:
     figure = first_figure(result)
     parts = []
     for case in tables.worst(result.items, figure.name, n).to_dict("records"):
-        title = f"{case['query_id']}, {case['run']}: {figure.title} {case[figure.name]:.2f}"
-        parts.append(
-            kit.cases.sheet(title, _question(result, case["query_id"]), _found(result, case["query_id"], case["run"]))
-        )
+        title = f"{case['id']}, {case['model']}: {figure.title} {case[figure.name]:.2f}"
+        parts.append(kit.cases.sheet(title, _question(result, case["id"]), _found(result, case["id"], case["model"])))
     return draw.Html("".join(parts))
 
 
 def _question(result: core.Result, query: str) -> str:
     questions = result.tables.get("questions")
-    own = [] if questions is None else questions.loc[questions["query_id"] == query, "question"].tolist()
+    own = [] if questions is None else questions.loc[questions["id"] == query, "question"].tolist()
     return own[0] if own else ""
 
 
 def _found(result: core.Result, query: Any, run: Any) -> draw.Html:
     """The first passages of a run for a query, and the relevant ones further down or not found."""
-    rows = kit.cases.rows_of(result.tables["passages"], {"query_id": query, "run": run}, ["query_id", "run"])
+    rows = kit.cases.rows_of(result.tables["passages"], {"id": query, "model": run}, ["id", "model"])
     if readers.schema.TRIAL in rows:
         each = rows.groupby(readers.schema.TRIAL, sort=False)
         return draw.Html("".join(_passages(query, f"{run}, trial {name}", own) for name, own in each))
@@ -198,7 +197,7 @@ def _passages(query: Any, run: Any, rows: pd.DataFrame) -> draw.Html:
     table = rows.assign(
         rank=["not found" if np.isnan(rank) else f"{rank:.0f}" for rank in rows["rank"]],
         relevance=["not judged" if np.isnan(grade) else f"{grade:g}" for grade in rows["relevance"]],
-    )[["rank", "relevance", "passage_id"]]
+    )[["rank", "relevance", "doc_id"]]
     if (rows["text"] != "").any():
         table["passage"] = rows["text"]
     return draw.tables.html_table(table, caption=f"{run}: what it found for {query}", rows=40)

@@ -68,7 +68,7 @@ def check_options(checks: kit.Checks) -> None:
     checks.tried(lambda: rules_of(given["lights"] or {}, given["metrics"], given["k"]))
 
 
-@kit.slicing.sliced("query_id", measures=measures)
+@kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
@@ -85,12 +85,12 @@ def summarise(
     return kit.worst_group(
         items,
         measures(metrics, k, ties),
-        "run",
+        "model",
+        called="run",
         lights=lights,
-        over=core.counted(items["query_id"].nunique(), "query", "queries"),
+        over=core.counted(items["id"].nunique(), "query", "queries"),
         max_unscored=max_unscored,
         absent=absent_of(items, absent),
-        units="query_id",
         notes=_tied(items, max_unscored),
         seed=seed,
         n_resamples=n_resamples,
@@ -100,7 +100,7 @@ def summarise(
 def _tied(items: pd.DataFrame, max_unscored: float) -> list[core.Note]:
     """A note on runs whose passages all have one score, so that their order is not that of the search."""
     found = []
-    for run, own in items[items["n_ranked"] > 1].groupby("run"):
+    for run, own in items[items["n_ranked"] > 1].groupby("model"):
         n = int((own["n_tied"] == own["n_ranked"]).sum())
         if n > max_unscored * len(own):
             found.append(f"{run}: {n} of {core.counted(len(own), 'query')}")
@@ -112,18 +112,18 @@ def absent_of(items: pd.DataFrame, absent: str) -> kit.evidence.Absent:
     """The queries that each run lacks, of those with a relevant passage."""
     counted = "in no mean" if absent == "skip" else "counted 0"
     stated, items = absent != AUTO, items[items["n_relevant"] > 0]
-    return kit.evidence.absent_of(items, "run", "query_id", unit="query", counted=counted, stated=stated)
+    return kit.evidence.absent_of(items, "model", "id", unit="query", counted=counted, stated=stated)
 
 
 def curves_of(
     items: pd.DataFrame, metrics: Sequence[str], ks: Sequence[int], *, ties: str, **options: Any
 ) -> pd.DataFrame:
-    """Every metric at every depth per run, with its interval: ``run, metric, k, value, ci_low, ci_high, n``."""
+    """Every metric at every depth per run, with its interval: ``model, metric, k, value, ci_low, ci_high, n``."""
     figures = {figure.name: figure for figure in figures_of(metrics, sorted(ks))}
-    found = kit.verdicts.by_group(items, [measure_of(figure, ties) for figure in figures.values()], "run", **options)
+    found = kit.verdicts.by_group(items, [measure_of(figure, ties) for figure in figures.values()], "model", **options)
     rows = [
         {
-            "run": e.group.get("run", ""),
+            "model": e.group.get("model", ""),
             "metric": figures[e.metric].metric,
             "k": figures[e.metric].k,
             "value": e.value,
@@ -139,11 +139,11 @@ def curves_of(
 def notes(items: pd.DataFrame, k: int, ks: Sequence[int], ties: str, no_relevant: str, tie_orders: int) -> list[str]:
     """What was counted otherwise than a reader may expect: queries without relevant passages or not in a run, ties, the unjudged."""
     out = []
-    once, deepest = items.drop_duplicates("query_id"), max([*ks, k])
+    once, deepest = items.drop_duplicates("id"), max([*ks, k])
     if without := int((once["n_relevant"] == 0).sum()):
         how = "in no mean" if no_relevant == "skip" else "counted 0"
         out.append(f"Queries without a relevant passage, {how}: {without} of {len(once)}.")
-    for name, own in items.groupby("run", sort=True):
+    for name, own in items.groupby("model", sort=True):
         if short := int(((own["n_ranked"] > 0) & (own["n_ranked"] < deepest)).sum()):
             out.append(
                 f"{name}: {short} of {len(own)} queries have fewer than {deepest} passages; beyond the end of its list a "

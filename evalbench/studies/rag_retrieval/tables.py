@@ -20,9 +20,9 @@ TOP = "relevance of the first passage"
 
 
 def parted(items: pd.DataFrame, figure: str, n: int = SHOWN) -> pd.DataFrame:
-    """The queries on which two runs differ most in a figure: ``query_id, difference, better, value_better, worse, value_worse``."""
-    wide = items.pivot(index="query_id", columns="run", values=figure)
-    columns = ["query_id", "difference", "better", "value_better", "worse", "value_worse"]
+    """The queries on which two runs differ most in a figure: ``id, difference, better, value_better, worse, value_worse``."""
+    wide = items.pivot(index="id", columns="model", values=figure)
+    columns = ["id", "difference", "better", "value_better", "worse", "value_worse"]
     wide = wide[wide.notna().sum(axis=1) >= 2]
     if wide.shape[1] < 2 or wide.empty:
         return pd.DataFrame(columns=columns)
@@ -31,7 +31,7 @@ def parted(items: pd.DataFrame, figure: str, n: int = SHOWN) -> pd.DataFrame:
     at, names = np.arange(len(values)), wide.columns.to_numpy()
     found = pd.DataFrame(
         {
-            "query_id": wide.index.to_numpy(),
+            "id": wide.index.to_numpy(),
             "difference": values[at, high] - values[at, low],
             "better": names[high],
             "value_better": values[at, high],
@@ -39,14 +39,14 @@ def parted(items: pd.DataFrame, figure: str, n: int = SHOWN) -> pd.DataFrame:
             "value_worse": values[at, low],
         }
     )
-    found = found[found["difference"] > 0].sort_values(["difference", "query_id"], ascending=[False, True])
+    found = found[found["difference"] > 0].sort_values(["difference", "id"], ascending=[False, True])
     return found.head(n).reset_index(drop=True)
 
 
 def worst(items: pd.DataFrame, figure: str, n: int = SHOWN) -> pd.DataFrame:
     """The queries of every run with the lowest figure, the lowest first."""
     known = items[items[figure].notna()].sort_values([figure, *KEYS], kind="stable")
-    return known.groupby("run", sort=True).head(n)[[*KEYS, figure]].reset_index(drop=True)
+    return known.groupby("model", sort=True).head(n)[[*KEYS, figure]].reset_index(drop=True)
 
 
 def passages_of(
@@ -54,32 +54,32 @@ def passages_of(
 ) -> pd.DataFrame:
     """The first k passages of some queries in every run, and their relevant passages wherever they are.
 
-    Returns: ``query_id, run, rank`` (NaN: not found), ``passage_id, score, relevance`` (NaN: not judged), ``text``.
+    Returns: ``id, model, rank`` (NaN: not found), ``doc_id, score, relevance`` (NaN: not judged), ``text``.
     """
     wanted = set(queries)
-    qrels = given.qrels[given.qrels["query_id"].isin(wanted)]
+    qrels = given.qrels[given.qrels["id"].isin(wanted)]
     parts = []
     for name, run in given.runs.items():
-        own = run[run["query_id"].isin(wanted)].reset_index(drop=True)
-        rows = own.merge(qrels, on=["query_id", "passage_id"], how="left")
+        own = run[run["id"].isin(wanted)].reset_index(drop=True)
+        rows = own.merge(qrels, on=["id", "doc_id"], how="left")
         rows["rank"] = _ranks(own, rules)
         missed = qrels[qrels["relevance"] >= rules.relevant_from].merge(
-            own[["query_id", "passage_id"]], on=["query_id", "passage_id"], how="left", indicator=True
+            own[["id", "doc_id"]], on=["id", "doc_id"], how="left", indicator=True
         )
         missed = missed[missed["_merge"] == "left_only"].drop(columns="_merge")
         kept = rows[(rows["rank"] <= k) | (rows["relevance"] >= rules.relevant_from)]
-        parts.append(pd.concat([kept, missed.assign(rank=np.nan, score=np.nan)]).assign(run=name))
+        parts.append(pd.concat([kept, missed.assign(rank=np.nan, score=np.nan)]).assign(model=name))
     table = pd.concat(parts, ignore_index=True)
-    table = table.sort_values([*KEYS, "rank", "passage_id"], kind="stable", ignore_index=True)
-    table["text"] = [texts.get(passage, "") for passage in table["passage_id"]]
-    return table[[*KEYS, "rank", "passage_id", "score", "relevance", "text"]]
+    table = table.sort_values([*KEYS, "rank", "doc_id"], kind="stable", ignore_index=True)
+    table["text"] = [texts.get(passage, "") for passage in table["doc_id"]]
+    return table[[*KEYS, "rank", "doc_id", "score", "relevance", "text"]]
 
 
 def _ranks(run: pd.DataFrame, rules: Rules) -> Any:
     """The rank of each row; every passage counts as judged, so that it has one."""
     if run.empty:
         return np.empty(0)
-    qrels = run[["query_id", "passage_id"]].assign(relevance=np.arange(len(run), dtype=float))
+    qrels = run[["id", "doc_id"]].assign(relevance=np.arange(len(run), dtype=float))
     _, found = ranked(run, qrels, rules)
     rank = np.empty(len(run))
     rank[found.grade.astype(np.int64)] = found.rank
@@ -87,14 +87,14 @@ def _ranks(run: pd.DataFrame, rules: Rules) -> Any:
 
 
 def grades_of(given: inputs.Given, rankings: Mapping[str, Ranked], k: int) -> pd.DataFrame:
-    """How many passages have each grade, and the share of them that each run has among its first k: ``run, relevance, judged, found``."""
+    """How many passages have each grade, and the share of them that each run has among its first k: ``model, relevance, judged, found``."""
     rows = []
     judged = given.qrels["relevance"].value_counts()
     for name, (_, found) in rankings.items():
         grade, counts = np.unique(found.grade[found.rank <= k], return_counts=True)
         within = dict(zip(grade.tolist(), counts.tolist(), strict=True))
         rows += [
-            {"run": name, "relevance": g, "judged": int(n), "found": within.get(g, 0) / n}
+            {"model": name, "relevance": g, "judged": int(n), "found": within.get(g, 0) / n}
             for g, n in sorted(judged.items())
         ]
     return pd.DataFrame(rows)
@@ -103,7 +103,7 @@ def grades_of(given: inputs.Given, rankings: Mapping[str, Ranked], k: int) -> pd
 def inverted(grades: pd.DataFrame) -> str:
     """A note where every run finds fewer of the passages, the higher their grade; empty where not."""
     falls = []
-    for _, own in grades.groupby("run"):
+    for _, own in grades.groupby("model"):
         shares = own.sort_values("relevance")["found"].to_numpy()
         falls.append(len(shares) > 1 and bool((np.diff(shares) <= 0).all()) and shares[0] > shares[-1])
     return (
@@ -144,20 +144,20 @@ def answers_of(
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """Accuracy by the relevance of the first passage, and Spearman of accuracy with the quality of retrieval.
 
-    - Returns ``by_passage``: ``run, model, relevant`` (0, 1), ``n, accuracy, ci_low, ci_high``.
-    - Returns ``correlations``: ``run, model, quality, spearman, ci_low, ci_high, n, note``.
+    - Returns ``by_passage``: ``model`` (the search), ``answered_by``, ``relevant`` (0, 1), ``n, accuracy, ci_low, ci_high``.
+    - Returns ``correlations``: ``model, answered_by, quality, spearman, ci_low, ci_high, n, note``.
     """
-    given = answers if "model" in answers else answers.assign(model="answers")
-    known = given[given["answer_correct"].notna()]
+    given = answers if "answered_by" in answers else answers.assign(answered_by="answers")
+    known = given[given["correct"].notna()]
     said = []
     if unscored := len(given) - len(known):
         said.append(f"Answers without a mark, in no figure: {unscored} of {len(given)}.")
-    of_run = "run" in given
-    if not of_run and items["run"].nunique() > 1:
+    of_run = "model" in given
+    if not of_run and items["model"].nunique() > 1:
         said.append("The answers do not say which run's passages the models had: they are held against every run.")
     own = items[items["undefined"] == ""]
-    rows = known.merge(own, on=["query_id", "run"] if of_run else ["query_id"], how="inner")
-    if lost := len(known) - len(rows.drop_duplicates(["query_id", "model", *(["run"] if of_run else [])])):
+    rows = known.merge(own, on=["id", "model"] if of_run else ["id"], how="inner")
+    if lost := len(known) - len(rows.drop_duplicates(["id", "answered_by", *(["model"] if of_run else [])])):
         said.append(f"Answers to queries without a figure of retrieval: {lost} of {len(known)}.")
     if blind := int(rows["top_grade"].isna().sum()):
         said.append(
@@ -166,21 +166,20 @@ def answers_of(
         )
     rows = rows.assign(relevant=(rows["top_grade"] >= rules.relevant_from).astype(int))
     rows[TOP] = rows["top_grade"].fillna(0.0)
+    groups = ["model", "answered_by"]
     by_passage, correlations = [], []
-    for (run, model), part in rows.sort_values(["run", "model", "query_id"]).groupby(["run", "model"], sort=True):
-        named = {"run": run, "model": model}
-        binary = bool(part["answer_correct"].isin([0.0, 1.0]).all())
-        measure = core.mean_of("answer_correct", interval="wilson" if binary else "bootstrap")
+    for (run, who), part in rows.sort_values([*groups, "id"]).groupby(groups, sort=True):
+        named = {"model": run, "answered_by": who}
+        binary = bool(part["correct"].isin([0.0, 1.0]).all())
+        measure = core.mean_of("correct", interval="wilson" if binary else "bootstrap")
         for relevant, few in part.groupby("relevant", sort=True):
-            options: dict[str, Any] = {"units": few["query_id"], "seed": rules.seed, "n_resamples": n_resamples}
+            options: dict[str, Any] = {"units": few["id"], "seed": rules.seed, "n_resamples": n_resamples}
             (e,) = core.measures.estimate(few, [measure], **options).estimates
             by_passage.append(
                 {**named, "relevant": relevant, "n": e.n, "accuracy": e.value, "ci_low": e.ci_low, "ci_high": e.ci_high}
             )
         for quality in (TOP, *(figures.Figure(metric, k).name for metric in metrics)):
-            r = core.correlation.correlate(
-                part[quality], part["answer_correct"], seed=rules.seed, n_resamples=n_resamples
-            )
+            r = core.correlation.correlate(part[quality], part["correct"], seed=rules.seed, n_resamples=n_resamples)
             correlations.append(
                 {
                     **named,
@@ -193,7 +192,7 @@ def answers_of(
                 }
             )
     numbers = dict.fromkeys(("ci_low", "ci_high"), float)
-    first = pd.DataFrame(by_passage, columns=["run", "model", "relevant", "n", "accuracy", "ci_low", "ci_high"])
-    columns = ["run", "model", "quality", "spearman", "ci_low", "ci_high", "n", "note"]
+    first = pd.DataFrame(by_passage, columns=[*groups, "relevant", "n", "accuracy", "ci_low", "ci_high"])
+    columns = [*groups, "quality", "spearman", "ci_low", "ci_high", "n", "note"]
     second = pd.DataFrame(correlations, columns=columns)
     return first.astype({"accuracy": float, **numbers}), second.astype({"spearman": float, **numbers}), said
