@@ -193,7 +193,7 @@ def test_stability_is_that_of_redrawn_items_by_hand(finished: tuple[str, Run]) -
     verdict = summarise(items, **options).verdict
     light = verdict.would_be or verdict.light
     # The unit that is drawn, where that is not the id; and samples that are drawn apart.
-    unit = {"matching_calibration": "sample_id", "needle": "needle"}.get(name, results["id"])
+    unit = {"matching_calibration": "id", "needle": "needle"}.get(name, results["id"])
     strata = [rows for _, rows in items.groupby("part")] if name == "explainability" else [items]
     draw = np.random.default_rng(1)
     # Only a light that looks at intervals needs resamples of what is redrawn.

@@ -34,12 +34,12 @@ def tables(samples: int, each: int = 10) -> dict[str, pd.DataFrame]:
 
     rules = sentences(200, 3, 8)
     ids = np.repeat([f"s{i:06d}" for i in range(samples)], each)
-    out = {"documents": pd.DataFrame({"sample_id": np.unique(ids), "text": "x" * 1000})}
+    out = {"documents": pd.DataFrame({"id": np.unique(ids), "text": "x" * 1000})}
     for name in ("truth", "predictions"):
         start = rng.integers(0, 900, n)
         out[name] = pd.DataFrame(
             {
-                "sample_id": ids,
+                "id": ids,
                 "violation_id": np.tile([f"{name[0]}{i}" for i in range(each)], samples),
                 "start": start,
                 "end": start + rng.integers(5, 100, n),
@@ -49,7 +49,7 @@ def tables(samples: int, each: int = 10) -> dict[str, pd.DataFrame]:
                 "correction": "",
             }
         )
-    out["predictions"]["checker"] = "loop@1|none"
+    out["predictions"]["model"] = "loop@1|none"
     return out
 
 
@@ -58,7 +58,7 @@ def loop(data: dict[str, pd.DataFrame]) -> tuple[int, list[tuple], list[str]]:
 
     No intervals, no items, no table of violations: what is left out speaks for the peer.
     """
-    columns = ["sample_id", "violation_id", "start", "end", "rule", "category", "explanation"]
+    columns = ["id", "violation_id", "start", "end", "rule", "category", "explanation"]
     sets: dict[str, frozenset[str]] = {}
     grouped: list[dict[str, list[tuple]]] = [{}, {}]
     for target, name in zip(grouped, ("truth", "predictions"), strict=True):
@@ -114,9 +114,9 @@ def plain_loop(data: dict[str, pd.DataFrame]) -> float:
         left, right = set(words_of(a, lower=True)), set(words_of(b, lower=True))
         return len(left & right) / len(left | right)
 
-    predictions = dict(list(data["predictions"].groupby("sample_id")))
+    predictions = dict(list(data["predictions"].groupby("id")))
     total = 0.0
-    for sample, left in data["truth"].groupby("sample_id"):
+    for sample, left in data["truth"].groupby("id"):
         right = list(predictions[sample].itertuples())
         for t in left.itertuples():
             for p in right:
@@ -139,7 +139,7 @@ def a_million_pairs() -> dict[str, Any]:
     took = least(lambda: study(data), goal=MOST_SECONDS)
     peak = peak_bytes()
     result, (matches, table, _) = study(data), loop(data)
-    assert result.estimate("tp", checker="loop@1|none").value == matches
+    assert result.estimate("tp", model="loop@1|none").value == matches
     assert len(table) == len(result.tables["pairs"]) == 1_000_000
     del result, table
     assert plain_loop(tenth) == pytest.approx(study(tenth).tables["pairs"]["ha_score"].sum())

@@ -103,7 +103,7 @@ CALIBRATION_TOO: Tables = {
         "the_best_there_is": Planted(lambda: judged(by_rule), r"no difference shown: 0\.00 \[−0\.\d+, 0\.\d+\]", CALIBRATED, NOT_GREEN),
         "the_best_there_is_by_rank": Planted(lambda: judged(by_rule), r"ρ 1\.00 \[0\.\d+, 1\.00\].*0\.00 \[−0\.\d+", RANKED, NOT_GREEN),
         "verdicts_on_nothing": Planted(to_nothing, "", CALIBRATED, refused=r"prediction_id: 1 unknown, such as h99-f"),
-        "another_checker": Planted(other_checker, "", CALIBRATED, refused=r"checker: they differ from known ones by case"),
+        "another_checker": Planted(other_checker, "", CALIBRATED, refused=r"model: they differ from known ones by case"),
         "ids_swapped": Planted(swapped, "", CALIBRATED, refused=r"truth_id and prediction_id are swapped"),
         "verdicts_twice": Planted(twice, "", CALIBRATED, refused=r"duplicated together"),
         "verdicts_in_words": Planted(in_words, r"F1 1\.00", CALIBRATED, lights("yellow")),

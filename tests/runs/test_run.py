@@ -191,7 +191,7 @@ def test_bad_usage_is_one_message_and_exit_2(words, said, tmp_path):
         (lambda f: (f / "predictions.csv").unlink(), "table predictions is missing"),
         (
             lambda f: (f / "documents.csv").write_text((f / "documents.csv").read_text() * 2),
-            "column sample_id: is duplicated",
+            "is duplicated, found",
         ),
     ],
 )
