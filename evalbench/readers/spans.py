@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 IDS = ("id", "doc_id")
-FORMER = {"text_id": "id"}
-"""What columns of texts and spans were called before, for :func:`evalbench.readers.former.under_new_names`."""
 _USUAL = (("", ""), ("start", "end"), ("start_offset", "end_offset"))
 
 

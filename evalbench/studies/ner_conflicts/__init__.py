@@ -23,7 +23,7 @@ MEASURED_BY = dict.fromkeys(("whole_words", "case_sensitive", "count_nested"), (
 SCHEMA: Mapping[str, Table] = {
     "predictions": Table(
         (
-            Column("id", "id"),
+            Column("id", "id", help="the text", former=("text_id",)),
             Column("entity_class", "text", help="the predicted class"),
             Column("entity", "text", help="the predicted string, a row each time that it was predicted"),
             Column("model", "id", groups=True, required=False, help="who predicted, where there are several"),
@@ -34,7 +34,7 @@ SCHEMA: Mapping[str, Table] = {
     ),
     "texts": Table(
         (
-            Column("id", "id"),
+            Column("id", "id", help="the text", former=("text_id",)),
             Column("text", "text"),
             Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
         ),

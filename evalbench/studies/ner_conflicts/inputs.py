@@ -31,7 +31,6 @@ class Predictions(NamedTuple):
 
 def texts_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """The tables, where texts list what was predicted, or predictions carry their text in a column ``text`` without a table."""
-    frames = {name: readers.former.under_new_names(frame, readers.spans.FORMER) for name, frame in frames.items()}
     rows = frames.get("predictions")
     if rows is not None and (listing := readers.entities.lists_in(rows)):
         return dict(frames) | _listed(rows, listing, "texts" in frames)

@@ -22,7 +22,7 @@ from evalbench.studies.ner_quality.tables import figures
 QUESTION = "Which named entities does a model find, and which classes does it take for others?"
 MEASURED_BY = dict.fromkeys(("f1_floor", "absent"), ())
 _SPAN = (
-    Column("id", "id"),
+    Column("id", "id", help="the text", former=("text_id",)),
     Column("start", "int", low=0, help="first character, counted in code points from 0"),
     Column("end", "int", low=1, help="one past the last character"),
     Column("entity_class", "text"),
@@ -43,7 +43,7 @@ SCHEMA: Mapping[str, Table] = {
     ),
     "texts": Table(
         (
-            Column("id", "id"),
+            Column("id", "id", help="the text", former=("text_id",)),
             Column("text", "text"),
             Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
         ),

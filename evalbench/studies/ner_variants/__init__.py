@@ -29,7 +29,9 @@ SCHEMA: Mapping[str, Table] = {
             Column("requests", "text", choices=inputs.REQUESTS, help="all classes in a request, or one"),
             Column("description", "text", choices=inputs.DESCRIPTIONS, help="what the request says of a class"),
             Column("entity_class", "text", required=False, empty_ok=True, help="the class that a request is for"),
-            Column("answer", "text", empty_ok=True, keep_null=True, help="as it came; null: unscored"),
+            Column(
+                "answer", "text", empty_ok=True, keep_null=True, help="as it came; null: unscored", former=("reply",)
+            ),
         ),
         unique=("id", "model", "requests", "description", "entity_class"),
         trials="model",
@@ -63,7 +65,7 @@ SCHEMA: Mapping[str, Table] = {
 }
 
 
-adapt = inputs.under_new_names
+adapt = inputs.named_ids
 check = inputs.prepare
 
 

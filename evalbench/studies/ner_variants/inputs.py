@@ -45,11 +45,10 @@ class Known(NamedTuple):
     notes: tuple[core.notes.Note, ...] = ()
 
 
-def under_new_names(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """The tables with ``id`` where they have ``text_id`` alone, and replies with ``answer`` where they have ``reply``."""
-    named = {name: {} if "id" in frame else readers.spans.FORMER for name, frame in frames.items()}
-    named |= {"replies": {**named.get("replies", {}), "reply": "answer"}}
-    return {name: readers.former.under_new_names(frame, named[name]) for name, frame in frames.items()}
+def named_ids(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """The tables with ``id`` where they have ``text_id`` alone, as the other studies of entities do."""
+    former = {"text_id": "id"}
+    return {n: f if "id" in f else readers.former.under_new_names(f, former) for n, f in frames.items()}
 
 
 def prepare(data: readers.Dataset) -> Known:
