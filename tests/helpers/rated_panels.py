@@ -21,12 +21,12 @@ def panel(documents=8, systems=4, seed=0):
     for d in range(documents):
         for s in range(systems):
             quality = s + rng.normal(0, 1)
-            keys = {"doc_id": f"d{d}", "system": f"s{s}"}
+            keys = {"id": f"d{d}", "model": f"s{s}"}
             rows.append({**keys, "good": quality + rng.normal(0, 0.3), "bad": rng.normal(), "errors": -quality})
             for a in range(3):
                 score = round(float(np.clip(quality + rng.normal(0, 0.5), -2, 6)))
-                ratings.append({**keys, "annotator": f"a{a}", "criterion": "quality", "score": score})
-                ratings.append({**keys, "annotator": f"a{a}", "criterion": "complete", "score": 1})
+                ratings.append({**keys, "annotator": f"a{a}", "criterion": "quality", "mark": score})
+                ratings.append({**keys, "annotator": f"a{a}", "criterion": "complete", "mark": 1})
     return pd.DataFrame(rows), pd.DataFrame(ratings)
 
 

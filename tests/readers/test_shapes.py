@@ -36,9 +36,9 @@ ROWS: Mapping[str, Rows] = {
         {"id": "a2", "question": "Сколько будет 2 + 2?", "reference": "2 + 2 = 4\n#### 4", "answer": "Четыре; то есть 4"},
     ],
     "human_correlation": [
-        {"doc_id": "a1", "output": "Хорошо", "reference": ["Хорошо", "да"], "quality": 3.5},
-        {"doc_id": "a2", "output": "Плохо", "reference": ["Хорошо", "да"], "quality": 1.25},
-        {"doc_id": "a3", "output": "Так, себе", "reference": ["Хорошо", "да"], "quality": 2.75},
+        {"id": "a1", "answer": "Хорошо", "reference": ["Хорошо", "да"], "quality": 3.5},
+        {"id": "a2", "answer": "Плохо", "reference": ["Хорошо", "да"], "quality": 1.25},
+        {"id": "a3", "answer": "Так, себе", "reference": ["Хорошо", "да"], "quality": 2.75},
     ],
 }  # fmt: skip
 
@@ -157,7 +157,7 @@ def test_rows_without_ids_are_numbered(tmp_path, study, form):
     rows = without_id(ROWS[study])
     (tmp_path / f"x.{form}").write_text(table(rows) if form == "csv" else lines(rows))
     found = read(tmp_path / f"x.{form}", study)
-    key = "doc_id" if study == "human_correlation" else "id"
+    key = "id"
     frame = next(iter(found.tables.values()))
     assert frame[key].tolist() == [f"q{i:04d}" for i in range(1, len(rows) + 1)]
     said = f"x.{form}: no column {key}: the rows were numbered in their order, q0001 to q000{len(rows)}"
@@ -166,7 +166,7 @@ def test_rows_without_ids_are_numbered(tmp_path, study, form):
 
 @pytest.mark.parametrize("study", ROWS)
 def test_a_folder_with_a_file_per_row(tmp_path, plain, study):
-    rows, key = ROWS[study], "doc_id" if study == "human_correlation" else "id"
+    rows, key = ROWS[study], "id"
     for folder, held in (("with", rows), ("without", without_id(rows))):
         (tmp_path / folder).mkdir()
         for row, content in zip(rows, held, strict=True):

@@ -33,7 +33,7 @@ METRICS = ["f1_score", "exact_match"]
 def result(**more: Any) -> Result:
     ids = [f"q{i}" for i in range(6)]
     rows = [
-        {"id": i, "model": model, "output": out, "reference": ["да", "-1"], "prompt": f"{HOSTILE} {i}"}
+        {"id": i, "model": model, "answer": out, "reference": ["да", "-1"], "question": f"{HOSTILE} {i}"}
         for model in ("../oak/7b", "fern")
         for i, out in zip(ids, ["да", "нет", None, HOSTILE, "-1", "да"], strict=True)
     ]
@@ -104,7 +104,7 @@ def test_a_key_stops_it_and_nothing_is_kept(write, tmp_path, monkeypatch):
     record(result(), out=tmp_path / "run")
     key = "sk-proj-9f8e7d6c5b4a3f2e1d0c"
     texts = pd.read_parquet(tmp_path / "run" / "texts.parquet")
-    texts.assign(prompt=f"the key is {key}").to_parquet(tmp_path / "run" / "texts.parquet")
+    texts.assign(question=f"the key is {key}").to_parquet(tmp_path / "run" / "texts.parquet")
     monkeypatch.setenv("SOME_API_KEY", key)
     with pytest.raises(BadInput, match="SOME_API_KEY in ") as caught:
         write(finished(tmp_path / "run"), tmp_path / "out")
@@ -235,7 +235,7 @@ def test_an_imported_run_goes_out_with_its_questions_and_all_trials(tmp_path):
 
 def test_what_the_schema_has_no_place_for_is_said(tmp_path):
     found = result(lights={})
-    rows = load({"items": found.tables["texts"].assign(output=None)}, study="text_metrics")
+    rows = load({"items": found.tables["texts"].assign(answer=None)}, study="text_metrics")
     record(text_metrics.evaluate(rows, metrics=METRICS, n_resamples=60), out=tmp_path / "run")
     with pytest.raises(BadInput, match="4 figures with no value"):
         to_every_eval_ever(finished(tmp_path / "run"), tmp_path / "out")

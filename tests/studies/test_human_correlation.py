@@ -16,12 +16,12 @@ class TestFigures:
     def test_levels_agree_with_scipy(self):
         frame, ratings = panel()
         result = evaluate(frame, ratings, metrics=["good", "bad"])
-        human = ratings[ratings.criterion == "quality"].groupby(["doc_id", "system"])["score"].mean()
-        both = frame.set_index(["doc_id", "system"]).assign(human=human)
+        human = ratings[ratings.criterion == "quality"].groupby(["id", "model"])["mark"].mean()
+        both = frame.set_index(["id", "model"]).assign(human=human)
         peers = {"spearman": stats.spearmanr, "kendall": stats.kendalltau, "pearson": stats.pearsonr}
         for kind, peer in peers.items():
-            within = [peer(g["good"], g["human"]).statistic for _, g in both.groupby("doc_id")]
-            means = both.groupby("system").mean()
+            within = [peer(g["good"], g["human"]).statistic for _, g in both.groupby("id")]
+            means = both.groupby("model").mean()
             expected = {
                 "summary": np.mean(within),
                 "dataset": peer(both["good"], both["human"]).statistic,
@@ -61,15 +61,13 @@ class TestFigures:
     def test_the_ceiling_is_one_annotator_against_the_others(self):
         frame, ratings = panel()
         result = evaluate(frame, ratings, metrics=["good"])
-        wide = ratings[ratings.criterion == "quality"].pivot(
-            index=["doc_id", "system"], columns="annotator", values="score"
-        )
+        wide = ratings[ratings.criterion == "quality"].pivot(index=["id", "model"], columns="annotator", values="mark")
         per_annotator = []
         for name in wide:
             others = wide.drop(columns=name).mean(axis=1)
             within = [
                 stats.spearmanr(wide[name].loc[d], others.loc[d]).statistic
-                for d in wide.index.unique("doc_id")
+                for d in wide.index.unique("id")
                 if np.ptp(wide[name].loc[d]) and np.ptp(others.loc[d])
             ]
             per_annotator.append(np.mean(within))
@@ -79,9 +77,7 @@ class TestFigures:
         metrics = pytest.importorskip("sklearn.metrics", reason="peer not importable: sklearn")
         frame, ratings = panel()
         result = evaluate(frame, ratings, metrics=["good"])
-        wide = ratings[ratings.criterion == "quality"].pivot(
-            index=["doc_id", "system"], columns="annotator", values="score"
-        )
+        wide = ratings[ratings.criterion == "quality"].pivot(index=["id", "model"], columns="annotator", values="mark")
         pairs = [("a0", "a1"), ("a0", "a2"), ("a1", "a2")]
         expected = np.mean([metrics.cohen_kappa_score(wide[a], wide[b]) for a, b in pairs])
         assert result.estimate("kappa", criterion="quality").value == pytest.approx(expected, abs=1e-9)
@@ -148,7 +144,7 @@ def test_one_output_only():
 @pytest.mark.parametrize(("documents", "light"), [(2, "grey"), (3, "grey"), (19, "grey"), (20, "green")])
 def test_few_documents_that_all_agree_are_no_evidence(documents, light):
     rank = np.arange(documents)
-    frame = pd.DataFrame({"doc_id": rank.astype(str), "m": rank, "h": rank * 2})
+    frame = pd.DataFrame({"id": rank.astype(str), "m": rank, "h": rank * 2})
     result = evaluate(frame, metrics=["m"], criteria=["h"], trusted=["h"], n_resamples=200)
     assert result.light == light
     assert {e.light for e in result.summary.estimates if e.metric in ("trusted_mean", "spearman_dataset")} == {light}
@@ -162,7 +158,7 @@ def test_few_documents_that_all_agree_are_no_evidence(documents, light):
 def test_a_correlation_counts_the_documents_that_it_rests_on():
     frame, ratings = panel(documents=30)
     # Only in five documents does the metric vary.
-    frame["some"] = np.where(frame["doc_id"].isin([f"d{i}" for i in range(5)]), frame["good"], 1.0)
+    frame["some"] = np.where(frame["id"].isin([f"d{i}" for i in range(5)]), frame["good"], 1.0)
     result = evaluate(frame, ratings, metrics=["some"], trusted=["quality", "complete"], n_resamples=300)
     for figure in (result.estimate("trusted_mean", scorer="some"),
                    result.estimate("spearman_summary", scorer="some", criterion="quality")):  # fmt: skip
@@ -205,7 +201,7 @@ def test_equal_metrics_on_few_documents_are_rarely_told_apart():
 
 def test_a_difference_without_spread_is_not_tested_and_says_so():
     rank = np.arange(30)
-    frame = pd.DataFrame({"doc_id": rank.astype(str), "m": rank, "against": -rank, "copy": rank * 3, "h": rank})
+    frame = pd.DataFrame({"id": rank.astype(str), "m": rank, "against": -rank, "copy": rank * 3, "h": rank})
     result = evaluate(frame, metrics=["m", "against", "copy"], criteria=["h"], trusted=["h"])
     table = result.tables["comparisons"].set_index(["level", "scorer_a", "scorer_b"])
     opposite, equal = table.loc[("dataset", "against", "m")], table.loc[("dataset", "copy", "m")]
@@ -248,7 +244,7 @@ def test_pictures_and_tables_say_what_they_show():
 
 def test_synonyms_of_meteor_only_on_request_and_never_in_the_place_of_a_column(monkeypatch):
     frame, ratings = panel()
-    frame = frame.assign(output=[f"a car {i}" for i in range(len(frame))], reference="a car 3")
+    frame = frame.assign(answer=[f"a car {i}" for i in range(len(frame))], reference="a car 3")
     found = evaluate(frame, ratings, metrics=["meteor", "good"], language="en")
     assert found.parameters["meteor_synonyms"] is False
     assert found.method[-1] == "meteor matched words in these stages: exact, stem."

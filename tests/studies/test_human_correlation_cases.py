@@ -8,7 +8,7 @@ from evalbench import human_correlation
 
 def four(**columns):
     """One document, four outputs that people mark 4, 3, 2, 1."""
-    rows = {"doc_id": "d", "system": list("abcd"), "output": ["A", "B", "C", "D"], "quality": [4, 3, 2, 1]}
+    rows = {"id": "d", "model": list("abcd"), "answer": ["A", "B", "C", "D"], "quality": [4, 3, 2, 1]}
     return pd.DataFrame({**rows, **columns})
 
 
@@ -17,7 +17,7 @@ def test_the_output_placed_farthest_apart_comes_first_with_its_texts():
     found = evaluate(frame, metrics=["judge"], criteria=["quality"], trusted=["quality"])
     table = human_correlation.disagreements(found, rows=2)
     assert table.iloc[0].to_dict() == {
-        "doc_id": "d", "system": "b", "judge": 0.5, "quality": 3.0, "places apart": -2.0, "output": "B",
+        "document": "d", "system": "b", "judge": 0.5, "quality": 3.0, "places apart": -2.0, "answer": "B",
         "reference": "s\nt",
     }  # fmt: skip
     assert table["places apart"].tolist() == [-2.0, 1.0]
@@ -39,7 +39,7 @@ def test_by_default_the_best_metric_by_the_first_trusted_criterion():
 
 
 def test_where_no_criterion_is_trusted_there_are_cases_all_the_same():
-    frame = four(judge=[1.0, 2.0, None, 4.0]).drop(columns="system").assign(doc_id=list("wxyz"))
+    frame = four(judge=[1.0, 2.0, None, 4.0]).drop(columns="model").assign(id=list("wxyz"))
     table = human_correlation.disagreements(evaluate(frame, metrics=["judge"], criteria=["quality"]))
-    assert table["doc_id"].tolist() == ["w", "z", "x"]
+    assert table["document"].tolist() == ["w", "z", "x"]
     assert "system" not in table

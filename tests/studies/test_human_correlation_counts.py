@@ -20,7 +20,7 @@ LEVELS = {"summary": "documents", "dataset": "outputs", "system": "systems"}
 def totals(result):
     texts = result.tables["texts"]
     return {
-        "documents": texts["doc_id"].nunique(), "outputs": len(texts), "systems": texts["system"].nunique()
+        "documents": texts["id"].nunique(), "outputs": len(texts), "systems": texts["model"].nunique()
     }  # fmt: skip
 
 
@@ -28,8 +28,8 @@ def gappy(rng, documents, systems, metric_gaps, human_gaps):
     """A panel with empty cells in a ready-made metric and in the human marks."""
     frame, ratings = panel(documents, systems, seed=int(rng.integers(1000)))
     frame.loc[rng.uniform(size=len(frame)) < metric_gaps, "good"] = np.nan
-    marked = frame.loc[rng.uniform(size=len(frame)) >= human_gaps, ["doc_id", "system"]]
-    return frame, ratings.merge(marked, on=["doc_id", "system"])
+    marked = frame.loc[rng.uniform(size=len(frame)) >= human_gaps, ["id", "model"]]
+    return frame, ratings.merge(marked, on=["id", "model"])
 
 
 @pytest.mark.parametrize(("metric_gaps", "human_gaps"), [(0, 0), (0.3, 0), (0, 0.3), (0.5, 0.5), (0.9, 0.2)])
@@ -58,7 +58,7 @@ def test_empty_cells_of_a_ready_made_metric_are_unscored_and_hold_the_light_back
     frame, ratings = panel(documents=60)
     full = evaluate(frame, ratings, metrics=["good"], trusted=["quality"])
     assert full.light == "green"
-    frame.loc[frame["doc_id"].str[-1] != "0", "good"] = np.nan
+    frame.loc[frame["id"].str[-1] != "0", "good"] = np.nan
     result = evaluate(frame, ratings, metrics=["good"], trusted=["quality"])
     assert (result.light, result.verdict.would_be) == ("grey", "green")
     assert set(result.items["unscored"]) == {"", "no-value"}
@@ -79,13 +79,13 @@ def test_a_metric_without_any_cell_says_so():
 
 def test_empty_human_marks_are_undefined_and_the_sentence_says_how_many_outputs_have_marks():
     frame, ratings = panel(documents=60)
-    some = ratings[ratings["doc_id"].str[-1] == "0"]
+    some = ratings[ratings["id"].str[-1] == "0"]
     result = evaluate(frame, some, metrics=["good"], trusted=["quality"])
     assert set(result.items["undefined"]) == {"", "no-reference"}
     assert "60 documents, 240 outputs, 24 of them with human marks, 6 documents with a value" in result.sentence
     figure = result.estimate("trusted_mean", scorer="good")
     assert (figure.n, figure.n_unscored, figure.n_undefined) == (6, 0, 54)
-    partly = ratings[(ratings["criterion"] == "complete") | (ratings["doc_id"].str[-1] == "0")]
+    partly = ratings[(ratings["criterion"] == "complete") | (ratings["id"].str[-1] == "0")]
     result = evaluate(frame, partly, metrics=["good"], trusted=["quality", "complete"])
     assert "with human marks: 24 on quality, 240 on complete" in result.sentence
 
@@ -96,8 +96,8 @@ def test_empty_human_marks_are_undefined_and_the_sentence_says_how_many_outputs_
 def published(criteria=("quality",)):
     """As most published tables are: a mean human score for each output, and no annotators."""
     frame, ratings = panel(documents=40)
-    mean = ratings[ratings.criterion == "quality"].groupby(["doc_id", "system"])["score"].mean()
-    frame = frame.merge(mean.rename("quality").reset_index(), on=["doc_id", "system"])
+    mean = ratings[ratings.criterion == "quality"].groupby(["id", "model"])["mark"].mean()
+    frame = frame.merge(mean.rename("quality").reset_index(), on=["id", "model"])
     return frame.assign(**{name: -frame["quality"] for name in criteria if name != "quality"})
 
 
@@ -134,7 +134,7 @@ def test_the_line_that_trusts_a_criterion_can_be_copied(root, criteria):
 
 def test_annotators_who_agree_on_nothing_say_so():
     frame, ratings = panel()
-    noise = ratings.assign(score=np.random.default_rng(0).integers(5, size=len(ratings)))
+    noise = ratings.assign(mark=np.random.default_rng(0).integers(5, size=len(ratings)))
     result = evaluate(frame, noise[noise.criterion == "quality"], metrics=["good"])
     assert "no criterion is trusted: the annotators' ordinal alpha is not shown to reach 0.4" in result.sentence
     assert result.summary.estimates[0].metric == "spearman_summary"
@@ -167,7 +167,7 @@ def test_system_level_intervals_count_the_systems():
     quality = rng.normal(size=(14, 2))
     frame = pd.DataFrame(
         {
-            "doc_id": document.astype(str), "system": [f"s{s:02}" for s in system],
+            "id": document.astype(str), "model": [f"s{s:02}" for s in system],
             "m": quality[system, 0] + rng.normal(0, 0.5, len(system)),
             "h": quality[system, 1] + rng.normal(0, 0.5, len(system)),
         }
@@ -212,12 +212,10 @@ def test_every_n_of_the_headline_has_its_unit():
 def doubly_marked(n, outputs=240):
     """One annotator marks every output, another ``n`` of them, and they agree."""
     draw = np.random.default_rng(1)
-    frame = pd.DataFrame(
-        {"doc_id": [f"d{k // 4}" for k in range(outputs)], "system": [f"s{k % 4}" for k in range(outputs)]}
-    )
+    frame = pd.DataFrame({"id": [f"d{k // 4}" for k in range(outputs)], "model": [f"s{k % 4}" for k in range(outputs)]})
     marks = draw.integers(0, 5, outputs)
     frame["good"] = marks + draw.normal(0, 0.5, outputs)
-    own = frame[["doc_id", "system"]].assign(criterion="quality", score=marks)
+    own = frame[["id", "model"]].assign(criterion="quality", mark=marks)
     return frame, pd.concat([own.assign(annotator="a"), own.iloc[:n].assign(annotator="b")], ignore_index=True)
 
 
@@ -240,8 +238,8 @@ def test_where_some_outputs_are_marked_by_two_the_sentence_says_on_how_many_trus
 def test_an_alpha_whose_interval_reaches_below_the_threshold_is_not_trusted():
     frame, ratings = doubly_marked(24)
     other = ratings["annotator"].eq("b")
-    marks = ratings.loc[other, "score"]
-    ratings.loc[other, "score"] = [mark if k % 3 else 4 - mark for k, mark in enumerate(marks)]
+    marks = ratings.loc[other, "mark"]
+    ratings.loc[other, "mark"] = [mark if k % 3 else 4 - mark for k, mark in enumerate(marks)]
     result = evaluate(frame, ratings, metrics=["good"], n_resamples=200, trust_from=0.3)
     alpha = result.estimate("alpha_ordinal", criterion="quality")
     assert alpha.ci_low < 0.3 < alpha.value
@@ -259,9 +257,9 @@ def test_fewer_than_20_documents_give_no_light_and_the_sentence_says_why():
 def test_outputs_of_one_document_that_two_marked_are_no_ground_for_trust():
     frame, ratings = doubly_marked(24)
     crowded = frame.assign(
-        doc_id=[*["d0"] * 24, *frame["doc_id"][24:]], system=[*[f"s{k}" for k in range(24)], *frame["system"][24:]]
+        id=[*["d0"] * 24, *frame["id"][24:]], model=[*[f"s{k}" for k in range(24)], *frame["model"][24:]]
     )
-    keys = crowded[["doc_id", "system"]].reset_index(drop=True)
+    keys = crowded[["id", "model"]].reset_index(drop=True)
     both = [ratings[ratings["annotator"] == a].reset_index(drop=True) for a in ("a", "b")]
     moved = pd.concat([own.assign(**{c: keys[c].iloc[: len(own)].to_numpy() for c in keys}) for own in both])
     result = evaluate(crowded, moved, metrics=["good"], n_resamples=200)
@@ -273,7 +271,7 @@ def test_outputs_of_one_document_that_two_marked_are_no_ground_for_trust():
 def test_an_interval_near_one_holds_its_estimate(seed):
     draw = np.random.default_rng(seed)
     quality = draw.normal(size=240)
-    frame = pd.DataFrame({"doc_id": [f"d{k // 4}" for k in range(240)], "system": [f"s{k % 4}" for k in range(240)]})
+    frame = pd.DataFrame({"id": [f"d{k // 4}" for k in range(240)], "model": [f"s{k % 4}" for k in range(240)]})
     frame = frame.assign(m=quality + draw.normal(0, 0.01, 240), h=quality)
     e = evaluate(frame, metrics=["m"], criteria=["h"], level="dataset").estimate(
         "spearman_dataset", scorer="m", criterion="h"

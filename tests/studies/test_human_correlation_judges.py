@@ -15,22 +15,22 @@ class TestJudges:
     def table():
         frame, ratings = panel()
         words = {"s0": "a b c d", "s1": "a b c", "s2": "a b", "s3": "a"}
-        return frame.assign(output=frame["system"].map(words), reference="a", prompt="Say a."), ratings
+        return frame.assign(answer=frame["model"].map(words), reference="a", question="Say a."), ratings
 
     def test_all_faults_at_once_before_anyone_is_asked(self):
         frame, ratings = panel()
         criteria = {
             "a": {"definition": "", "scale": {"0": "x", "1": "y"}},
-            "b": {"definition": "d", "scale": {"0": "x", "half": "y"}, "basis": "context"},
+            "b": {"definition": "d", "scale": {"0": "x", "half": "y"}, "basis": "contexts"},
             "c": {"definition": "d", "scale": {"0": "x", "1": "y"}, "basis": "output"},
             "d": {"meaning": "d"},
         }
         with pytest.raises(BadInput) as error:
             evaluate(frame, ratings, judges=["baseline/lexical"], judge_criteria=criteria)
         for fault in (
-            "no column output", "baseline/lexical compares texts and gives no marks", "the definition is empty",
-            "mark 'half' is not a whole number", "b: the table has no column context",
-            "c: basis must be one of reference, context; got 'output'", "d: expected basis, definition, examples, scale",
+            "no column answer", "baseline/lexical compares texts and gives no marks", "the definition is empty",
+            "mark 'half' is not a whole number", "b: the table has no column contexts",
+            "c: basis must be one of reference, contexts; got 'output'", "d: expected basis, definition, examples, scale",
         ):  # fmt: skip
             assert fault in str(error.value)
 
@@ -66,7 +66,7 @@ class TestJudges:
 
     def test_outputs_and_bases_that_are_not_there_are_shown_to_no_judge(self):
         frame, ratings = self.table()
-        frame["output"] = [None if i % 4 == 0 else text for i, text in enumerate(frame["output"])]
+        frame["answer"] = [None if i % 4 == 0 else text for i, text in enumerate(frame["answer"])]
         frame["reference"] = [None if i % 4 < 2 else text for i, text in enumerate(frame["reference"])]
         shown = []
 
@@ -100,8 +100,8 @@ class TestJudges:
     def test_recorded_marks_stand_for_a_judge(self, tmp_path):
         frame, ratings = self.table()
         file = tmp_path / "marks.csv"
-        ids = frame["doc_id"] + "/" + frame["system"]
-        pd.DataFrame({"id": ids, "mark": frame["output"].str.len() % 3}).to_csv(file, index=False)
+        ids = frame["id"] + "/" + frame["model"]
+        pd.DataFrame({"id": ids, "mark": frame["answer"].str.len() % 3}).to_csv(file, index=False)
         result = evaluate(
             frame, ratings, metrics=[], judges=[f"recorded:{file}"], judge_criteria={"brevity": self.BRIEF}
         )
@@ -110,6 +110,6 @@ class TestJudges:
 
     def test_calls_of_a_judge_of_contradiction_are_kept_too(self):
         frame, ratings = self.table()
-        frame = frame.assign(context="It is a.")
+        frame = frame.assign(contexts="It is a.")
         result = evaluate(frame, ratings, metrics=["context_contradiction"], judge=lambda item: "NEUTRAL")
         assert len(result.tables["calls"]) == len(result.tables["contradictions"]) == 4

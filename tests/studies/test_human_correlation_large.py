@@ -18,9 +18,9 @@ def result():
     quality = rng.integers(1, 6, len(document))
     frame = pd.DataFrame(
         {
-            "doc_id": [f"d{d:04d}" for d in document],
-            "system": [f"s{s}" for s in system],
-            "output": "a text",
+            "id": [f"d{d:04d}" for d in document],
+            "model": [f"s{s}" for s in system],
+            "answer": "a text",
             "quality": quality,
             "metric": quality + rng.standard_normal(len(document)),
         }

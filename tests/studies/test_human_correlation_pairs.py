@@ -19,10 +19,10 @@ def compared(**columns):
     """Five comparisons over three documents of three systems: the metric is right in three, ties in one, wrong in one."""
     keys = [("d1", "a", 3.0), ("d1", "b", 2.0), ("d1", "c", 2.0), ("d2", "a", 1.0), ("d2", "b", 5.0), ("d3", "a", 0.0),
             ("d3", "c", 1.0)]  # fmt: skip
-    items = pd.DataFrame(keys, columns=["doc_id", "system", "m"]).assign(**columns)
+    items = pd.DataFrame(keys, columns=["id", "model", "m"]).assign(**columns)
     pairs = pd.DataFrame(
         [("d1", "a", "b"), ("d1", "a", "c"), ("d1", "b", "c"), ("d2", "a", "b"), ("d3", "c", "a")],
-        columns=["doc_id", "better", "worse"],
+        columns=["id", "better", "worse"],
     )
     return items, pairs
 
@@ -40,7 +40,7 @@ def test_pairs_are_counted_as_by_hand():
     assert found["tau_without_ties"] == pytest.approx((3 - 1) / 4)
     assert found["ci_low"] < found["accuracy"] < found["ci_high"]
     # The share of its comparisons that an output won is its human score.
-    human = result.items.set_index(["doc_id", "system"])["human"]
+    human = result.items.set_index(["id", "model"])["human"]
     assert human.to_dict() == {
         ("d1", "a"): 1, ("d1", "b"): 0.5, ("d1", "c"): 0, ("d2", "a"): 1, ("d2", "b"): 0, ("d3", "a"): 0, ("d3", "c"): 1,
     }  # fmt: skip
@@ -64,21 +64,21 @@ def test_of_a_metric_of_which_less_is_better_less_is_preferred():
 def test_a_ranking_set_of_two_texts_a_row():
     frame = pd.DataFrame(
         {
-            "doc_id": ["1", "2", "3"], "better": ["red apple", "green pear", "x"], "worse": ["blue", "green pear", "x y"],
+            "id": ["1", "2", "3"], "better": ["red apple", "green pear", "x"], "worse": ["blue", "green pear", "x y"],
             "reference": ["red apple", "green pear", "x y"], "mark_better": [1.0, 2, 3], "mark_worse": [0.0, 3, 1],
         }
     )  # fmt: skip
     result = evaluate(frame, metrics=["f1_score", "mark"])
     assert row(result, "f1_score")[["concordant", "discordant", "tied"]].tolist() == [1, 1, 1]
     assert row(result, "mark")[["concordant", "discordant", "tied"]].tolist() == [2, 1, 0]
-    assert set(result.tables["texts"]["system"]) == {"better", "worse"}
+    assert set(result.tables["texts"]["model"]) == {"better", "worse"}
     assert "p, Holm" not in result.sentence
     assert 'trusted=["preference"]' in result.sentence
 
 
 def test_rows_of_better_and_worse_are_no_systems_and_agreement_of_all_has_an_interval():
     items = {
-        "doc_id": [str(i) for i in range(10)], "better": ["red apple"] * 10, "worse": ["blue"] * 10,
+        "id": [str(i) for i in range(10)], "better": ["red apple"] * 10, "worse": ["blue"] * 10,
         "reference": ["red apple"] * 10,
     }  # fmt: skip
     pairs = evaluate(pd.DataFrame(items), metrics=["f1_score"]).tables["pairs"]
@@ -91,10 +91,10 @@ def test_rows_of_better_and_worse_are_no_systems_and_agreement_of_all_has_an_int
 def test_ratings_make_pairs_as_well():
     frame, ratings = panel(documents=12)
     result = evaluate(frame, ratings, metrics=["good", "errors"], lower_is_better=["errors"])
-    human = ratings[ratings.criterion == "quality"].groupby(["doc_id", "system"])["score"].mean()
+    human = ratings[ratings.criterion == "quality"].groupby(["id", "model"])["mark"].mean()
     counts = dict.fromkeys(("concordant", "discordant", "tied", "undecided"), 0)
-    both = frame.set_index(["doc_id", "system"]).assign(human=human)
-    for _, group in both.groupby("doc_id"):
+    both = frame.set_index(["id", "model"]).assign(human=human)
+    for _, group in both.groupby("id"):
         for i in range(len(group)):
             for j in range(i):
                 people = np.sign(round(group["human"].iloc[i] - group["human"].iloc[j], 9))
@@ -120,11 +120,11 @@ def test_the_interval_is_that_of_resampled_documents():
 def test_faults_of_pairs():
     items, pairs = compared()
     with pytest.raises(BadInput, match="in 1 the better and the worse are one output, first d1"):
-        judged(items, pd.concat([pairs, pd.DataFrame([{"doc_id": "d1", "better": "a", "worse": "a"}])]))
+        judged(items, pd.concat([pairs, pd.DataFrame([{"id": "d1", "better": "a", "worse": "a"}])]))
     with pytest.raises(BadInput, match="1 documents and systems are not in items, first \\('d9', 'a'\\)|2 documents"):
-        judged(items, pd.concat([pairs, pd.DataFrame([{"doc_id": "d9", "better": "a", "worse": "b"}])]))
-    both = pd.DataFrame({"doc_id": ["1"], "better": ["x"], "worse": ["y"], "output": ["z"]})
-    with pytest.raises(BadInput, match="column output beside better and worse"):
+        judged(items, pd.concat([pairs, pd.DataFrame([{"id": "d9", "better": "a", "worse": "b"}])]))
+    both = pd.DataFrame({"id": ["1"], "better": ["x"], "worse": ["y"], "answer": ["z"]})
+    with pytest.raises(BadInput, match="column answer beside better and worse"):
         evaluate(both, metrics=["length"])
 
 
@@ -277,7 +277,7 @@ def test_pairs_that_people_judged_are_the_headline():
 
 def test_a_metric_that_goes_against_people_names_the_option():
     marks = np.arange(40)
-    frame = pd.DataFrame({"doc_id": [f"d{k}" for k in marks], "perplexity": -marks, "quality": marks % 7 + marks / 2})
+    frame = pd.DataFrame({"id": [f"d{k}" for k in marks], "perplexity": -marks, "quality": marks % 7 + marks / 2})
     result = evaluate(frame, metrics=["perplexity"], criteria=["quality"])
     assert "The metric perplexity goes against people" in result.sentence
     assert """-p 'lower_is_better=["perplexity"]'""" in result.sentence
@@ -286,7 +286,7 @@ def test_a_metric_that_goes_against_people_names_the_option():
 
 
 def test_stems_without_a_language_name_the_option():
-    frame = pd.DataFrame({"doc_id": ["1", "2", "3"], "output": list("abc"), "reference": list("abd"), "h": [1, 2, 3]})
+    frame = pd.DataFrame({"id": ["1", "2", "3"], "answer": list("abc"), "reference": list("abd"), "h": [1, 2, 3]})
     with pytest.raises(BadInput, match="name the language of the texts, such as -p language=en"):
         evaluate(frame, metrics=["rouge1"], criteria=["h"], stem=True)
 
@@ -294,4 +294,4 @@ def test_stems_without_a_language_name_the_option():
 def test_documents_that_differ_by_case_and_blanks_alone_are_named():
     frame, ratings = panel()
     with pytest.raises(BadInput, match="they differ from known ones by case alone, such as D0 and d0"):
-        evaluate(frame, ratings.assign(doc_id=ratings["doc_id"].str.upper()), metrics=["good"])
+        evaluate(frame, ratings.assign(id=ratings["id"].str.upper()), metrics=["good"])

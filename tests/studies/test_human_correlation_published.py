@@ -21,8 +21,8 @@ class TestPublished:
         for i, item in enumerate(json.loads((folder / f"{name}_result.json").read_text("utf-8"))):
             key = (item["source"], item["context"]) if "context" in item else i
             yield {
-                "doc_id": f"d{documents.setdefault(key, len(documents)):04d}",
-                "system": item.get("system_id", ""),
+                "id": f"d{documents.setdefault(key, len(documents)):04d}",
+                "model": item.get("system_id", ""),
                 **{f"human_{k}": v for k, v in item["scores"].items()},
                 **{f"unieval_{k}": v for k, v in item["predict_scores"].items()},
             }
@@ -30,8 +30,8 @@ class TestPublished:
     @pytest.mark.parametrize("name", ["topical_chat", "sfres"])
     def test_the_published_rows_to_six_decimals(self, folder, name):
         frame = pd.DataFrame(self.rows(folder, name))
-        if (frame["system"] == "").all():
-            frame = frame.drop(columns="system")
+        if (frame["model"] == "").all():
+            frame = frame.drop(columns="model")
         published = json.loads((folder / "expected.json").read_text())["files"][f"{name}_result.json"]["dims"]
         result = evaluate(
             frame,
@@ -56,7 +56,7 @@ class TestPublished:
     def test_topical_chat_by_dialogue(self, folder):
         frame = pd.DataFrame(self.rows(folder, "topical_chat"))
         result = evaluate(frame, metrics=["unieval_overall"], criteria=["human_overall"], trusted=["human_overall"])
-        assert frame["doc_id"].nunique() == 60
+        assert frame["id"].nunique() == 60
         assert result.estimate("trusted_mean", scorer="unieval_overall").value == pytest.approx(0.6780, abs=5e-5)
         pooled = value(result, level="dataset", coefficient="spearman")
         assert round(pooled["value"], 6) == 0.662583
@@ -71,7 +71,7 @@ def test_ragchecker_s_meta_evaluation(external_data):
     for label in ("correctness_label", "completeness_label", "overall_label"):
         difference = [line["ragchecker2"][label] - line["ragchecker1"][label] for line in lines]
         rows = [
-            {"doc_id": f"q{i:03d}", "system": f"label {k}", "delta": d, "preference": float(human[label])}
+            {"id": f"q{i:03d}", "model": f"label {k}", "delta": d, "preference": float(human[label])}
             for i, (line, d) in enumerate(zip(lines, difference, strict=True))
             for k, human in enumerate(line["human"])
         ]

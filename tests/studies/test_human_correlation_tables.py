@@ -15,20 +15,20 @@ from evalbench.studies import human_correlation as study
 class TestRefusals:
     def test_criteria_must_be_named_where_each_is_a_column(self):
         frame, _ = panel()
-        with pytest.raises(BadInput, match="name the criteria: the table has neither criterion and score columns"):
+        with pytest.raises(BadInput, match="name the criteria: the table has neither criterion and mark columns"):
             evaluate(frame, metrics=["good"])
 
     def test_all_faults_at_once(self):
-        frame = pd.DataFrame({"doc_id": ["a", "b"], "m": ["1", "x"], "h": ["2", "high"]})
+        frame = pd.DataFrame({"id": ["a", "b"], "m": ["1", "x"], "h": ["2", "high"]})
         with pytest.raises(BadInput) as caught:
             evaluate(frame, metrics=["m"], criteria=["h", "g"])
         message = str(caught.value)
         assert "column m: 1 cell is not a number, first 'x' (row 2)" in message
         assert "column h: 1 cell is not a number, first 'high' (row 2)" in message
-        assert "criterion g: no such column; there are doc_id, m, h, system" in message
+        assert "criterion g: no such column; there are id, m, h, model" in message
 
     def test_cells_that_are_not_numbers_do_not_hide_repeated_ids_and_rows_are_those_of_the_file(self, tmp_path):
-        (tmp_path / "items.csv").write_text("doc_id,system,m,h\na,s,1,2\na,s,x,high\nb,s,2,\n")
+        (tmp_path / "items.csv").write_text("id,model,m,h\na,s,1,2\na,s,x,high\nb,s,2,\n")
         with pytest.raises(BadInput) as caught:
             study.evaluate(load(tmp_path / "items.csv", study.SCHEMA), metrics=["m"], criteria=["h"])
         assert str(caught.value).splitlines() == [
@@ -36,11 +36,11 @@ class TestRefusals:
             "  - column m: 1 cell is not a number, first 'x' (row 3)",
             "  - column h: 1 cell is not a number, first 'high' (row 3)",
             "  - 2 duplicate scores for the same document, system, criterion and annotator, first a, s, h",
-            "  - 2 rows share doc_id and system, first a",
+            "  - 2 rows share id and model, first a",
         ]
 
     def test_numbers_within_objects_are_offered(self, tmp_path):
-        rows = [{"doc_id": f"d{i}", "m": i, "h": i % 3, "scores": {"overall": i, "said": "so"}} for i in range(9)]
+        rows = [{"id": f"d{i}", "m": i, "h": i % 3, "scores": {"overall": i, "said": "so"}} for i in range(9)]
         path = tmp_path / "items.jsonl"
         path.write_text("\n".join(map(json.dumps, rows)))
         way = "--map scores.overall=overall makes a column overall of scores.overall"
@@ -61,7 +61,7 @@ class TestRefusals:
 
     def test_repeated_rows_and_scores(self):
         frame, ratings = panel()
-        with pytest.raises(BadInput, match="2 rows share doc_id and system, first d0"):
+        with pytest.raises(BadInput, match="2 rows share id and model, first d0"):
             evaluate(pd.concat([frame, frame.iloc[:1]]), ratings, metrics=["good"])
         with pytest.raises(
             BadInput, match="2 duplicate scores for the same document, system, criterion and annotator, first d0"
@@ -107,7 +107,7 @@ class TestRefusals:
             evaluate(panel()[0], metrics=["good"], criteria=["good"])
 
     def test_a_reference_that_begins_like_a_list_and_is_none_is_a_text_with_a_note(self, tmp_path):
-        (tmp_path / "items.csv").write_text('doc_id,system,output,reference,h\n1,a,x,"[""a"", b]",3\n2,a,x,y,4\n')
+        (tmp_path / "items.csv").write_text('id,model,answer,reference,h\n1,a,x,"[""a"", b]",3\n2,a,x,y,4\n')
         read = load(tmp_path / "items.csv", study.SCHEMA)
         assert read["items"]["reference"].tolist() == [['["a", b]'], ["y"]]
         assert any("reference" in note and "list" in note for note in read.notes)
@@ -118,9 +118,9 @@ class TestShapes:
         frame, ratings = panel()
         ratings = ratings[ratings.criterion == "quality"]
         separate = evaluate(frame, ratings, metrics=["good"])
-        long = evaluate(frame.merge(ratings, on=["doc_id", "system"]), metrics=["good"])
+        long = evaluate(frame.merge(ratings, on=["id", "model"]), metrics=["good"])
         by_annotator = frame.merge(
-            ratings.rename(columns={"score": "quality"}).drop(columns="criterion"), on=["doc_id", "system"]
+            ratings.rename(columns={"mark": "quality"}).drop(columns="criterion"), on=["id", "model"]
         )
         wide = evaluate(by_annotator, metrics=["good"], criteria=["quality"])
         assert (
@@ -142,18 +142,16 @@ class TestShapes:
 
     def test_without_systems_the_level_is_dataset(self):
         rng = np.random.default_rng(0)
-        frame = pd.DataFrame({"doc_id": [f"{i}" for i in range(30)], "m": rng.normal(size=30)})
+        frame = pd.DataFrame({"id": [f"{i}" for i in range(30)], "m": rng.normal(size=30)})
         frame["h"] = frame["m"] + rng.normal(0, 0.1, 30)
         result = evaluate(frame, metrics=["m"], criteria=["h"], trusted=["h"])
         assert "at dataset level" in result.sentence
         assert value(result, level="summary", coefficient="spearman")["note"] == "each document has one output"
         assert value(result, level="system", coefficient="spearman")["note"] == "fewer than three systems"
-        assert "no column system: no system level, no partial correlation" in result.notes
+        assert "no column model: no system level, no partial correlation" in result.notes
 
     def test_ten_thousand_identical_rows(self):
-        frame = pd.DataFrame(
-            {"doc_id": [f"{i:05d}" for i in range(10_000)], "output": "same", "reference": "same", "h": 3}
-        )
+        frame = pd.DataFrame({"id": [f"{i:05d}" for i in range(10_000)], "answer": "same", "reference": "same", "h": 3})
         result = evaluate(frame, metrics=["rougeL", "f1_score"], criteria=["h"], trusted=["h"], n_resamples=20)
         assert result.light == "grey"
         assert result.tables["correlations"]["value"].isna().all()
@@ -169,7 +167,7 @@ class TestShapes:
     def test_gaps_in_metric_and_scores(self):
         frame, ratings = panel()
         frame.loc[0, "good"] = np.nan
-        ratings = ratings.drop(ratings[(ratings.doc_id == "d1") & (ratings.system == "s1")].index)
+        ratings = ratings.drop(ratings[(ratings.id == "d1") & (ratings.model == "s1")].index)
         result = evaluate(frame, ratings, metrics=["good"])
         assert value(result, criterion="quality", level="dataset", coefficient="spearman")["n"] == 30
         counted = result.items[result.items.criterion == "quality"]["undefined"].value_counts().to_dict()
@@ -178,7 +176,7 @@ class TestShapes:
 
     def test_a_metric_that_is_not_installed_is_unscored_and_the_others_go_on(self):
         frame, ratings = panel()
-        frame = frame.assign(output="a b", reference="a b")
+        frame = frame.assign(answer="a b", reference="a b")
         result = evaluate(frame, ratings, metrics=["good", "bertscore"])
         figure = result.estimate("spearman_summary", scorer="bertscore", criterion="quality")
         assert (figure.light, figure.n_of, figure.n_unscored) == ("grey", "documents", 8)
@@ -188,9 +186,9 @@ class TestShapes:
 
     def test_empty_outputs_are_wrong_answers(self):
         frame, ratings = panel()
-        frame = frame.assign(output=["" if s == "s0" else "red apple" for s in frame["system"]], reference="red apple")
+        frame = frame.assign(answer=["" if s == "s0" else "red apple" for s in frame["model"]], reference="red apple")
         result = evaluate(frame, ratings, metrics=["f1_score"])
-        assert (result.items.loc[result.items.system == "s0", "score"] == 0).all()
+        assert (result.items.loc[result.items.model == "s0", "score"] == 0).all()
 
 
 class TestMetricsByDefault:
@@ -203,16 +201,16 @@ class TestMetricsByDefault:
         return study.evaluate(load(tables, study.SCHEMA), n_resamples=50, **options)
 
     def test_columns_of_numbers_and_those_of_the_document(self):
-        items, ratings = self.rated(output="a red apple", reference="a pear", remark="words", vote=1.0)
+        items, ratings = self.rated(answer="a red apple", reference="a pear", remark="words", vote=1.0)
         result = self.run(items, ratings)
-        own = [name for name in (*panel()[0].columns, "vote") if name not in ("doc_id", "system")]
+        own = [name for name in (*panel()[0].columns, "vote") if name not in ("id", "model")]
         assert result.parameters["metrics"] == [*own, "meteor", "sacrebleu", "rouge1"]
         assert (
             f"Columns of numbers that were read as metrics: {', '.join(own)}; metrics=[…] names others." in result.notes
         )
 
     def test_what_the_texts_do_not_allow_is_said(self):
-        items, ratings = self.rated(output="a red apple")
+        items, ratings = self.rated(answer="a red apple")
         result = self.run(items, ratings)
         assert "Not asked: meteor, sacrebleu, rouge1 (needs a column reference)." in result.notes
 
@@ -221,7 +219,7 @@ class TestMetricsByDefault:
         assert "human" not in self.run(items, criteria=["human"]).parameters["metrics"]
 
     def test_where_nothing_is_left_to_compare_the_reason_and_a_way_out_are_said(self):
-        items = pd.DataFrame({"doc_id": ["1", "2"], "better": ["a b", "c"], "worse": ["d", "e"]})
+        items = pd.DataFrame({"id": ["1", "2"], "better": ["a b", "c"], "worse": ["d", "e"]})
         with pytest.raises(
             BadInput, match=r"""nothing to compare; what needs the output alone: -p 'metrics=\["length"\]'"""
         ):
@@ -235,6 +233,30 @@ class TestMetricsByDefault:
 
     def test_pairs_bring_both_sides(self):
         rows = 30
-        items = pd.DataFrame({"doc_id": [f"d{i}" for i in range(rows)], "better": "a good answer", "worse": "a bad one",
+        items = pd.DataFrame({"id": [f"d{i}" for i in range(rows)], "better": "a good answer", "worse": "a bad one",
                               "m_better": np.arange(rows), "m_worse": 0.0, "alone_better": 1.0})  # fmt: skip
         assert self.run(items).parameters["metrics"] == ["m"]
+
+
+def test_columns_under_former_names_give_the_same_figures():
+    frame, ratings = panel()
+    frame = frame.assign(answer="a b", question="Say a.", contexts="a c", reference="a b")
+    former = {
+        "id": "doc_id",
+        "model": "system",
+        "mark": "score",
+        "answer": "output",
+        "question": "prompt",
+        "contexts": "context",
+    }
+    own = evaluate(frame, ratings, metrics=["good", "rouge1"])
+    other = evaluate(frame.rename(columns=former), ratings.rename(columns=former), metrics=["good", "rouge1"])
+    assert [e.row() for e in own.summary.estimates] == [e.row() for e in other.summary.estimates]
+    assert list(own.items) == list(other.items)
+    assert any("column doc_id was read as id" in note for note in other.notes)
+
+
+def test_a_column_score_without_a_criterion_is_neither_a_mark_nor_a_metric_of_its_own():
+    frame, ratings = panel()
+    result = evaluate(frame.assign(score=1.0), ratings)
+    assert "score" not in result.parameters["metrics"]

@@ -29,14 +29,14 @@ def evaluated(systems: int = 4, noise: float = 0.5, **options: Any):
     for d in range(DOCUMENTS):
         for s in range(systems):
             quality = s + draw.normal(0, 1)
-            keys = {"doc_id": f"d{d:02}", "system": f"s{s}"}
+            keys = {"id": f"d{d:02}", "model": f"s{s}"}
             gap = np.nan if draw.uniform() < 0.1 else draw.normal()
             rows.append({**keys, "good": quality + draw.normal(0, noise), "noisy": gap, "flat": 1.0})
             for a in range(3):
                 score = round(float(np.clip(quality + draw.normal(0, 0.5), -2, 6)))
                 marks = {"quality": score, "tone": round(draw.uniform(0, 3))}
                 ratings += [
-                    {**keys, "annotator": f"a{a}", "criterion": c, "score": v}
+                    {**keys, "annotator": f"a{a}", "criterion": c, "mark": v}
                     for c, v in marks.items()
                     if a == 0 or draw.uniform() < 0.9
                 ]
@@ -62,9 +62,9 @@ def by_key(summary) -> dict[Any, float]:
 
 def drawn_items(items: pd.DataFrame, counts: np.ndarray) -> pd.DataFrame:
     """The documents as often as they were drawn, each draw a document of its own."""
-    documents = sorted(items["doc_id"].unique())
+    documents = sorted(items["id"].unique())
     parts = [
-        items[items["doc_id"] == name].assign(doc_id=f"{name}~{k}")
+        items[items["id"] == name].assign(id=f"{name}~{k}")
         for name, times in zip(documents, counts.astype(int), strict=True)
         for k in range(times)
     ]
@@ -118,10 +118,10 @@ def test_one_annotator_has_no_agreement(result):
 def test_accuracy_of_pairs_is_that_of_the_drawn_documents(lower_is_better):
     draw = np.random.default_rng(3)
     keys = [(f"d{d:02}", s) for d in range(DOCUMENTS) for s in "abc"]
-    items = pd.DataFrame(keys, columns=["doc_id", "system"]).assign(m=draw.integers(0, 4, len(keys)))
+    items = pd.DataFrame(keys, columns=["id", "model"]).assign(m=draw.integers(0, 4, len(keys)))
     pairs = pd.DataFrame(
         [(f"d{d:02}", *draw.permutation(["a", "b", "c"])[:2]) for d in range(DOCUMENTS) for _ in range(2)],
-        columns=["doc_id", "better", "worse"],
+        columns=["id", "better", "worse"],
     )
     options = {"lower_is_better": list(lower_is_better)}
     made = study.evaluate(
@@ -154,7 +154,7 @@ def cells(found: Differences) -> dict[Any, Any]:
 @pytest.fixture(scope="module")
 def worse(result) -> Side:
     items = result.items.copy()
-    _, output = np.unique(items["doc_id"] + items["system"], return_inverse=True)
+    _, output = np.unique(items["id"] + items["model"], return_inverse=True)
     noise = np.random.default_rng(3).normal(0, 2.0, output.max() + 1)[output]
     items["score"] += noise * (items["scorer"] == "good")
     figures = study.summarise(items, **NAMED, n_resamples=20)
@@ -237,7 +237,7 @@ def test_two_metrics_of_a_run(result):
 
 
 def test_unpaired_runs_are_independent_samples(result, worse):
-    other = replace(worse, items=worse.items.assign(doc_id="x" + worse.items["doc_id"]))
+    other = replace(worse, items=worse.items.assign(id="x" + worse.items["id"]))
     found = cells(compared(side(result), other, paired=False))
     good = found["trusted_mean", "good"]
     assert good.difference == pytest.approx(cells(compared(side(result), worse))["trusted_mean", "good"].difference)

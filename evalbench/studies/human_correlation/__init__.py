@@ -1,7 +1,7 @@
 """Can an automatic metric stand in for annotators?
 
 Input: outputs of systems on documents, human scores by criterion (a column per criterion, or long with annotator,
-criterion, score) or comparisons of two outputs, and ready-made metric columns; metrics that are no column are computed by
+criterion, mark) or comparisons of two outputs, and ready-made metric columns; metrics that are no column are computed by
 the registry.
 
 Figures, for each metric × criterion: Spearman, Kendall's tau-b and Pearson with the mean of the annotators, at three
@@ -82,17 +82,17 @@ def evaluate(
         ``load(…, study="human_correlation")``.
     metrics : "auto" or sequence of str
         Columns of the table, or names of the registry's text metrics, a column before a name; ``auto``: the columns of
-        numbers that are not criteria, and ``meteor``, ``sacrebleu``, ``rouge1`` where output and reference are there.
+        numbers that are not criteria, and ``meteor``, ``sacrebleu``, ``rouge1`` where answer and reference are there.
         With neither metrics nor judges the study is of the annotators' agreement alone.
     criteria : sequence of str
         Human criteria; needed where each is a column, else by default all.
     judges : sequence of str or callable
         Judges that mark every output by ``judge_criteria``, e.g. ``["openai/gpt-4o"]``; each gives a metric ``JUDGE: CRITERION``.
-        ``recorded:FILE`` (by ``doc_id/system``) and functions too, see :func:`evalbench.judge.verdicts.judge`.
+        ``recorded:FILE`` (by ``id/model``) and functions too, see :func:`evalbench.judge.verdicts.judge`.
     judge_criteria : mapping
         What they mark: ``{"accuracy": {"definition": "…", "scale": {"0": "…", "1": "…"}, "basis": "reference"}}``.
         ``scale`` says of each mark when it is given.  Optional are ``examples``, and ``basis`` (``"reference"`` or
-        ``"context"``): the column that the judge is shown beside the output.
+        ``"contexts"``): the column that the judge is shown beside the output.
     own_criterion : mapping
         Metric → the only criterion that it is compared with, such as ``{"openai/gpt-4o: fluency": "fluency"}``.  A metric
         that is not named is compared with every criterion.
@@ -140,11 +140,11 @@ def evaluate(
     if not found.unscored and readings.ratings["annotator"].nunique() < 2:
         left = "; a column of numbers that is left out of criteria can be a metric" if criteria else ""
         lone = "neither a metric nor a judge is there, and there is one human score for each output: nothing to compare"
-        way = "; what needs the output alone: -p 'metrics=[\"length\"]'" if "output" in readings.frame else ""
+        way = "; what needs the output alone: -p 'metrics=[\"length\"]'" if "answer" in readings.frame else ""
         raise errors.BadInput("\n".join([lone + left + way, *chosen]))
     names = sorted(found.unscored)
     items.check_metrics(own_criterion, lower_is_better, names, readings.criteria)
-    scored = kit.grouping.carried(items.items_of(readings, found, own_criterion), data, unit="doc_id")
+    scored = kit.grouping.carried(items.items_of(readings, found, own_criterion), data, unit="id")
     core.progress.at(f"correlations, {n_resamples} resamples")
     panel, terms = summary.settled(scored, options)
     used = {*metrics, *readings.criteria, *inputs.side_columns(metrics)}
@@ -153,7 +153,7 @@ def evaluate(
         data,
         {**parameters, "metrics": items.recorded(metrics, found), "criteria": list(readings.criteria)},
         scored,
-        id="doc_id",
+        id="id",
         by=("scorer", "criterion") if names else ("criterion",),
         judged=kit.collecting.several("metric", names) if names else "the annotators' agreement",
         summary=summary.summarise(scored, **kit.taken(summary.summarise, parameters))

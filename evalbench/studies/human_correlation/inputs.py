@@ -18,47 +18,45 @@ MANY_ANNOTATORS = 12
 # The metrics of the table of the method document (handbook, section 12).
 DOCUMENTED = ("meteor", "sacrebleu", "rouge1")
 SIDES = ("better", "worse")
-_MARK = [*panels.KEYS, "criterion", "annotator", "score"]
-_SYSTEM = Column("system", "id", role="model", groups=True, required=False)
+_MARK = [*panels.KEYS, "criterion", "annotator", "mark"]
+_MODEL = Column("model", "id", groups=True, required=False)
 
 SCHEMA: Mapping[str, Table] = {
     "items": Table(
         (
-            Column("doc_id", "id", role="id"),
-            _SYSTEM,
-            Column(
-                "output", "text", role="answer", required=False, empty_ok=True, keep_null=True, help="null: unscored"
-            ),
+            Column("id", "id"),
+            _MODEL,
+            Column("answer", "text", required=False, empty_ok=True, keep_null=True, help="null: unscored"),
             Column("better", "text", required=False, empty_ok=True, keep_null=True, help="the text that people prefer"),
             Column("worse", "text", required=False, empty_ok=True, keep_null=True, help="the other text of the pair"),
-            Column("reference", "texts", required=False, empty_ok=True),
-            Column("context", "texts", role="contexts", required=False, empty_ok=True),
-            Column("prompt", "text", role="question", required=False, empty_ok=True, help="the request"),
+            Column("reference", "texts", required=False, empty_ok=True, perhaps=("answer",)),
+            Column("contexts", "texts", required=False, empty_ok=True),
+            Column("question", "text", required=False, empty_ok=True, help="the request"),
             Column("samples", "texts", required=False, empty_ok=True),
             Column("annotator", "id", required=False),
             Column("criterion", "id", required=False),
-            Column("score", "float", role="none", required=False, empty_ok=True),
+            Column("mark", "float", role="none", required=False, empty_ok=True),
             Column("seconds", "float", required=False, empty_ok=True, help="as `label merge` writes it; not used"),
             Column("probability", "float", required=False, empty_ok=True, help="as `label merge` writes it; not used"),
         ),
         no_trials="each output has human scores of its own, so that outputs are not averaged; name repeated ones as systems",
         help="one row per document and system, with a column per criterion and per ready-made metric; "
-        "or one row per human score, with annotator, criterion, score; or one row per pair, with better and worse",
+        "or one row per human score, with annotator, criterion, mark; or one row per pair, with better and worse",
     ),
     "ratings": Table(
         (
-            Column("doc_id", "id", role="id"),
-            _SYSTEM,
+            Column("id", "id"),
+            _MODEL,
             Column("annotator", "id"),
             Column("criterion", "id"),
-            Column("score", "float", role="mark", empty_ok=True),
+            Column("mark", "float", empty_ok=True),
         ),
         required=False,
         help="one row per human score",
     ),
     "pairs": Table(
         (
-            Column("doc_id", "id", role="id"),
+            Column("id", "id"),
             Column("better", "id", help="the system whose output people prefer"),
             Column("worse", "id"),
             Column("criterion", "id", required=False),
@@ -69,8 +67,8 @@ SCHEMA: Mapping[str, Table] = {
     ),
     "scores": Table(
         (
-            Column("doc_id", "id", role="id"),
-            Column("system", "id", role="model", required=False),
+            Column("id", "id"),
+            Column("model", "id", required=False),
             Column("metric", "id"),
             Column("value", "float", role="mark", empty_ok=True),
         ),
@@ -84,8 +82,8 @@ class Readings(NamedTuple):
     """What people and ready-made metrics said.
 
     - ``frame``: One row per document and system, in that order; texts and ready-made metric columns.
-    - ``ratings``: doc_id, system, criterion, annotator, score; no gaps.
-    - ``pairs``: doc_id, better, worse (systems), criterion, annotator, where people compared outputs.
+    - ``ratings``: id, model, criterion, annotator, mark; no gaps.
+    - ``pairs``: id, better, worse (systems), criterion, annotator, where people compared outputs.
     """
 
     frame: pd.DataFrame
@@ -105,14 +103,14 @@ def automatic(
     Returns: The metrics, and notes: which columns were taken for metrics, and what was not computed and why.
     """
     items, people = data["items"], [] if criteria else _people(data)
-    free = [name for name in data.unused.get("items", ()) if name not in {*criteria, *people}]
+    free = [name for name in data.unused.get("items", ()) if name not in {*criteria, *people, "score"}]
     own = [name for name in free if _is_numeric(items[name])]
     if set(SIDES) <= set(items.columns):
         first, second = SIDES
         stems = [name.removesuffix(f"_{first}") for name in own if name.endswith(f"_{first}")]
         own = [stem for stem in stems if f"{stem}_{second}" in own]
     found, notes = kit.choosing.allowed(items.columns, options, among=[name for name in DOCUMENTED if name not in own])
-    if not {"output", *SIDES} & set(items.columns):
+    if not {"answer", *SIDES} & set(items.columns):
         found, notes = [], ()
     given = f"Columns that were read as scores that people gave: {', '.join(people)}; criteria=[…] names others."
     read = f"Columns of numbers that were read as metrics: {', '.join(own)}; metrics=[…] names others."
@@ -127,7 +125,7 @@ def automatic(
 def _people(data: readers.Dataset) -> list[str]:
     """The columns that people gave, by their names, of a table without another form of human scores."""
     items = data["items"]
-    if {"ratings", "pairs"} & {*data.tables} or {"criterion", "score"} <= {*items} or {*SIDES} <= {*items}:
+    if {"ratings", "pairs"} & {*data.tables} or {"criterion", "mark"} <= {*items} or {*SIDES} <= {*items}:
         return []
     return [part.column for part in readers.wide.of_people(items, SCHEMA["items"].columns)]
 
@@ -135,7 +133,7 @@ def _people(data: readers.Dataset) -> list[str]:
 def read(data: readers.Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> Readings:
     """Bring any shape of human scores to one.
 
-    - ``data``: Table ``items``, with one column per criterion, or long with ``annotator, criterion, score``; or table
+    - ``data``: Table ``items``, with one column per criterion, or long with ``annotator, criterion, mark``; or table
       ``ratings``. Pairs: table ``pairs``, or ``items`` with the texts ``better`` and ``worse``; an output's score is
       then the share of its comparisons that it won.
     - ``metrics``: Those that are columns of the table are read as numbers.
@@ -145,8 +143,8 @@ def read(data: readers.Dataset, metrics: Sequence[str], criteria: Sequence[str])
     """
     faults: list[str] = []
     items, pairs = _compared(data, metrics, faults)
-    if "system" not in items:
-        items["system"] = ""
+    if "model" not in items:
+        items["model"] = ""
     inner = within_objects(items)
     faults += [f"metric {m}: no such column; {_as_column(m, inner)}" for m in metrics if m in inner]
     for name in [m for m in metrics if m in items.columns]:
@@ -157,7 +155,7 @@ def read(data: readers.Dataset, metrics: Sequence[str], criteria: Sequence[str])
     ratings, long = _ratings(given, items, criteria, metrics, pairs, faults)
     asked = {*criteria, *([] if pairs is None else pairs["criterion"])}
     used = (*criteria, *sorted(asked - set(criteria))) if criteria else tuple(sorted(ratings["criterion"].unique()))
-    ratings = ratings[ratings["criterion"].isin(used)].dropna(subset=["score"])
+    ratings = ratings[ratings["criterion"].isin(used)].dropna(subset=["mark"])
     faults += [] if used or faults else ["there is no human score"]
     named = [f.partition(":")[0] for f in faults]
     empty = [f"criterion {c}" for c in used if c not in set(ratings["criterion"])]
@@ -172,15 +170,15 @@ def read(data: readers.Dataset, metrics: Sequence[str], criteria: Sequence[str])
     frame = items.drop_duplicates(panels.KEYS) if long else items
     doubled = frame[frame.duplicated(panels.KEYS, keep=False)]
     if len(doubled):
-        faults.append(f"{len(doubled)} rows share doc_id and system, first {doubled.iloc[0]['doc_id']}")
+        faults.append(f"{len(doubled)} rows share id and model, first {doubled.iloc[0]['id']}")
     strangers = set(map(tuple, ratings[panels.KEYS].to_numpy())) - set(map(tuple, frame[panels.KEYS].to_numpy()))
     if strangers:
         tables = "ratings" if pairs is None else "ratings or pairs"
-        docs = {str(d) for d in frame["doc_id"]}
+        docs = {str(d) for d in frame["id"]}
         near = readers.strangers.written_otherwise(sorted({d for d, _ in strangers if d not in docs}), docs)
         faults.append(
             f"table {tables}: {len(strangers)} documents and systems are not in items, first {min(strangers)}"
-            + (f"; of doc_id: {near}" if near else "")
+            + (f"; of id: {near}" if near else "")
         )
     if faults:
         raise errors.BadInput.listing(f"human scores{readers.dataset.counted_as(faults, data.sheets)}:", faults)
@@ -200,15 +198,15 @@ def _compared(
     items, given = data["items"].copy(), data.get("pairs")
     items.index = data.rows.get("items", items.index + 1)
     if set(SIDES) <= set(items.columns):
-        clash = [name for name in ("output", "system") if name in items.columns]
+        clash = [name for name in ("answer", "model") if name in items.columns]
         faults += [f"column {name} beside better and worse: a row is an output or a pair" for name in clash]
         faults += ["a table pairs beside the columns better and worse: which is it?"] if given is not None else []
         ready = [m for m in metrics if set(side_columns([m])) <= set(items.columns)]
         rest = items.drop(columns=[*SIDES, *clash, *side_columns(ready)])
         parts = [
-            rest.assign(system=side, output=items[side], **{m: items[f"{m}_{side}"] for m in ready}) for side in SIDES
+            rest.assign(model=side, answer=items[side], **{m: items[f"{m}_{side}"] for m in ready}) for side in SIDES
         ]
-        given = items[["doc_id"]].assign(better="better", worse="worse")
+        given = items[["id"]].assign(better="better", worse="worse")
         items = pd.concat(parts)
     if given is None:
         return items, None
@@ -216,9 +214,9 @@ def _compared(
     same = pairs[pairs["better"] == pairs["worse"]]
     if len(same):
         faults.append(
-            f"table pairs: in {len(same)} the better and the worse are one output, first {same.iloc[0]['doc_id']}"
+            f"table pairs: in {len(same)} the better and the worse are one output, first {same.iloc[0]['id']}"
         )
-    return items, pairs[["doc_id", *SIDES, "criterion", "annotator"]]
+    return items, pairs[["id", *SIDES, "criterion", "annotator"]]
 
 
 def _ratings(
@@ -230,7 +228,7 @@ def _ratings(
     faults: list[str],
 ) -> tuple[pd.DataFrame, bool]:
     """All human scores, and whether the items have several rows for an output."""
-    scored = separate is not None or {"criterion", "score"} <= set(items.columns)
+    scored = separate is not None or {"criterion", "mark"} <= set(items.columns)
     if pairs is not None:
         won = _share_won(pairs)
         by_columns = [c for c in criteria if c in items.columns or c not in set(won["criterion"])]
@@ -239,7 +237,7 @@ def _ratings(
         rest, long = _ratings(separate, items, by_columns, metrics, None, faults)
         return pd.concat([rest, won[~won["criterion"].isin(rest["criterion"])]]), long
     if separate is not None:
-        return separate.assign(system=separate.get("system", ""))[_MARK], False
+        return separate.assign(model=separate.get("model", ""))[_MARK], False
     named = items.assign(annotator=items.get("annotator", ""))
     if scored:
         return named[_MARK], True
@@ -253,7 +251,7 @@ def _ratings(
         way = f"{way}the rest are taken for metrics" if marks else ""
         inner = within_objects(items)
         way += f"; numbers within objects: {', '.join(inner)}; {_as_column(next(iter(inner)), inner)}" if inner else ""
-        faults.append(f"name the criteria: the table has neither criterion and score columns nor a table ratings{way}")
+        faults.append(f"name the criteria: the table has neither criterion and mark columns nor a table ratings{way}")
     found = []
     for name in criteria:
         if name not in items.columns:
@@ -263,7 +261,7 @@ def _ratings(
             continue
         if name in metrics:
             faults.append(f"column {name} is named as a metric and as a criterion: it would agree with itself")
-        found.append(named.assign(criterion=name, score=_numbers(items[name], name, faults))[_MARK])
+        found.append(named.assign(criterion=name, mark=_numbers(items[name], name, faults))[_MARK])
     return (pd.concat(found) if found else pd.DataFrame({c: [] for c in _MARK})), "annotator" in items
 
 
@@ -271,7 +269,7 @@ def _of_columns(items: pd.DataFrame, people: Sequence[str], faults: list[str]) -
     """The scores of columns that are named after who gave them, a row each; one alone is a criterion of its name."""
     criterion = people[0] if len(people) == 1 else "score"
     each = [
-        items.assign(annotator=name, criterion=criterion, score=_numbers(items[name], name, faults))[_MARK]
+        items.assign(annotator=name, criterion=criterion, mark=_numbers(items[name], name, faults))[_MARK]
         for name in people
     ]
     return pd.concat(each, ignore_index=True)
@@ -279,8 +277,8 @@ def _of_columns(items: pd.DataFrame, people: Sequence[str], faults: list[str]) -
 
 def _share_won(pairs: pd.DataFrame) -> pd.DataFrame:
     """Human scores from pairs: the share of its comparisons that an output won, by criterion and annotator."""
-    sides = [pairs.assign(system=pairs[side], score=float(side == "better")) for side in SIDES]
-    return pd.concat(sides).groupby(_MARK[:-1], sort=True)["score"].mean().reset_index()
+    sides = [pairs.assign(model=pairs[side], mark=float(side == "better")) for side in SIDES]
+    return pd.concat(sides).groupby(_MARK[:-1], sort=True)["mark"].mean().reset_index()
 
 
 def _numbers(column: pd.Series, name: str, faults: list[str]) -> np.ndarray:

@@ -15,13 +15,14 @@ from evalbench.metrics.registry import MODULE
 from evalbench.studies.human_correlation import inputs, panels
 
 Array = np.ndarray[Any, Any]
-BASES = ("reference", "context")
+BASES = ("reference", "contexts")
+_FORMER = {"context": "contexts"}
 _KEYS = {"definition", "scale", "examples", "basis"}
 _FORM = '{"accuracy": {"definition": "…", "scale": {"0": "…", "1": "…"}, "basis": "reference"}}'
 
 
 class Criterion(NamedTuple):
-    """What a judge marks, and the column that it marks by: ``reference``, ``context``, or none."""
+    """What a judge marks, and the column that it marks by: ``reference``, ``contexts``, or none."""
 
     name: str
     task: Task
@@ -53,7 +54,7 @@ def criteria_of(
     """
     checks = kit.Checks()
     checks.that(criteria or not judges, f"judges needs judge_criteria, for example {_FORM}")
-    checks.that("output" in columns or not judges, "there is no column output to judge")
+    checks.that("answer" in columns or not judges, "there is no column answer to judge")
     checks.that(BASELINE not in judges, f"{BASELINE} compares texts and gives no marks: name a chat model")
     found = []
     for name, entry in criteria.items():
@@ -61,6 +62,7 @@ def criteria_of(
             checks.that(False, f"{name}: expected {', '.join(sorted(_KEYS))}, got {entry!r}")
             continue
         basis = entry.get("basis", "")
+        basis = _FORMER.get(basis, basis) if isinstance(basis, str) else basis
         if basis in BASES:
             checks.that(basis in columns, f"{name}: the table has no column {basis} to judge by")
         elif basis:
@@ -135,7 +137,7 @@ def _mark(
     scorer = f"{judge_name(docket.by).removeprefix('function:')}: {criterion.name}"
     values, unscored, undefined = (
         np.full(len(frame), np.nan),
-        kit.answers.why_unscored(frame["output"]),
+        kit.answers.why_unscored(frame["answer"]),
         _nothing(frame),
     )
     if criterion.basis:
@@ -154,9 +156,9 @@ def _questions(frame: pd.DataFrame, basis: str, language: str) -> list[kit.judgi
     """What the judge is shown of every output: its text, the request, and the basis; never who wrote it."""
     found = []
     for row in frame.to_dict("records"):
-        fields = {"answer": row["output"], **({"question": row["prompt"]} if "prompt" in row else {})}
+        fields = {"answer": row["answer"], **({"question": row["question"]} if "question" in row else {})}
         fields |= {"basis": "\n\n".join(row[basis])} if basis else {}
-        found.append(kit.judging.Question(fields, language, "/".join(filter(None, (row["doc_id"], row["system"])))))
+        found.append(kit.judging.Question(fields, language, "/".join(filter(None, (row["id"], row["model"])))))
     return found
 
 
@@ -182,11 +184,11 @@ def items_of(readings: inputs.Readings, scores: kit.scoring.Scored, own: Mapping
     - ``scores``: Of the rows of ``readings.frame``; of no metric: one row per document, system and criterion.
     - ``own``: Metric → the only criterion that it is compared with.
     """
-    by_annotator = readings.ratings.pivot(index=[*panels.KEYS, "criterion"], columns="annotator", values="score")
+    by_annotator = readings.ratings.pivot(index=[*panels.KEYS, "criterion"], columns="annotator", values="mark")
     by_annotator.columns = [f"rating_{name}" for name in by_annotator.columns]
     frame = readings.frame[panels.KEYS]
     parts = []
-    beaten = None if readings.pairs is None else readings.pairs.groupby(["criterion", "doc_id", "better"])["worse"]
+    beaten = None if readings.pairs is None else readings.pairs.groupby(["criterion", "id", "better"])["worse"]
     preferred = {} if beaten is None else {key: json.dumps([*worse]) for key, worse in beaten}
     for criterion in readings.criteria:
         marks = by_annotator.xs(criterion, level="criterion") if len(by_annotator) else by_annotator
@@ -194,7 +196,7 @@ def items_of(readings: inputs.Readings, scores: kit.scoring.Scored, own: Mapping
         mean = human[list(by_annotator.columns)].mean(axis=1).to_numpy()
         human = human.assign(criterion=criterion, human=mean)
         if beaten is not None:
-            keys = zip([criterion] * len(frame), frame["doc_id"], frame["system"], strict=True)
+            keys = zip([criterion] * len(frame), frame["id"], frame["model"], strict=True)
             human[panels.PREFERRED] = [preferred.get(key, "[]") for key in keys]
         without = np.where(np.isnan(mean), "no-reference", "")
         if not scores.unscored:
@@ -207,5 +209,5 @@ def items_of(readings: inputs.Readings, scores: kit.scoring.Scored, own: Mapping
             parts.append(human.assign(scorer=scorer, score=values, unscored=unscored, undefined=why))
     columns = [*panels.KEYS, "scorer", "criterion", "score", "human", *by_annotator.columns, "unscored", "undefined"]
     columns += [panels.PREFERRED] if beaten is not None else []
-    order = ["doc_id", "scorer", "criterion", "system"]
+    order = ["id", "scorer", "criterion", "model"]
     return pd.concat(parts)[columns].sort_values(order, kind="stable", ignore_index=True)

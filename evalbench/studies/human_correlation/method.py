@@ -22,7 +22,7 @@ def remarks(panel: panels.Panel, terms: panels.Terms) -> tuple[str, ...]:
     said = (
         f"{n} metrics were tried: the best of many looks better than it is" if n > 1 else "",
         f"not trusted: {', '.join(untrusted)}" if untrusted else "",
-        "" if panel.has_systems else "no column system: no system level, no partial correlation",
+        "" if panel.has_systems else "no column model: no system level, no partial correlation",
         core.compared.left_out_note(n, "metrics", "their agreement on each criterion"),
     )
     return (*_copies(panel), *filter(None, said))

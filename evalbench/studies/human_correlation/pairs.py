@@ -142,7 +142,7 @@ def _of_documents(x: panels.Array, y: panels.Array, document: panels.Array) -> p
 def _of_given(panel: panels.Panel, x: panels.Array, given: pd.DataFrame) -> panels.Array:
     """Counts (documents, p, q, 5) over pairs that people judged."""
     keys = pd.MultiIndex.from_arrays([panel.document, panel.system])
-    better, worse = (keys.get_indexer(pd.MultiIndex.from_frame(given[["doc_id", c]])) for c in ("better", "worse"))
+    better, worse = (keys.get_indexer(pd.MultiIndex.from_frame(given[["id", c]])) for c in ("better", "worse"))
     document = panel.document_codes[better]
     shape = (panel.n_documents, x.shape[1], len(panel.criteria), _COUNTS)
     found = np.zeros(shape)

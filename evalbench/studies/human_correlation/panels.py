@@ -16,7 +16,7 @@ from evalbench import core
 from evalbench.metrics.registry import card
 
 Array = np.ndarray[Any, Any]
-KEYS = ["doc_id", "system"]
+KEYS = ["id", "model"]
 LEVEL, COEFFICIENT = "auto", "spearman"
 ALPHAS: tuple[core.agreement.Level, ...] = ("ordinal", "interval", "nominal")
 # What n counts at each level.
@@ -67,7 +67,7 @@ class Panel:
     - ``signs`` ((p,) array): −1 for a metric of which less is better, else 1.
     - ``level``, ``coefficient``: Of the headline.
     - ``cluster`` ((n,) array of str, optional): Where documents come in clusters.
-    - ``pairs``: doc_id, better, worse (systems), criterion, where people compared outputs.
+    - ``pairs``: id, better, worse (systems), criterion, where people compared outputs.
     """
 
     scorers: tuple[str, ...]
@@ -389,7 +389,7 @@ def _pairs_of(items: pd.DataFrame) -> pd.DataFrame | None:
         return None
     once = items.drop_duplicates([*KEYS, "criterion"])
     each = once.assign(worse=once[PREFERRED].map(json.loads)).explode("worse").dropna(subset=["worse"])
-    return each.rename(columns={"system": "better"})[["doc_id", "better", "worse", "criterion"]]
+    return each.rename(columns={"model": "better"})[["id", "better", "worse", "criterion"]]
 
 
 def _less_is_better(scorer: str, named: Sequence[str]) -> bool:

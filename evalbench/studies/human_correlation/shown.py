@@ -151,15 +151,9 @@ def disagreements(result: core.Result, scorer: str = "", criterion: str = "", ro
     texts = result.tables["texts"]
     if "reference" in texts:
         texts = texts.assign(reference=texts["reference"].map("\n".join))
-    named = {
-        "doc_id": "doc_id",
-        "system": "system",
-        scorer: "score",
-        criterion: "human",
-        "places apart": "places apart",
-    }
-    named |= {name: name for name in ("output", "reference", "prompt") if name in texts}
-    if not (both["system"] != "").any():
+    named = {"document": "id", "system": "model", scorer: "score", criterion: "human", "places apart": "places apart"}
+    named |= {name: name for name in ("answer", "reference", "question") if name in texts}
+    if not (both["model"] != "").any():
         del named["system"]
     far = both.assign(**{"places apart": apart, "far": apart.abs()})
     return kit.cases.worst_cases(far, "far", keys=panels.KEYS, n=rows, highest=["far"], texts=texts, show=named)

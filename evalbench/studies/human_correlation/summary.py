@@ -37,7 +37,7 @@ def check_options(checks: kit.Checks) -> None:
     checks.at_least(0, "max_ci_width")
 
 
-@kit.slicing.sliced("doc_id")
+@kit.slicing.sliced("id")
 def summarise(
     items: pd.DataFrame,
     *,

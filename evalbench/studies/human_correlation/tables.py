@@ -43,7 +43,7 @@ _COMPARISON = [
     "p",
 ]
 _PLAN = [
-    "scorer", "system_a", "system_b", "difference", "sd_over_documents", "documents_needed", "documents_here", "note",
+    "scorer", "model_a", "model_b", "difference", "sd_over_documents", "documents_needed", "documents_here", "note",
 ]  # fmt: skip
 
 
