@@ -77,15 +77,15 @@ def test_hostile_texts_are_rows_like_others(tmp_path):
             [interaction(i, ts=START, response=text) for i, text in enumerate(HOSTILE)]
             + [interaction(50, response=None)]
         )
-    data = load(tmp_path / "log.sqlite", study="text_metrics", columns={"response": "output", "request": "reference"})
-    texts = data["items"]["output"].tolist()
+    data = load(tmp_path / "log.sqlite", study="text_metrics", columns={"response": "answer", "request": "reference"})
+    texts = data["items"]["answer"].tolist()
     assert texts[:2] == list(HOSTILE[:2])
     assert texts[-1] is None
     assert any("half characters replaced in 1 text" in note for note in data.notes)
 
 
 def test_a_study_reads_it_as_its_first_table(log):
-    data = load(log.address.named, study="text_metrics", columns={"response": "output", "request": "reference"})
+    data = load(log.address.named, study="text_metrics", columns={"response": "answer", "request": "reference"})
     assert len(data["items"]) == 20
     assert data.label.name == log.address.name
     assert "?" not in data.label.name
@@ -129,7 +129,7 @@ def test_a_time_with_its_zone_in_a_query():
 
 
 def test_a_run_is_planned_with_a_place_that_any_folder_understands(log, tmp_path):
-    given = {"columns": {"response": "output", "request": "reference"}}
+    given = {"columns": {"response": "answer", "request": "reference"}}
     place = log.address.named if log.address.path is None else "log.sqlite"
     first = plan("text_metrics", {**given, "data": place}, base=tmp_path)
     assert first.parameters["data"] == absolute(place, tmp_path)
