@@ -39,7 +39,7 @@ def with_nulls(
         kept = {table: [not gone(i) for i in range(len(found[table]))] for table, _ in at}
         found |= {table: found[table][rows] for table, rows in kept.items()}
     if "ratings" in found:
-        keys = ["doc_id", "system"]
+        keys = ["id", "model"]
         found["ratings"] = found["ratings"].merge(found["items"][keys], on=keys)
     return found
 

@@ -21,7 +21,7 @@ RECORD = "import.json"
 STEPS = "steps"
 """A table of this name may be a file of trajectories, of any form that is known."""
 TABLES = ("items", "scores", "judgements", "labels", "metrics", "figures")
-ALIASES = {"verdicts": ("judgements", "mark"), "ratings": ("labels", "score")}
+ALIASES = {"verdicts": ("judgements", "mark"), "ratings": ("labels", "mark")}
 """The name of a study's table → ours, where it has the column beside it."""
 NAMES = {
     "id": ("doc_id", "query_id"),

@@ -106,7 +106,7 @@ def test_chains_of_thought_without_a_text_are_unscored_too(server, fresh_cache):
     result = cot_levels.evaluate(load({"items": frame}, cot_levels.SCHEMA), model=server.url + "#tiny", n_resamples=100)
     items = result.items.set_index("id")
     assert items["unscored"].to_dict() == {mode: MODES[mode] for mode in modes}
-    assert (items["answer"].isna() == (items["unscored"] != "")).all()
+    assert (items["correct"].isna() == (items["unscored"] != "")).all()
     assert any("3 of 5" in note and "tool call" in note and "no text" in note for note in result.notes)
 
 
