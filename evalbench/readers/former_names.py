@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
@@ -127,14 +126,7 @@ def _study_before(results: Path, _at: int) -> str:
 @cache
 def _known() -> Mapping[str, Mapping[str, Any]]:
     content: dict[str, Mapping[str, Any]] = read_yaml(Path(__file__).with_suffix(".yaml"))
-    return {study: own for study, own in content.items() if not _still_has(study, own)}
-
-
-def _still_has(study: str, own: Mapping[str, Any]) -> bool:
-    """Whether a study's tables still have the former names."""
-    code = "".join(file.read_text("utf-8") for file in (Path(__file__).parents[1] / "studies" / study).glob("*.py"))
-    gone = {name for name in own if name not in own.values()}
-    return any(re.search(rf'Column\(\s*"{re.escape(name)}"', code) for name in gone)
+    return content
 
 
 @cache
