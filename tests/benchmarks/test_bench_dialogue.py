@@ -23,7 +23,7 @@ def a_million_turns() -> float:
     names = np.array([f"s{i:06}" for i in range(SESSIONS)])[session]
     frame = pd.DataFrame({"session_id": names, "role": np.where(np.arange(TURNS) % 2, "assistant", "user")})
     frame["turn"] = frame.groupby("session_id").cumcount() + 1
-    frame["ts"] = pd.Timestamp("2026-01-01", tz="UTC") + pd.to_timedelta(session * 30 + frame["turn"] * 5, unit="s")
+    frame["time"] = pd.Timestamp("2026-01-01", tz="UTC") + pd.to_timedelta(session * 30 + frame["turn"] * 5, unit="s")
     frame["resolved"] = (session % 3 > 0).astype(float)
     frame["model"] = np.where(session % 2, "fern", "oak")
     frame["text"] = "Some words, as a turn has them."

@@ -93,8 +93,8 @@ def test_sessions_that_were_given_up_do_not_make_a_goal_green():
 
 def test_weeks_are_those_of_the_time_zone_and_students_intervals():
     lengths = {"a": 1, "b": 2, "c": 4, "d": 3}
-    ts = {"a": "2026-03-01T23:30:00Z", "b": "2026-03-02T08:00:00", "c": "2026-03-03T08:00:00+05:00", "d": None}
-    frame = turns(lengths, ts=ts)
+    time = {"a": "2026-03-01T23:30:00Z", "b": "2026-03-02T08:00:00", "c": "2026-03-03T08:00:00+05:00", "d": None}
+    frame = turns(lengths, time=time)
     found = result_of(frame)
     assert found.items["week"].tolist() == ["2026-W09", "2026-W10", "2026-W10", ""]
     moscow = result_of(frame, time_zone="Europe/Moscow")
@@ -108,8 +108,8 @@ def test_weeks_are_those_of_the_time_zone_and_students_intervals():
 
 
 def test_times_of_no_calendar_are_refused():
-    with pytest.raises(BadInput, match="2 times in column ts are not of the years 2 to 9998"):
-        result_of(turns({"a": 1}, ts="-001"))
+    with pytest.raises(BadInput, match="2 times in column time are not of the years 2 to 9998"):
+        result_of(turns({"a": 1}, time="-001"))
 
 
 def test_the_planted_week_is_found_and_no_other():
@@ -135,7 +135,9 @@ def test_weeks_without_a_difference_are_seldom_shown():
 
 
 def test_the_order_of_rows_is_that_of_the_turns_and_times_that_go_back_are_noted():
-    frame = turns({"a": 2}).assign(ts=["2026-03-02T08:00", "2026-03-02T07:00", "2026-03-02T09:00", "2026-03-02T10:00"])
+    frame = turns({"a": 2}).assign(
+        time=["2026-03-02T08:00", "2026-03-02T07:00", "2026-03-02T09:00", "2026-03-02T10:00"]
+    )
     found = result_of(frame.iloc[::-1])
     assert found.tables["turns"]["turn"].tolist() == [1, 2, 3, 4]
     assert "Sessions whose times go back although their turns go on; the turns' numbers count: 1." in found.notes
@@ -181,7 +183,7 @@ def test_rows_written_twice_count_once_and_different_rows_at_one_place_are_refus
 def test_turns_without_numbers_are_in_the_order_of_times_or_rows():
     frame = turns({"a": 2})
     assert "Turns have no numbers; their order is that of the rows." in result_of(frame.drop(columns="turn")).notes
-    timed = frame.drop(columns="turn").assign(ts=pd.date_range("2026-03-02", periods=4, tz="UTC").astype(str))
+    timed = frame.drop(columns="turn").assign(time=pd.date_range("2026-03-02", periods=4, tz="UTC").astype(str))
     found = result_of(timed.iloc[::-1])
     assert found.tables["turns"]["role"].tolist() == ["user", "assistant"] * 2
     assert "Turns have no numbers; their order is that of times." in found.notes
@@ -250,7 +252,7 @@ def test_a_log_with_content_and_created_at_is_read_and_its_calls_of_tools_are_no
     assert len(result.tables["weeks"]) == 1
     notes = " ".join(result.notes)
     assert "column content was read as text" in notes
-    assert "column created_at was read as ts" in notes
+    assert "column created_at was read as time" in notes
 
 
 def test_sessions_that_list_their_messages_are_read_as_they_are():
@@ -352,10 +354,10 @@ def test_ten_resolved_sessions_are_enough(n: int) -> None:
 
 
 def test_faults_keep_their_heading_beside_others() -> None:
-    rows = [{"session_id": i, "role": r, "ts": "0001-01-01"} for i in ("a", "") for r in ("user", "assistant")]
+    rows = [{"session_id": i, "role": r, "time": "0001-01-01"} for i in ("a", "") for r in ("user", "assistant")]
     with pytest.raises(BadInput) as caught:
         load(pd.DataFrame(rows), study="dialogue")
-    assert "2 times in column ts are not of the years 2 to 9998: session a" in caught.value.faults
+    assert "2 times in column time are not of the years 2 to 9998: session a" in caught.value.faults
 
 
 def two_models(of_a: Any, of_b: Any) -> pd.DataFrame:

@@ -34,7 +34,7 @@ SCHEMA: Mapping[str, Table] = {
             Column("session_id", "id", help="the conversation"),
             Column("turn", "int", required=False, help="its place in the session; without it the order of times or rows"),
             Column("role", "id", help="who speaks, such as user and assistant"),
-            Column("ts", "ts", role="time", required=False, empty_ok=True, help="when; a time without a zone is UTC"),
+            Column("time", "ts", required=False, empty_ok=True, help="when; a time without a zone is UTC", former=("ts",)),
             Column("resolved", "bool", required=False, empty_ok=True, help="whether the session's problem was solved; "
                    "where its rows differ, the last one's counts"),
             Column("model", "id", groups=True, required=False, empty_ok=True, help="which model answers"),

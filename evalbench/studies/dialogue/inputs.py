@@ -13,7 +13,7 @@ from evalbench import errors, kit, readers
 MODEL_ROLES = ("assistant", "ai", "bot", "chatbot", "gpt", "llm", "model", "ассистент", "бот", "модель", "助手")
 USER_ROLES = ("user", "human", "client", "customer", "клиент", "пользователь", "用户")
 LISTS = ("messages", "conversation", "conversations")
-LOGGED = {"text": ("content", "message"), "ts": ("created_at", "timestamp")}
+LOGGED = {"text": ("content", "message"), "time": ("created_at", "timestamp")}
 KEY = ["session_id", "turn", "role"]
 
 
@@ -36,7 +36,7 @@ class Turns(NamedTuple):
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """Sessions that list their messages (``role`` and ``content``, or ``from`` and ``value``) as one row per message.
 
-    In a table of turns without ``text`` or ``ts`` the columns of :data:`LOGGED` are these, with a note.
+    In a table of turns without ``text`` or ``time`` the columns of :data:`LOGGED` are these, with a note.
     """
     frame = frames.get("turns")
     if frame is not None and "role" in frame and not frame.columns.has_duplicates:
@@ -84,10 +84,11 @@ def _unfolded(frame: pd.DataFrame, listed: str) -> pd.DataFrame:
     first = next((name for name in ("session_id", "id", "conversation_id") if name in frame), None)
     rows = []
     for number, (_, row) in enumerate(frame.iterrows(), 1):
-        own = {name: row[name] for name in ("resolved", "model", "ts") if name in frame}
+        own = {name: row[name] for name in ("resolved", "model", "time") if name in frame}
         for turn, message in enumerate(row[listed], 1):
             text = next((message[name] for name in ("content", "value", "text") if name in message), None)
-            known = {name: message[name] for name in ("ts", "model", "resolved") if name in message}
+            known = {name: message[name] for name in ("time", "model", "resolved") if name in message}
+            known |= {"time": message["time"]} if "time" in message else {}
             name = row[first] if first else f"s{number:04}"
             role = message.get("role", message.get("from"))
             rows.append({"session_id": name, "turn": turn, "role": role, **own, "text": text, **known})
@@ -114,7 +115,7 @@ def check_repeats(turns: pd.DataFrame) -> None:
     if "turn" not in turns or one_number(turns):
         return
     place = [*KEY, *(["model"] if "model" in turns else [])]
-    distinct = turns[[name for name in turns if name in {*place, "text", "ts", "resolved"}]].drop_duplicates()
+    distinct = turns[[name for name in turns if name in {*place, "text", "time", "resolved"}]].drop_duplicates()
     odd = distinct[distinct.duplicated(place)].drop_duplicates(KEY)
     if len(odd):
         head = (
@@ -127,12 +128,12 @@ def check_repeats(turns: pd.DataFrame) -> None:
 
 def check_times(turns: pd.DataFrame) -> None:
     """Refuse times that no calendar of ISO 8601 weeks has."""
-    if "ts" not in turns or turns["ts"].isna().all():
+    if "time" not in turns or turns["time"].isna().all():
         return
-    odd = turns["ts"].notna() & ~turns["ts"].dt.year.between(2, 9998)
+    odd = turns["time"].notna() & ~turns["time"].dt.year.between(2, 9998)
     if odd.any():
         raise errors.BadInput.listing(
-            f"{int(odd.sum())} times in column ts are not of the years 2 to 9998:",
+            f"{int(odd.sum())} times in column time are not of the years 2 to 9998:",
             [f"session {name}" for name in turns.loc[odd, "session_id"].unique()],
             headed=True,
         )
@@ -172,7 +173,7 @@ def prepared(table: pd.DataFrame, model_roles: Sequence[str], user_roles: Sequen
     """The turns in their order, each with its speaker and its session's model; rows that were written twice once."""
     check_repeats(table)
     check_times(table)
-    known = [name for name in (*KEY, "ts", "resolved", "model", "text") if name in table]
+    known = [name for name in (*KEY, "time", "resolved", "model", "text") if name in table]
     turns = table[known].reset_index(drop=True)
     counts: dict[str, int] = {}
     if one_number(turns):
@@ -191,11 +192,11 @@ def prepared(table: pd.DataFrame, model_roles: Sequence[str], user_roles: Sequen
     by_time = "turn" not in turns
     rank = turns["speaker"].map({"other": 0, "user": 1, "model": 2})
     order = turns.assign(_rank=rank, _text=turns["text"].fillna("") if "text" in turns else "")
-    first = ["ts"] if "ts" in turns else []
+    first = ["time"] if "time" in turns else []
     keys = ["session_id", *(first if by_time else ["turn", *first, "_rank", "_text"])]
     turns = turns.loc[order.sort_values(keys, kind="stable", na_position="first").index].reset_index(drop=True)
     if by_time:
-        counts["unnumbered"] = 2 if "ts" in turns else 1
+        counts["unnumbered"] = 2 if "time" in turns else 1
         turns.insert(1, "turn", turns.groupby("session_id", sort=False).cumcount() + 1)
     spoken = turns["speaker"] == "model"
     silent = spoken & (turns["text"].isna() if "text" in turns else False)
@@ -233,8 +234,8 @@ def _order(turns: pd.DataFrame) -> dict[str, int]:
     same = turns["session_id"].eq(turns["session_id"].shift()).to_numpy()
     session = turns["session_id"]
     found: dict[str, int] = {}
-    if "ts" in turns:
-        back = turns["ts"].diff().dt.total_seconds().to_numpy() < 0
+    if "time" in turns:
+        back = turns["time"].diff().dt.total_seconds().to_numpy() < 0
         found["times"] = session[same & back].nunique()
     step = np.diff(turns["turn"].to_numpy(float), prepend=np.nan)
     found["gaps"] = session[same & (step > 1)].nunique()

@@ -51,8 +51,8 @@ def items_of(found: inputs.Turns, time_zone: str) -> pd.DataFrame:
     items["answers_resolved"] = items["answers"].where(outcome == 1)
     items["answers_abandoned"] = items["answers"].where(outcome == 0)
     items["started"] = items["week"] = ""
-    if "ts" in turns:
-        first = items["session_id"].map(turns.groupby("session_id", sort=False)["ts"].min())
+    if "time" in turns:
+        first = items["session_id"].map(turns.groupby("session_id", sort=False)["time"].min())
         dated = first.notna().to_numpy()
         local = pd.DatetimeIndex(first[dated]).tz_convert(time_zone)
         calendar = local.isocalendar()

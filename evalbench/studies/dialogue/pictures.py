@@ -137,8 +137,8 @@ def worst(result: core.Result, n: int = 4) -> draw.Html:
 def _session(case: dict[Any, Any], turns: pd.DataFrame) -> draw.Html:
     own = turns[(turns["session_id"] == case["session_id"]) & turns["model"].isin([case["model"], ""])]
     table = pd.DataFrame({"turn": own["turn"], "role": own["role"]})
-    if "ts" in own:
-        table["time"] = own["ts"].dt.strftime("%Y-%m-%d %H:%M:%S UTC").fillna("–")
+    if "time" in own:
+        table["time"] = own["time"].dt.strftime("%Y-%m-%d %H:%M:%S UTC").fillna("–")
     if "text" in own:
         table["text"] = kit.cases.cells(
             [draw.Html(draw.tables.text_block(t, 400)) if isinstance(t, str) else "– no text" for t in own["text"]],
