@@ -14,11 +14,11 @@ from evalbench.runs import run as runs
 from evalbench.runs.tables import refuse_tables
 
 REFUSED = {
-    "no outputs": ("text_metrics", "id,reference\n1,b\n", [], "there is no column output: name prompt and model"),
+    "no outputs": ("text_metrics", "id,reference\n1,b\n", [], "there is no column answer: name prompt and model"),
     "no outputs, two answers of other names": (
-        "text_metrics", "id,response,completion\n1,b,c\n", [], "(--map response=output)"
+        "text_metrics", "id,response,completion\n1,b,c\n", [], "(--map response=answer)"
     ),
-    "no outputs, other columns": ("text_metrics", "id,said\n1,b\n", [], "is it one of said? (--map COLUMN=output)"),
+    "no outputs, other columns": ("text_metrics", "id,said\n1,b\n", [], "is it one of said? (--map COLUMN=answer)"),
     "doubled ids": ("text_metrics", "id,output\n1,b\n1,c\n", [], "column id: is duplicated"),
     "no responses": ("cot_levels", 'id,question,reference\n1,2?,"2\n#### 2"\n', [], "no column answer; give one, or a"),
     "no answer in a reference": ("cot_levels", "id,question,reference,answer\n1,2?,two,2\n", [], "1 references have no"),
@@ -28,10 +28,10 @@ REFUSED = {
     ),
     "no human scores": ("human_correlation", "doc_id,output,quality\n1,a,3\n", [], "name the criteria"),
     "a rename onto a column": (
-        "text_metrics", "id,output,reference\n1,a,b\n", ["--map", "output=reference"], "column reference: already exists"
+        "text_metrics", "id,answer,reference\n1,a,b\n", ["--map", "answer=reference"], "column reference: already exists"
     ),
     "a rename that is reversed": (
-        "text_metrics", "id,said\n1,a\n", ["--map", "output=said"], "did you mean --map said=output?"
+        "text_metrics", "id,said\n1,a\n", ["--map", "answer=said"], "did you mean --map said=answer?"
     ),
 }  # fmt: skip
 
@@ -106,9 +106,9 @@ def test_standard_input(tmp_path, monkeypatch):
 def test_values_within_objects_are_shown(tmp_path):
     rows = [{"id": "1", "reply": {"text": "a", "by": {"model": "m"}}}, {"id": "2", "reply": {"score": 1}}]
     (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    check = ["data", "check", str(tmp_path / "x.jsonl"), "--study", "text_metrics", "--map", "reply.text=output"]
+    check = ["data", "check", str(tmp_path / "x.jsonl"), "--study", "text_metrics", "--map", "reply.text=answer"]
     said = CliRunner().invoke(group, check).stdout
-    assert "  ✓ output (from reply.text): a text" in said
+    assert "  ✓ answer (from reply.text): a text" in said
     assert "  + values within objects, which --map can name: reply.by.model, reply.score" in said
 
 
