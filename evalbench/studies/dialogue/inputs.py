@@ -88,7 +88,7 @@ def _unfolded(frame: pd.DataFrame, listed: str) -> pd.DataFrame:
         for turn, message in enumerate(row[listed], 1):
             text = next((message[name] for name in ("content", "value", "text") if name in message), None)
             known = {name: message[name] for name in ("time", "model", "resolved") if name in message}
-            known |= {"time": message["time"]} if "time" in message else {}
+            known |= {"time": message["ts"]} if "ts" in message else {}
             name = row[first] if first else f"s{number:04}"
             role = message.get("role", message.get("from"))
             rows.append({"session_id": name, "turn": turn, "role": role, **own, "text": text, **known})
