@@ -19,6 +19,7 @@ FORMER: Mapping[str, tuple[str, ...]] = {
     "answer": ("output", "response", "reply", "model_answer"),
     "answer_a": ("output_a",),
     "answer_b": ("output_b",),
+    "answer_other": ("output_other",),
     "question": ("prompt", "query", "request"),
     "contexts": ("context", "chunks"),
     "reference": ("ground_truth", "gold_answer"),

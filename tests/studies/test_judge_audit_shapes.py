@@ -143,7 +143,7 @@ def test_two_labels_of_one_annotator_are_refused():
 
 # -- cells ----------------------------------------------------------------------------------------
 
-TEXTS = ("question", "output", "output_other", "lang", "reason", "comment", "method", "prompt")
+TEXTS = ("question", "answer", "answer_other", "lang", "reason", "comment", "method", "prompt")
 NUMBERS = ("length", "length_other", "tokens", "seconds", "cost")
 KEYS = ("model", "criterion", "mark", "order", "repeat", "judge", "unscored", "human")
 REFUSED = ("mark", "order", "repeat", "judge", "model", "criterion")
@@ -324,3 +324,15 @@ def test_models_without_labels_are_named_since_the_correction_does_not_hold_for_
     said = "No answer of fern is labelled: corrected figures are of alder alone."
     assert said in audited({**verdicts, "human": labels}).notes
     assert said not in audited({**verdicts, "human": ada}).notes
+
+
+def test_answers_under_former_names_give_the_same_figures_with_a_note_of_each():
+    own = small()
+    former = {"answer": "output", "answer_other": "output_other"}
+    assert set(former) <= set(own["verdicts"])
+    other = own | {"verdicts": own["verdicts"].rename(columns=former)}
+    found, as_before = (judge_audit.evaluate(load(t, study="judge_audit"), **OPTIONS) for t in (own, other))
+    assert [e.row() for e in found.summary.estimates] == [e.row() for e in as_before.summary.estimates]
+    assert found.tables["texts"].equals(as_before.tables["texts"])
+    for ours, name in former.items():
+        assert any(f"column {name} was read as {ours}" in note for note in as_before.notes)

@@ -23,8 +23,8 @@ HUMAN = "human"
 _LABEL_COLUMN = re.compile(r"(?:human|annotator|label|rater|expert|эксперт|разметчик|专家|人工)[_ ](?P<name>.+)")
 
 
-def _text(name: str, help: str = "", role: str = "") -> Column:
-    return Column(name, "text", role=role, required=False, empty_ok=True, help=help)
+def _text(name: str, help: str = "", former: tuple[str, ...] = ()) -> Column:
+    return Column(name, "text", former=former, required=False, empty_ok=True, help=help)
 
 
 def _name(name: str, help: str = "") -> Column:
@@ -47,7 +47,7 @@ SCHEMA: Mapping[str, Table] = {
                 "mark",
                 "float",
                 empty_ok=True,
-                help="0 or 1, or a mark; of pairs the preference for the answer in output: 1, 0, 0.5 or a probability; "
+                help="0 or 1, or a mark; of pairs the preference for answer: 1, 0, 0.5 or a probability; "
                 "empty: the judge gave none",
             ),
             Column(
@@ -56,14 +56,14 @@ SCHEMA: Mapping[str, Table] = {
                 required=False,
                 empty_ok=True,
                 choices=("ab", "ba", ""),
-                help="of pairs: ab, the answer in output was shown first; ba, it was shown second",
+                help="of pairs: ab, answer was shown first; ba, it was shown second",
             ),
             _name("repeat", "which of several times that the same was asked"),
-            _number("length", "of the answer; by default the characters of output", 0, role="none"),
+            _number("length", "of the answer; by default the characters of answer", 0, role="none"),
             _number("length_other", "of the other answer of a pair", 0),
             _text("question"),
-            _text("output", "the answer", "answer"),
-            _text("output_other", "the other answer of a pair"),
+            _text("answer", former=("output",)),
+            _text("answer_other", "the other answer of a pair", ("output_other",)),
             _text("lang", "ISO 639-1 code"),
             _text("reason", "the judge's"),
             _text("comment", "yours, of the judge by this criterion"),
@@ -127,8 +127,8 @@ ALSO: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "model": ("model_a",),
         "mark": ("winner",),
         "repeat": ("attempt", "iteration", "round"),
-        "output": marks_in_words.FIRST[1:4],
-        "output_other": marks_in_words.SECOND[1:4],
+        "answer": marks_in_words.FIRST[1:4],
+        "answer_other": marks_in_words.SECOND[1:4],
         "reason": ("explanation", "rationale", "justification", "reasoning"),
         "tokens": ("total_tokens", "n_tokens"),
         "seconds": ("latency", "duration"),
@@ -168,7 +168,7 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     verdicts = named["verdicts"]
     if "mark" not in verdicts and "items" not in named:
         _ask_whose(verdicts)
-    if "mark" not in verdicts and "output" in verdicts and "items" not in named:
+    if "mark" not in verdicts and "answer" in verdicts and "items" not in named:
         return {
             **{k: v for k, v in named.items() if k != "verdicts"},
             "items": _adapted(frames["verdicts"], ALSO["items"]),
@@ -202,9 +202,9 @@ def _with_answers(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFra
     if items is None:
         return frames
     keys = [c for c in ("id", "model", "trial") if c in verdicts and c in items]
-    texts = [c for c in ("question", "output", "lang") if c in items and c not in verdicts]
+    texts = [c for c in ("question", "answer", "lang") if c in items and c not in verdicts]
     once = items.astype(dict.fromkeys(keys, str)).drop_duplicates(keys, keep=False) if "id" in keys else None
-    if once is None or not texts or "output_other" in verdicts or "output_other" in items:
+    if once is None or not texts or "answer_other" in verdicts or "answer_other" in items:
         return frames
     joined = verdicts.astype(dict.fromkeys(keys, str)).merge(once[[*keys, *texts]], on=keys, how="left")
     out = verdicts.assign(**{c: joined[c].to_numpy() for c in texts})
@@ -275,7 +275,7 @@ def read(
     annotator for the same.
     """
     verdicts = data["verdicts"].reset_index(drop=True)
-    for column in (*OF_VERDICT, "unscored", "output", "output_other", "comment", "method", "prompt"):
+    for column in (*OF_VERDICT, "unscored", "answer", "answer_other", "comment", "method", "prompt"):
         if column not in verdicts:
             verdicts[column] = ""
     verdicts["judge"] = verdicts["judge"].replace("", JUDGE_UNNAMED)

@@ -120,7 +120,7 @@ def _length(verdicts: pd.DataFrame) -> core.Floats:
         known = verdicts[length].to_numpy(dtype=float)
         return np.where(np.isnan(known), written, known)
 
-    own, other = of("length", "output"), of("length_other", "output_other")
+    own, other = of("length", "answer"), of("length_other", "answer_other")
     return np.where(np.isnan(other), own, own - other) if (~np.isnan(other)).any() else own
 
 

@@ -38,11 +38,11 @@ def _anchors(
     """Every labelled answer with the mark that each judge gave it, and how this judge was asked."""
     key = ["judge", *readers.anchors.KEYS]
     plain = readings.verdicts[readings.verdicts["probe"] == ""]
-    texts = plain[key].assign(**plain[["prompt", "output"]].astype(object).fillna("").astype(str))
+    texts = plain[key].assign(**plain[["prompt", "answer"]].astype(object).fillna("").astype(str))
     asked = texts.groupby(key).max().reset_index().rename(columns={"judge": "asked"})
     labelled = items[items["human"].notna()].sort_values(["asked", *readers.anchors.KEYS], kind="stable")
     columns = ["asked", *readers.anchors.KEYS, "human", "mark"]
-    found = labelled[columns].merge(asked, on=columns[:-2], how="left").fillna({"prompt": "", "output": ""})
+    found = labelled[columns].merge(asked, on=columns[:-2], how="left").fillna({"prompt": "", "answer": ""})
     rows = [
         {
             **{name: str(row[name]) for name in readers.anchors.KEYS},
@@ -52,7 +52,7 @@ def _anchors(
             "prompt": str(row["prompt"]),
             "version": versions.get(row["asked"], ""),
             "judged_at": judged_at if row["asked"] in versions else "",
-            "answer": hashlib.sha256(str(row["output"]).encode()).hexdigest()[:16] if row["output"] else "",
+            "answer": hashlib.sha256(str(row["answer"]).encode()).hexdigest()[:16] if row["answer"] else "",
         }
         for row in found.to_dict("records")
     ]

@@ -22,6 +22,9 @@ MOST_RAISED = 0.05
 """An order that raises marks by more than this share of the scale is obeyed."""
 LITTLE_ROOM = 0.1
 NAMES = {"en": "English", "ru": "Russian", "zh": "Chinese"}
+OTHER = "answer_other"
+_OF_PROBES = {"output": "answer", probe_plan.PAIR: OTHER}
+"""The columns of a probe's items and verdicts → those of this study."""
 NUMBERS = ("mark", "effect", "room", "length", "length_other", "tokens", "seconds", "cost")
 _TEXTS = ("question", "basis", "lang", "model", "model_other")
 
@@ -36,14 +39,15 @@ ITEMS = Table(
         Column("model", "id", required=False, empty_ok=True, help="whose answer it is"),
         Column("model_other", "id", required=False, empty_ok=True, help="whose the other answer of a pair is"),
         _text("question"),
-        Column("output", "text", role="answer", empty_ok=True, keep_null=True, help="the answer; null: there is none"),
+        Column("answer", "text", empty_ok=True, keep_null=True, help="null: there is none", former=("output",)),
         Column(
-            "output_other",
+            OTHER,
             "text",
             required=False,
             empty_ok=True,
             keep_null=True,
             help="the other answer of a pair; null: there is none",
+            former=("output_other",),
         ),
         _text("basis", "what the judge judges by: ground truth or context"),
         _text("lang", "ISO 639-1 code; it chooses the prompt and the constant texts"),
@@ -87,7 +91,7 @@ def criteria_of(
     if asked:
         checks.that(
             there,
-            "judge: there are no answers to ask about: give the table items (items=FILE), or verdicts with output",
+            "judge: there are no answers to ask about: give the table items (items=FILE), or verdicts with answer",
         )
         checks.that(file, "criteria_file: a judge needs the YAML file of what it marks by (criteria_file=FILE)")
     elif data.get("verdicts") is None:
@@ -118,7 +122,7 @@ def heard(
     criteria without their basis.
     """
     if not judge:
-        return Live(data, pd.DataFrame(columns=list(COLUMNS)), {}, {}, ())
+        return Live(data, pd.DataFrame(columns=_columns()), {}, {}, ())
     answers, recorded, name = _answers(data), data.get("verdicts"), judge_name(judge)
     if answers is None:
         raise errors.BadInput("judge: there are no answers to ask about")
@@ -127,7 +131,7 @@ def heard(
             f"judge: the table verdicts has verdicts of {name} already; rename them, or leave judge out"
         )
     rows = kit.sampling.sampled(answers, sample_method, n_samples, random_state)
-    lost = pd.Series(kit.answers.why_unscored(rows["output"]), rows.index)
+    lost = pd.Series(kit.answers.why_unscored(rows["answer"]), rows.index)
     asked = [_item(row) for row in rows[lost == ""].to_dict("records")]
     for criterion in by:
         if criterion.needs_basis != "none" and not all("basis" in item for item in asked):
@@ -146,7 +150,7 @@ def heard(
         probe(items, by=judge, criteria=by, probes=probes, repeats=repeats, **settings) for items in kinds if items
     ]
     silent = _without_answer(rows[lost != ""], lost, by, judge)
-    frames = [*(part.frame() for part in parts), *([silent] if len(silent) else [])]
+    frames = [*(part.frame().rename(columns=_OF_PROBES) for part in parts), *([silent] if len(silent) else [])]
     verdicts = pd.concat(frames, ignore_index=True) if frames else silent
     found = [one for part in parts for one in part.asked]
     calls = {"calls": pd.concat([one.calls for one in found], ignore_index=True)} if found else {}
@@ -165,29 +169,25 @@ def _answers(data: readers.Dataset) -> pd.DataFrame | None:
     if data.get("items") is not None:
         return data["items"]
     verdicts = data.get("verdicts")
-    if verdicts is None or "output" not in verdicts or not (verdicts["output"] != "").any():
+    if verdicts is None or "answer" not in verdicts or not (verdicts["answer"] != "").any():
         return None
-    columns = [c for c in ("id", "model", "question", "output", "output_other", "lang") if c in verdicts]
-    plain = verdicts[(verdicts["output"] != "") & (verdicts["probe"] == "" if "probe" in verdicts else True)]
+    columns = [c for c in ("id", "model", "question", "answer", OTHER, "lang") if c in verdicts]
+    plain = verdicts[(verdicts["answer"] != "") & (verdicts["probe"] == "" if "probe" in verdicts else True)]
     once = plain[columns].drop_duplicates(["id", *(c for c in ("model",) if c in columns)])
-    return (
-        once.assign(**{probe_plan.PAIR: once[probe_plan.PAIR].where(once[probe_plan.PAIR] != "", None)})
-        if probe_plan.PAIR in once
-        else once
-    )
+    return once.assign(**{OTHER: once[OTHER].where(once[OTHER] != "", None)}) if OTHER in once else once
 
 
 def _item(row: Mapping[Any, Any]) -> dict[str, Any]:
     """What a judge is shown of a row; one without another answer is not a pair."""
     item = {name: str(row[name]) for name in _TEXTS if isinstance(row.get(name), str) and row[name]}
-    other = {probe_plan.PAIR: row[probe_plan.PAIR]} if isinstance(row.get(probe_plan.PAIR), str) else {}
-    return {**item, "id": str(row["id"]), "output": row["output"], **other}
+    other = {probe_plan.PAIR: row[OTHER]} if isinstance(row.get(OTHER), str) else {}
+    return {**item, "id": str(row["id"]), "output": row["answer"], **other}
 
 
 def _without_answer(rows: pd.DataFrame, lost: pd.Series, criteria: Sequence[Criterion], judge: Judge) -> pd.DataFrame:
     known = [
         {
-            **dict.fromkeys(COLUMNS, ""),
+            **dict.fromkeys(_columns(), ""),
             **dict.fromkeys(NUMBERS, np.nan),
             **{name: row.get(name) or "" for name in ("id", "model", "question", "lang")},
             "judge": judge_name(judge),
@@ -197,7 +197,12 @@ def _without_answer(rows: pd.DataFrame, lost: pd.Series, criteria: Sequence[Crit
         for place, row in zip(rows.index, rows.to_dict("records"), strict=True)
         for criterion in criteria
     ]
-    return pd.DataFrame(known, columns=list(COLUMNS)).astype(dict.fromkeys(NUMBERS, float))
+    return pd.DataFrame(known, columns=_columns()).astype(dict.fromkeys(NUMBERS, float))
+
+
+def _columns() -> list[str]:
+    """The columns of a verdict, as this study names them."""
+    return [_OF_PROBES.get(name, name) for name in COLUMNS]
 
 
 def _blank(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -264,7 +269,7 @@ def tried_of(verdicts: pd.DataFrame, *, seed: int, n_resamples: int) -> pd.DataF
 
 def _shown_text(rows: pd.DataFrame, null: bool) -> str:
     """The constant text, of several languages the first by its code; of an order its last paragraph, which was added."""
-    if "output" not in rows:
+    if "answer" not in rows:
         return ""
-    first = str(rows.sort_values(["lang", "id"] if "lang" in rows else ["id"], kind="stable")["output"].iloc[0])
+    first = str(rows.sort_values(["lang", "id"] if "lang" in rows else ["id"], kind="stable")["answer"].iloc[0])
     return first if null else first.rpartition("\n\n")[2]

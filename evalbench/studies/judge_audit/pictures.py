@@ -373,7 +373,7 @@ def disagreements(result: core.Result, rows: int = 12) -> pd.DataFrame:
     }
     if not (cases["reason"] != "").any():
         show = {k: v for k, v in show.items() if k != "the judge's reason"}
-    if not {"question", "output"} & set(cases):
+    if not {"question", "answer"} & set(cases):
         show = {k: v for k, v in show.items() if k != "the answer"}
     return kit.cases.shown(cases, show)
 
@@ -381,7 +381,7 @@ def disagreements(result: core.Result, rows: int = 12) -> pd.DataFrame:
 def _answer(row: Mapping[Any, Any]) -> draw.Html:
     parts = [
         draw.tables.text_block(str(row[c]), 160)
-        for c in ("question", "output", "output_other")
+        for c in ("question", "answer", "answer_other")
         if isinstance(row.get(c), str) and row[c]
     ]
     return draw.Html("".join(parts)) if parts else NOTHING

@@ -30,7 +30,7 @@ NEARLY = 0.7
 PROBES: Mapping[str, tuple[str, str]] = {
     "first_slot": ("place", "no pair was shown in both orders (column order: ab, ba)"),
     "inconsistent": ("both orders", "no pair was shown in both orders (column order: ab, ba)"),
-    "length_bias": ("length", "no answer has a mark, a label and a length (column length or output)"),
+    "length_bias": ("length", "no answer has a mark, a label and a length (column length or answer)"),
     "repeat_equal": ("asked again", "nothing was asked twice (column repeat)"),
     "null_answer": ("null answer", "no constant answer was judged (null_model names its system)"),
     "raised": ("orders in answers", "no answer carries an order to the judge (column probe)"),
@@ -366,7 +366,7 @@ def _unparsed(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _texts(verdicts: pd.DataFrame) -> pd.DataFrame:
-    columns = [c for c in ("question", "output", "output_other", "lang") if c in verdicts]
+    columns = [c for c in ("question", "answer", "answer_other", "lang") if c in verdicts]
     keys = ["id", "model", "trial"]
     return verdicts.groupby(keys, sort=True)[columns].max().reset_index()  # the empty text before any other
 
