@@ -33,6 +33,8 @@ _NAMES = {
     "reference": ("gold_answer", "ground_truth"),
     "output": ("answer", "model_answer", "response"),
 }
+_SIDES = {"output_a": ("answer_a",), "output_b": ("answer_b",)}
+"""As before, of two answers side by side."""
 _TEXT: Any = {"required": False, "empty_ok": True}
 SCHEMA: Mapping[str, Table] = {
     "items": Table(
@@ -116,7 +118,8 @@ def read_items(
     Raises ``BadInput``: With all faults at once.
     """
     raw = read(str(source), SCHEMA, root=root)
-    data = checked_tables(raw, SCHEMA, columns={**_usual(raw.frames["items"], columns or {}), **(columns or {})})
+    sides = _SIDES if side_by_side else {}
+    data = checked_tables(raw, SCHEMA, columns={**_usual(raw.frames["items"], columns or {}, sides), **(columns or {})})
     frame, notes = _with_answers(data, side_by_side)
     faults = [*_basis_faults(frame, criterion), *([] if side_by_side else _doubled(frame))]
     if faults:
@@ -135,11 +138,11 @@ def read_items(
     return Items(ordered, unlabelled[0].id != made[0].id, (*kept, *notes, *found, *hidden))
 
 
-def _usual(frame: pd.DataFrame, columns: Mapping[str, str]) -> dict[str, str]:
+def _usual(frame: pd.DataFrame, columns: Mapping[str, str], more: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
     """Names of other tables of this package, where ours is missing: ``doc_id``, ``system``, ``question``, …"""
     taken = {*map(str, frame.columns), *columns.values()}
     found = {}
-    for name, others in _NAMES.items():
+    for name, others in {**_NAMES, **more}.items():
         other = next((other for other in others if other in taken and other not in columns), None)
         if name not in taken and other and other not in PAIR:
             found[other] = name

@@ -48,6 +48,6 @@ def many(n: int, differ: int) -> dict[str, list[Any]]:
     return {
         "id": [f"q{i:03}" for i in range(n)],
         "question": [f"When does pool {i} open?" for i in range(n)],
-        "output_a": [NINE] * n,
-        "output_b": [TEN] * differ + [NINE] * (n - differ),
+        "answer_a": [NINE] * n,
+        "answer_b": [TEN] * differ + [NINE] * (n - differ),
     }

@@ -53,7 +53,7 @@ OPENS, VAGUE = "It opens at {}.", "Go there from {} on, or later."
 def pairs(n: int = N, a: str = OPENS, b: str = VAGUE) -> pd.DataFrame:
     return items(
         n, question=lambda i: f"When does the pool in Mill Street {i} open?",
-        output_a=lambda i: a.format(i + 7), output_b=lambda i: b.format(i + 7),
+        answer_a=lambda i: a.format(i + 7), answer_b=lambda i: b.format(i + 7),
     )  # fmt: skip
 
 

@@ -67,6 +67,10 @@ def test_wide_tables_and_each_two_of_three_models_side_by_side(tmp_path: Path) -
     sides = {item.key["left"] for item in items.items}
     assert sides == {"oak", "elm"}
     assert all(item.outputs[0][0] == {"oak": "a", "elm": "b"}[item.key["left"]] for item in items.items)
+    named = [{name.replace("output_", "answer_"): cell for name, cell in row.items()} for row in wide]
+    assert [i.key for i in read_items(table(tmp_path, named), CRITERION, side_by_side=True).items] == [
+        i.key for i in items.items
+    ]
     long = [{"id": "d", "model": m, "output": m.upper()} for m in ("oak", "elm", "ash")]
     made = read_items(table(tmp_path, long), CRITERION, side_by_side=True)
     assert sorted(sorted((item.key["left"], item.key["right"])) for item in made.items) == [

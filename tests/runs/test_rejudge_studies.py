@@ -74,7 +74,7 @@ def tables(name: str) -> pd.DataFrame:
     if name == "cascade":
         worse = [f"Go there from {i + 9} on, or later." for i in range(N)]
         better = [f"It opens at {i + 7}. {HOSTILE}" for i in range(N)]
-        return pd.DataFrame({"id": ids, "question": ASKED, "output_a": better, "output_b": worse})
+        return pd.DataFrame({"id": ids, "question": ASKED, "answer_a": better, "answer_b": worse})
     if name == "trajectories":
         turns = [(q, "user", 1) for q in ASKED], [(a, "assistant", 2) for a in SAID]
         rows = [

@@ -129,8 +129,8 @@ def test_cells_that_look_like_formulas_are_neutralised_and_ids_come_back():
     rows = {
         "id": ["=1+1", "x"],
         "question": ["-Why?", "Why not?"],
-        "output_a": ["=cmd()", "Yes."],
-        "output_b": ["Because it rains.", "No, never."],
+        "answer_a": ["=cmd()", "Yes."],
+        "answer_b": ["Because it rains.", "No, never."],
     }
     data = cascade_data(pd.DataFrame(rows))
     first = cascade.evaluate(data, run_stages=[1], n_resamples=20)
@@ -156,10 +156,10 @@ def test_what_contradicts_what_is_listed():
 def test_answers_below_each_other_are_read():
     wide = sample("cascade")["items"]
     long = pd.concat([
-        wide[["id", "question", "truth", "lang"]].assign(system=wide[f"model_{s}"], response=wide[f"output_{s}"]) for s in ("a", "b")
+        wide[["id", "question", "reference", "lang"]].assign(system=wide[f"model_{s}"], response=wide[f"answer_{s}"]) for s in ("a", "b")
     ])  # fmt: skip
     result = cascade.evaluate(
-        load(long.rename(columns={"truth": "ground_truth", "question": "query"}), study="cascade"), n_resamples=50
+        load(long.rename(columns={"reference": "ground_truth", "question": "query"}), study="cascade"), n_resamples=50
     )
     assert result.judged == "2 models: fern, oak"
     own = result.items.set_index("id")

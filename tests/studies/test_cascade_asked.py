@@ -28,8 +28,8 @@ def rows() -> pd.DataFrame:
         {
             "id": [f"q{i}" for i in range(N)],
             "question": [f"When does the pool in Mill Street {i} open?" for i in range(N)],
-            "output_a": [f"It opens at {i + 7}." for i in range(N)],
-            "output_b": [f"Go there from {i + 9} on, or later." for i in range(N)],
+            "answer_a": [f"It opens at {i + 7}." for i in range(N)],
+            "answer_b": [f"Go there from {i + 9} on, or later." for i in range(N)],
             "facts": [[f"It opens at {i + 7}."] for i in range(N)],
         }
     )

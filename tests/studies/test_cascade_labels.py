@@ -43,7 +43,7 @@ def test_questions_of_one_outcome_leave_the_advantage_an_interval_with_a_width()
 
 
 def test_words_that_12_labels_confirm_are_not_confirmed() -> None:
-    rows = many(40, 40) | {"truth": [NINE] * 40}
+    rows = many(40, 40) | {"reference": [NINE] * 40}
     labels = votes(40, annotators=("ann",)).assign(mark=lambda frame: (frame["model"] == "A").astype(int))
     few, enough = (run(rows, [5], {"labels": labels[: 2 * n]}) for n in (12, 40))
     assert few.light == "grey"
@@ -62,7 +62,7 @@ def test_labels_of_questions_in_another_case_and_of_other_models_are_named() -> 
 
 
 def test_a_stage_that_few_labels_contradict_is_in_the_sentence() -> None:
-    rows = many(40, 40) | {"truth": [NINE] * 40}
+    rows = many(40, 40) | {"reference": [NINE] * 40}
     labels = votes(4, annotators=("ann",)).assign(mark=lambda frame: (frame["model"] == "B").astype(int))
     sentence = run(rows, [5], {"labels": labels}).sentence
     assert "Stage 5, ground truth: agrees with people on 0% of 4 labelled questions" in sentence

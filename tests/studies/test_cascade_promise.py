@@ -26,8 +26,8 @@ def tables(wrong: int = 0) -> dict[str, pd.DataFrame]:
         {
             "id": ids,
             "question": [f"When does gate {i} open?" for i in range(N)],
-            "output_a": [f"At {i} sharp, {'good' if i % 2 == 0 else 'bad'}." for i in range(N)],
-            "output_b": [f"From {i + 100} on, {'bad' if i % 2 == 0 else 'good'}." for i in range(N)],
+            "answer_a": [f"At {i} sharp, {'good' if i % 2 == 0 else 'bad'}." for i in range(N)],
+            "answer_b": [f"From {i + 100} on, {'bad' if i % 2 == 0 else 'good'}." for i in range(N)],
         }
     )
     labels = [

@@ -38,7 +38,7 @@ def run(rows: pd.DataFrame, **options: object) -> Result:
 def test_answers_below_each_other_need_no_ids():
     result = run(below_each_other())
     assert len(result.items) == len(QUESTIONS)
-    assert result.tables["texts"]["output_a"].tolist() == FERN
+    assert result.tables["texts"]["answer_a"].tolist() == FERN
     assert "A is fern, B is oak." in result.notes
     assert any("rows share a number where question is the same, q0001 to q0004" in note for note in result.notes)
 
@@ -60,7 +60,7 @@ def test_failed_answers_alone_are_no_measure_of_a_model():
     of = {e.metric: e for e in result.summary.estimates}
     assert result.items["label"].tolist().count("one-failed") == 1
     assert (of["quality_a"].n, of["quality_b"].n) == (0, 0)
-    both = run(WIDE.assign(truth=FERN))
+    both = run(WIDE.assign(reference=FERN))
     of = {e.metric: e for e in both.summary.estimates}
     assert of["quality_a"].n == of["quality_b"].n == 3
 
@@ -139,3 +139,26 @@ def test_a_dry_run_prints_money_or_that_no_price_is_known(judge, said, prices):
     last = next(line for line in str(found).splitlines() if line.startswith("all"))
     assert said in last
     assert "Cached calls are those" in str(found).replace("\n", " ")
+
+
+def test_former_names_are_read_and_give_the_same_figures():
+    own = WIDE.assign(reference=FERN, contexts=[["At 9."]] * 4)
+    before = own.rename(
+        columns={"answer_a": "output_a", "answer_b": "output_b", "reference": "truth", "contexts": "chunks"}
+    )
+    former = run(before.assign(reference="Nobody knows."))
+    assert former.summary.estimates == run(own).summary.estimates
+    assert any(
+        "column truth was read as reference; the column reference beside it is not used" in n for n in former.notes
+    )
+
+
+def test_answers_below_each_other_may_be_called_output_beside_an_answer_of_another_kind():
+    rows = below_each_other().rename(columns={"response": "output"}).assign(answer="Nobody knows.")
+    assert run(rows).tables["texts"]["answer_a"].tolist() == FERN
+
+
+def test_a_list_of_right_answers_is_not_used_and_a_note_says_so():
+    result = run(WIDE.assign(reference=[["At 9.", "9"]] * 4))
+    assert any("column reference lists right answers" in note for note in result.notes)
+    assert result.summary.estimates == run(WIDE).summary.estimates

@@ -28,8 +28,8 @@ def simulated(advantage: float, number: int) -> str:
     rows = {
         "id": [f"q{i:03}" for i in range(N)],
         "question": ["Which?"] * N,
-        "output_a": [f"a {i}" for i in range(N)],
-        "output_b": [f"b {i}" for i in range(N)],
+        "answer_a": [f"a {i}" for i in range(N)],
+        "answer_b": [f"b {i}" for i in range(N)],
     }
 
     def judge(item: dict[str, Any]) -> str:

@@ -28,17 +28,17 @@ from evalbench.errors import BadInput
     ],
 )
 def test_naive_checks(a, b, options, expected):
-    result = run({"output_a": [a], "output_b": [b]}, 1, **options)
+    result = run({"answer_a": [a], "answer_b": [b]}, 1, **options)
     assert outcome(result) == expected
     assert account(result, 1)["calls"] == 0
 
 
 def test_naive_checks_may_only_filter():
-    result = run({"output_a": [""], "output_b": [NINE]}, 1, naive="filter")
+    result = run({"answer_a": [""], "answer_b": [NINE]}, 1, naive="filter")
     assert outcome(result) == ""
     assert result.items["undefined"].tolist() == ["set aside"]
     assert result.items["label"].tolist() == ["one-failed"]
-    both = run({"output_a": [""], "output_b": [""]}, 1, naive="filter")
+    both = run({"answer_a": [""], "answer_b": [""]}, 1, naive="filter")
     assert outcome(both) == "tie"
     assert both.items["label"].tolist() == ["both-failed"]
 
@@ -48,7 +48,7 @@ def test_naive_checks_may_only_filter():
     [("the pool opens at 9!", "tie"), (TEN, ""), ("At 9 the pool opens.", "tie"), ("Nobody knows.", "")],
 )
 def test_same_answers_need_the_same_numbers(b, expected):
-    assert outcome(run({"output_a": [NINE], "output_b": [b]}, 2)) == expected
+    assert outcome(run({"answer_a": [NINE], "answer_b": [b]}, 2)) == expected
 
 
 def test_parity_is_declared_only_where_losing_all_would_not_matter():
@@ -69,8 +69,8 @@ def test_parity_is_declared_only_where_losing_all_would_not_matter():
 TWICE = {
     "id": ["q1", "q2"],
     "question": ["When does the pool open?", "At what time does the pool open?"],
-    "output_a": [NINE, NINE],
-    "output_b": [TEN, TEN],
+    "answer_a": [NINE, NINE],
+    "answer_b": [TEN, TEN],
 }
 
 
@@ -82,9 +82,9 @@ def test_labels_are_carried_to_similar_answers_of_duplicates():
     result = run(TWICE, 3, marks(("q1", "A", 1), ("q1", "B", 0)))
     assert outcome(result, "q2") == "a"
     assert outcome(result, "q1") == ""  # nothing confirms its own labels
-    crossed = run({**TWICE, "output_a": [NINE, TEN], "output_b": [TEN, NINE]}, 3, marks(("q1", "A", 1), ("q1", "B", 0)))
+    crossed = run({**TWICE, "answer_a": [NINE, TEN], "answer_b": [TEN, NINE]}, 3, marks(("q1", "A", 1), ("q1", "B", 0)))
     assert outcome(crossed, "q2") == "b"
-    other = run({**TWICE, "output_a": [NINE, "Nobody knows."]}, 3, marks(("q1", "A", 1), ("q1", "B", 0)))
+    other = run({**TWICE, "answer_a": [NINE, "Nobody knows."]}, 3, marks(("q1", "A", 1), ("q1", "B", 0)))
     assert outcome(other, "q2") == ""
 
 
@@ -97,7 +97,7 @@ def test_labels_that_contradict_each_other_go_on_and_are_listed():
 
 
 def test_criteria_without_facts():
-    pair = {"output_a": ["Entry is free. Children pay half."], "output_b": ["Entry is free for children."]}
+    pair = {"answer_a": ["Entry is free. Children pay half."], "answer_b": ["Entry is free for children."]}
     judge = says(answer=lambda item: 0 if "half" in item["answer"] else 1)
     result = run(pair, 4, judge=judge, criteria=["consistency"])
     assert outcome(result) == "b"
@@ -108,7 +108,7 @@ def test_criteria_without_facts():
     assert account(listed, 4)["calls"] == 0
 
 
-TRUE = {"output_a": [NINE], "output_b": [TEN], "truth": [NINE]}
+TRUE = {"answer_a": [NINE], "answer_b": [TEN], "reference": [NINE]}
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ TRUE = {"output_a": [NINE], "output_b": [TEN], "truth": [NINE]}
     ],
 )
 def test_ground_truth_by_words(a, b, expected, label):
-    result = run({"output_a": [a], "output_b": [b], "truth": [NINE]}, 5)
+    result = run({"answer_a": [a], "answer_b": [b], "reference": [NINE]}, 5)
     assert outcome(result) == expected
     assert result.items["label"].tolist() == [label]
     assert account(result, 5)["calls"] == 0
@@ -156,7 +156,7 @@ def test_labels_of_high_agreement_are_the_truth():
 
 
 def test_relevant_chunks():
-    pair = {"output_a": [NINE], "output_b": [TEN], "chunks": [["The rink opens at 10.", f"{NINE} It closes at 20."]]}
+    pair = {"answer_a": [NINE], "answer_b": [TEN], "contexts": [["The rink opens at 10.", f"{NINE} It closes at 20."]]}
     result = run({**pair, "relevant": [[0, 1]]}, 6)
     assert outcome(result) == "a"
     assert account(run(pair, 6), 6)["why"] == "no question has chunks that are labelled relevant"
@@ -167,10 +167,10 @@ def test_relevant_chunks():
 
 
 def test_the_answer_of_a_strong_model():
-    result = run({"output_a": [NINE], "output_b": [TEN]}, 7, answerer=says(question={"answer": NINE}))
+    result = run({"answer_a": [NINE], "answer_b": [TEN]}, 7, answerer=says(question={"answer": NINE}))
     assert outcome(result) == "a"
     assert account(result, 7)["calls"] == 1
-    assert "no model that answers" in account(run({"output_a": [NINE], "output_b": [TEN]}, 7), 7)["why"]
+    assert "no model that answers" in account(run({"answer_a": [NINE], "answer_b": [TEN]}, 7), 7)["why"]
 
 
 DICTIONARY = {"dictionary": pd.DataFrame({"term": ["pool", "rink"], "fact": [NINE, "The rink opens at 8."]})}
@@ -183,13 +183,13 @@ def test_marks_with_facts():
         seen.append(item["basis"])
         return int(item["answer"] == NINE)
 
-    result = run({"output_a": [NINE], "output_b": [TEN]}, 8, DICTIONARY, judge=judge)
+    result = run({"answer_a": [NINE], "answer_b": [TEN]}, 8, DICTIONARY, judge=judge)
     assert outcome(result) == "a"
     assert set(seen) == {NINE}
     assert result.items[["quality_a", "quality_b"]].values.tolist() == [[1.0, 0.0]]
-    equal = run({"output_a": [NINE], "output_b": [TEN]}, 8, DICTIONARY, judge=says(basis=1))
+    equal = run({"answer_a": [NINE], "answer_b": [TEN]}, 8, DICTIONARY, judge=says(basis=1))
     assert outcome(equal) == ""  # equal marks are no decision
-    assert "dictionary" in account(run({"output_a": [NINE], "output_b": [TEN]}, 8, judge=judge), 8)["why"]
+    assert "dictionary" in account(run({"answer_a": [NINE], "answer_b": [TEN]}, 8, judge=judge), 8)["why"]
 
 
 def test_marks_by_a_decision_graph(tmp_path):
@@ -198,7 +198,7 @@ def test_marks_by_a_decision_graph(tmp_path):
         "name: right\nstart: borne\nnodes:\n  borne: {ask: 'Is it borne out?', choices: {'yes': {mark: 1}, 'no': {mark: 0}}}\n"
     )
     judge = says(answer=lambda item: "yes" if item["answer"] == NINE else "no")
-    assert outcome(run({"output_a": [NINE], "output_b": [TEN]}, 8, DICTIONARY, judge=judge, graph=str(file))) == "a"
+    assert outcome(run({"answer_a": [NINE], "answer_b": [TEN]}, 8, DICTIONARY, judge=judge, graph=str(file))) == "a"
 
 
 @pytest.mark.parametrize(
@@ -212,18 +212,18 @@ def test_marks_by_a_decision_graph(tmp_path):
     ],
 )
 def test_pairs(reply, expected, annotators):
-    result = run({"output_a": [NINE], "output_b": [TEN]}, 9, strong=reply, annotators=annotators)
+    result = run({"answer_a": [NINE], "answer_b": [TEN]}, 9, strong=reply, annotators=annotators)
     assert outcome(result) == expected
     assert account(result, 9)["calls"] == 2
     assert result.n_unscored == 0
 
 
 def test_a_pair_without_a_verdict_is_unscored_and_may_be_decided_later():
-    result = run({"output_a": [NINE], "output_b": [TEN]}, 9, strong=lambda item: {"unscored": "refused"})
+    result = run({"answer_a": [NINE], "answer_b": [TEN]}, 9, strong=lambda item: {"unscored": "refused"})
     assert result.items["unscored"].tolist() == ["refused"]
     assert result.items["undefined"].tolist() == [""]
     assert result.items[["low", "high"]].values.tolist() == [[-1.0, 1.0]]
-    facts = {"output_a": [NINE], "output_b": [TEN], "facts": [[NINE]]}
+    facts = {"answer_a": [NINE], "answer_b": [TEN], "facts": [[NINE]]}
     later = run(facts, [9, 11], judge=FACTS, strong=lambda item: {"unscored": "refused"})
     assert later.items[["outcome", "unscored"]].values.tolist() == [["a", ""]]
 
@@ -235,7 +235,7 @@ def test_ranking_among_answers_to_duplicates():
     assert account(result, 10)["calls"] == 24
     blind = run(TWICE, 10, judge=says(answers={"order": [1, 2, 3, 4]}))
     assert outcome(blind, "q1") == ""
-    alone = run({"output_a": [NINE], "output_b": [TEN]}, 10, judge=judge)
+    alone = run({"answer_a": [NINE], "answer_b": [TEN]}, 10, judge=judge)
     assert account(alone, 10)["why"] == "no two questions are duplicates"
 
 
@@ -261,28 +261,28 @@ FACTS = says(
 def test_must_have_facts(a, b, expected):
     if not b:
         b = "Bring a hat."
-    assert outcome(run({"output_a": [a], "output_b": [b], "facts": [[NINE]]}, 11, judge=FACTS)) == expected
+    assert outcome(run({"answer_a": [a], "answer_b": [b], "facts": [[NINE]]}, 11, judge=FACTS)) == expected
 
 
 def test_closed_questions():
     writer = says(answer=lambda item: {"questions": [{"question": f"{item['answer']}?", "answer": "YES"}]})
     other = says(question=lambda item: "YES" if NINE in item["question"] else "NO")
-    result = run({"output_a": [NINE], "output_b": [TEN]}, 12, judge=writer, answerer=other)
+    result = run({"answer_a": [NINE], "answer_b": [TEN]}, 12, judge=writer, answerer=other)
     assert outcome(result) == "a"
     assert account(result, 12)["calls"] == 4
     with pytest.raises(BadInput, match="answerer must be another model than the judge"):
-        run({"output_a": [NINE], "output_b": [TEN]}, 12, judge="openai/x", answerer="openai/x")
+        run({"answer_a": [NINE], "answer_b": [TEN]}, 12, judge="openai/x", answerer="openai/x")
 
 
 def test_labels_at_hand_decide_last():
-    result = run({"output_a": [NINE], "output_b": [TEN]}, 13, marks(("q1", "A", 0), ("q1", "B", 2)))
+    result = run({"answer_a": [NINE], "answer_b": [TEN]}, 13, marks(("q1", "A", 0), ("q1", "B", 2)))
     assert outcome(result) == "b"
     assert result.items["label"].tolist() == ["labels-at-hand"]
 
 
 @pytest.mark.parametrize("stage", range(3, 14))
 def test_a_stage_without_its_basis_says_why(stage):
-    result = run({"output_a": [NINE], "output_b": [TEN]}, stage)
+    result = run({"answer_a": [NINE], "answer_b": [TEN]}, stage)
     own = account(result, stage)
     assert own["why"]
     assert own["decided"] == own["calls"] == own["looked"] == 0

@@ -257,8 +257,8 @@ def test_the_plan_of_a_cascade_holds_what_the_run_then_asks(no_replies):
         "id": [f"q{n}" for n in range(6)],
         "question": [f"When does the pool {n} open?" for n in range(3)]
         + [f"Когда откроют бассейн {n}?" for n in range(3)],
-        "output_a": [f"At {n + 7}." for n in range(3)] + [f"В {n + 7} часов." for n in range(3)],
-        "output_b": [f"Go there from {n + 9} on." for n in range(3)] + [f"Приходите после {n + 9}." for n in range(3)],
+        "answer_a": [f"At {n + 7}." for n in range(3)] + [f"В {n + 7} часов." for n in range(3)],
+        "answer_b": [f"Go there from {n + 9} on." for n in range(3)] + [f"Приходите после {n + 9}." for n in range(3)],
         "facts": [["It opens at 7."], *[[]] * 5],
     }
     options = {"judge": NAME, "judge_max_tokens": 48, "run_stages": [1, 2, 9, 11], "embed": "jaccard"}

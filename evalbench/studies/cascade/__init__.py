@@ -172,8 +172,8 @@ def evaluate(
     --------
     >>> import pandas as pd
     >>> from evalbench.studies import load
-    >>> rows = {"id": ["1", "2"], "question": ["When does it open?", "Is it dear?"], "truth": ["At 9.", ""]}
-    >>> rows |= {"output_a": ["It opens at 9.", "No."], "output_b": ["It opens at 10.", "No!"]}
+    >>> rows = {"id": ["1", "2"], "question": ["When does it open?", "Is it dear?"], "reference": ["At 9.", ""]}
+    >>> rows |= {"answer_a": ["It opens at 9.", "No."], "answer_b": ["It opens at 10.", "No!"]}
     >>> result = evaluate(load(pd.DataFrame(rows), study="cascade"))
     >>> result.items[["outcome", "stage"]].values.tolist()
     [['a', 5], ['tie', 2]]
@@ -235,7 +235,7 @@ def plan(data: readers.Dataset, **options: Any) -> pd.DataFrame:
     --------
     >>> import pandas as pd
     >>> from evalbench.studies import load
-    >>> rows = {"id": ["1"], "question": ["When does it open?"], "output_a": ["At 9."], "output_b": ["At 10."]}
+    >>> rows = {"id": ["1"], "question": ["When does it open?"], "answer_a": ["At 9."], "answer_b": ["At 10."]}
     >>> found = plan(load(pd.DataFrame(rows), study="cascade"), strong="openai/any")
     >>> found.loc[found["runs"], ["stage", "calls_low", "calls_high"]].values.tolist()
     [[1, 0, 0], [2, 0, 0], [9, 2, 2]]

@@ -99,7 +99,7 @@ def at_hand(
     right = "true_class" in rows and bool((rows["true_class"].fillna("") != "").any())
     instruction = options["criteria_file"] or options["graph"]
     return {
-        "ground_truth": stated.get("ground_truth", GOOD) if any(case.truth for case in cases) else "",
+        "ground_truth": stated.get("ground_truth", GOOD) if any(case.reference for case in cases) else "",
         "instruction": {BAD: "bad", AMBIGUOUS: "for people"}.get(stated.get("instruction", ""), "for models")
         if instruction
         else "",
@@ -110,7 +110,7 @@ def at_hand(
         "chunks": "labelled"
         if any(c.relevant for c in cases)
         else "unlabelled"
-        if any(c.chunks for c in cases)
+        if any(c.contexts for c in cases)
         else "",
         "query_class": ("labelled" if right else "unlabelled") if classes else "",
         "dictionary": "given" if any(case.dictionary for case in cases) else "",
@@ -118,13 +118,13 @@ def at_hand(
     }
 
 
-COUNTED = {"ground_truth": "truth", "dictionary": "dictionary", "facts": "facts", "labels": "people"}
+COUNTED = {"ground_truth": "reference", "dictionary": "dictionary", "facts": "facts", "labels": "people"}
 
 
 def bases_table(hand: Mapping[str, str], cases: Sequence[Case], quality: Mapping[str, str]) -> pd.DataFrame:
     """The method document's table of bases: what is at hand, for how many questions, and which must-haves are missing."""
     n_of = {name: sum(bool(getattr(case, attribute)) for case in cases) for name, attribute in COUNTED.items()}
-    n_of |= {"chunks": sum(bool(case.relevant or case.chunks) for case in cases), "answers": len(cases)}
+    n_of |= {"chunks": sum(bool(case.relevant or case.contexts) for case in cases), "answers": len(cases)}
     must = {row["basis"] for row in bases() if row["wanted"] == "must"}
     found = []
     for row in bases():

@@ -216,7 +216,7 @@ def of_case(number: int, case: state.Case, setting: stages.Setting) -> Range:
     answers = tokens(case.a) + tokens(case.b)
     question = tokens(case.question)
     if number in (5, 6):
-        basis = tokens(case.truth) if number == 5 else sum(map(tokens, case.relevant))
+        basis = tokens(case.reference) if number == 5 else sum(map(tokens, case.relevant))
         return _fixed(2, 2 * (_frame(tasks.CORRECTNESS, case, small) + question + basis) + answers)
     if number == 7:
         own = _frame_of("strong_answer", case.lang, small) + question

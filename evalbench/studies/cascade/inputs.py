@@ -17,30 +17,31 @@ from evalbench.text.words import words
 
 RECORDED = "recorded"
 _TEXT: Any = {"required": False, "empty_ok": True}
+
+
+def _answer(side: str) -> Column:
+    said = f"the answer of model {side.upper()}; null: unscored"
+    return Column(f"answer_{side}", "text", empty_ok=True, keep_null=True, former=(f"output_{side}",), help=said)
+
+
 ITEMS = Table(
     (
         Column("id", "id", help="the question"),
         Column("question", "text"),
-        Column("output_a", "text", empty_ok=True, keep_null=True, help="the answer of model A; null: unscored"),
-        Column("output_b", "text", empty_ok=True, keep_null=True, help="the answer of model B; null: unscored"),
+        _answer("a"),
+        _answer("b"),
         Column("model_a", "id", required=False, help="its name, one for the whole table"),
         Column("model_b", "id", required=False),
-        Column("truth", "text", role="reference", **_TEXT, help="the right answer, where it is known"),
-        Column("chunks", "texts", role="contexts", **_TEXT, help="retrieved passages"),
-        Column("relevant", "json", role="none", **_TEXT, help="for each chunk 1 if it is relevant, else 0"),
+        Column("reference", "text", former=("truth",), **_TEXT, help="the right answer, where it is known"),
+        Column("contexts", "texts", former=("chunks",), **_TEXT, help="retrieved passages"),
+        Column("relevant", "json", role="none", **_TEXT, help="for each of the contexts 1 if it is relevant, else 0"),
         Column("facts", "texts", **_TEXT, help="what a full answer must say"),
         Column("class_a", "text", **_TEXT, help="how model A's pipeline classified the question"),
         Column("class_b", "text", **_TEXT),
         Column("true_class", "text", **_TEXT, help="the right class"),
         Column("lang", "text", **_TEXT, help="ISO 639-1 code"),
-        Column(
-            "mark_a",
-            "float",
-            required=False,
-            empty_ok=True,
-            help="a person's mark of the answer of model A; more is better",
-        ),
-        Column("mark_b", "float", required=False, empty_ok=True, help="of the answer of model B"),
+        Column("mark_a", "float", **_TEXT, help="a person's mark of the answer of model A; more is better"),
+        Column("mark_b", "float", **_TEXT, help="of the answer of model B"),
     ),
     unique=("id",),
     no_trials="the cascade compares one answer of each model to a question",
@@ -92,7 +93,7 @@ SCHEMA: Mapping[str, Table] = {
     "dictionary": DICTIONARY,
     "verdicts": VERDICTS,
 }
-_LONG = Table((Column("output", "text", role="answer"), Column("model", "id")))
+_LONG = Table((Column("answer", "text"), Column("model", "id")))
 """Columns of answers below each other."""
 
 
@@ -103,10 +104,12 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """
     found, items = dict(frames), frames.get("items")
     if items is not None:
-        found["items"] = items = readers.roles.with_roles(sides.answers(items, ITEMS.columns), _LONG, {})
-    if items is not None and {"model", "output", "question"} <= set(items.columns) and not _named(found):
+        two = sides.answers(sides.one_reference(items), ITEMS.columns)
+        said = readers.former.under_new_names(two, {"output": "answer"})
+        found["items"] = items = readers.roles.with_roles(said, _LONG, {})
+    if items is not None and {"model", "answer", "question"} <= set(items.columns) and not _named(found):
         found["items"] = items = numbered_by_question(items)
-    if items is not None and {"id", "model", "output"} <= set(items.columns) and "output_a" not in items:
+    if items is not None and {"id", "model", "answer"} <= set(items.columns) and "answer_a" not in items:
         found["items"] = side_by_side(items)
         found["items"].attrs.update(items.attrs)
     return _with_people(found)
@@ -115,7 +118,7 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 def _with_people(frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """The tables, with who won and the marks of both answers as tables of their own where the items hold them."""
     items = frames.get("items")
-    if items is None or {"labels", "annotated"} & {*frames} or not {"output_a", "output_b"} <= {*items}:
+    if items is None or {"labels", "annotated"} & {*frames} or not {"answer_a", "answer_b"} <= {*items}:
         return frames
     numbered, said = readers.written.numbered({"items": items}, {"items": ITEMS}, {})
     items = readers.roles.noted(numbered["items"], items, {}, [*said.values()])
@@ -141,7 +144,7 @@ def numbered_by_question(rows: pd.DataFrame) -> pd.DataFrame:
     Examples
     --------
     >>> import pandas as pd
-    >>> rows = pd.DataFrame({"question": ["Why?", "When?", "Why?"], "model": ["oak", "oak", "fern"], "output": ["a", "b", "c"]})
+    >>> rows = pd.DataFrame({"question": ["Why?", "When?", "Why?"], "model": ["oak", "oak", "fern"], "answer": ["a", "b", "c"]})
     >>> numbered_by_question(rows)["id"].tolist()
     ['q0001', 'q0002', 'q0001']
     """
@@ -165,8 +168,8 @@ def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
     Examples
     --------
     >>> import pandas as pd
-    >>> rows = pd.DataFrame({"id": ["1", "1"], "model": ["oak", "fern"], "output": ["Yes.", "No."], "question": ["Why?"] * 2})
-    >>> side_by_side(rows)[["model_a", "output_a", "output_b"]].values.tolist()
+    >>> rows = pd.DataFrame({"id": ["1", "1"], "model": ["oak", "fern"], "answer": ["Yes.", "No."], "question": ["Why?"] * 2})
+    >>> side_by_side(rows)[["model_a", "answer_a", "answer_b"]].values.tolist()
     [['fern', 'No.', 'Yes.']]
     """
     names = sorted({str(name) for name in rows["model"].dropna()})
@@ -182,21 +185,21 @@ def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
             f"several answers of one model to a question, first {doubled[0]}: the cascade compares one of each"
         )
     a, b = (part.drop(columns="model").set_index("id") for part in parts)
-    both = a.drop(columns="output").combine_first(b.drop(columns="output"))
+    both = a.drop(columns="answer").combine_first(b.drop(columns="answer"))
     both = both.assign(
         model_a=names[0],
         model_b=names[1],
-        output_a=a["output"].reindex(both.index),
-        output_b=b["output"].reindex(both.index),
+        answer_a=a["answer"].reindex(both.index),
+        answer_b=b["answer"].reindex(both.index),
     )
-    out = both.reset_index().astype({"output_a": object, "output_b": object})
-    for column in ("output_a", "output_b"):
+    out = both.reset_index().astype({"answer_a": object, "answer_b": object})
+    for column in ("answer_a", "answer_b"):
         out[column] = [value if isinstance(value, str) else None for value in out[column]]
     return out
 
 
 def check(data: readers.Dataset) -> None:
-    """Refuse what the schema cannot express: several names of a model, flags that do not fit the chunks, unknown winners."""
+    """Refuse what the schema cannot express: several names of a model, flags that do not fit the contexts, unknown winners."""
     faults = []
     rows = data["items"]
     for column in ("model_a", "model_b"):
@@ -208,13 +211,15 @@ def check(data: readers.Dataset) -> None:
     if names["a"] == names["b"]:
         faults.append(f"model_a and model_b are both {names['a']!r}")
     if "relevant" in rows:
-        chunks: Any = rows["chunks"] if "chunks" in rows else [[]] * len(rows)
+        contexts: Any = rows["contexts"] if "contexts" in rows else [[]] * len(rows)
         wrong = [
-            str(i) for i, flags, own in zip(rows["id"], rows["relevant"], chunks, strict=True) if not _fits(flags, own)
+            str(i)
+            for i, flags, own in zip(rows["id"], rows["relevant"], contexts, strict=True)
+            if not _fits(flags, own)
         ]
         if wrong:
             faults.append(
-                f"column relevant: expected a list of 0 and 1, one for each chunk (ids {', '.join(wrong[:5])}{', …' if len(wrong) > 5 else ''})"
+                f"column relevant: expected a list of 0 and 1, one for each of the contexts (ids {', '.join(wrong[:5])}{', …' if len(wrong) > 5 else ''})"
             )
     returned = data.get("annotated")
     if returned is not None and "winner" in returned:
@@ -247,10 +252,10 @@ def unmatched(data: readers.Dataset, models: Mapping[str, str]) -> list[core.not
     return found
 
 
-def _fits(flags: Any, chunks: Any) -> bool:
+def _fits(flags: Any, contexts: Any) -> bool:
     if flags is None:
         return True
-    given = [] if chunks is None else list(chunks)
+    given = [] if contexts is None else list(contexts)
     return isinstance(flags, list) and len(flags) == len(given) and all(flag in (0, 1, True, False) for flag in flags)
 
 
@@ -313,22 +318,22 @@ def cases_of(data: readers.Dataset) -> list[state.Case]:
     entries = _entries(data)
     found = []
     for row in rows.to_dict("records"):
-        if not (isinstance(row["output_a"], str) and isinstance(row["output_b"], str)):
+        if not (isinstance(row["answer_a"], str) and isinstance(row["answer_b"], str)):
             continue
         name, question = str(row["id"]), str(row["question"])
-        chunks, flags = tuple(_list(row.get("chunks"))), _list(row.get("relevant"))
+        contexts, flags = tuple(_list(row.get("contexts"))), _list(row.get("relevant"))
         right = _text(row.get("true_class"))
         classes = {side: _text(row.get(f"class_{side}")) for side in ("a", "b")}
         found.append(
             state.Case(
                 name,
                 question,
-                row["output_a"],
-                row["output_b"],
+                row["answer_a"],
+                row["answer_b"],
                 _text(row.get("lang")) or ("ru" if is_cyrillic(question) else "en"),
-                truth=_text(row.get("truth")),
-                relevant=tuple(c for c, flag in zip(chunks, flags, strict=False) if flag) if flags else (),
-                chunks=() if flags else chunks,
+                reference=_text(row.get("reference")),
+                relevant=tuple(c for c, flag in zip(contexts, flags, strict=False) if flag) if flags else (),
+                contexts=() if flags else contexts,
                 facts=tuple(fact for fact in _list(row.get("facts")) if fact.strip()),
                 dictionary=_of_question(question, entries),
                 suspect=tuple(side for side, own in classes.items() if right and own and own != right),

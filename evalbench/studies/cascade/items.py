@@ -32,7 +32,7 @@ def items_of(
     marks failed answers alone, which would make a model look worse the less is known of it.  A question that only stages without a verdict looked at is unscored.  Without
     ``annotators`` one that a judge found equal is a tie.
     """
-    answered = {str(i): (a, b) for i, a, b in zip(rows["id"], rows["output_a"], rows["output_b"], strict=True)}
+    answered = {str(i): (a, b) for i, a, b in zip(rows["id"], rows["answer_a"], rows["answer_b"], strict=True)}
     found = []
     for name in sorted(answered):
         pair = answered[name]
@@ -138,9 +138,10 @@ def contradictions_table(course: stages.Course, cases: Sequence[state.Case], mar
 
 def texts_of(cases: Sequence[state.Case]) -> pd.DataFrame:
     """Questions with their answers and ground truth."""
-    columns = ["id", "question", "output_a", "output_b", "truth", "lang"]
+    columns = ["id", "question", "answer_a", "answer_b", "reference", "lang"]
     rows = [
-        (case.id, case.question, case.a, case.b, case.truth, case.lang) for case in sorted(cases, key=lambda c: c.id)
+        (case.id, case.question, case.a, case.b, case.reference, case.lang)
+        for case in sorted(cases, key=lambda c: c.id)
     ]
     return pd.DataFrame(rows, columns=columns)
 

@@ -61,7 +61,7 @@ def with_facts(
 
 def basis_of(case: state.Case) -> str:
     """What stage 8 rests on: the dictionary's entries, else the chunks."""
-    return "\n".join(case.dictionary or case.relevant or case.chunks)
+    return "\n".join(case.dictionary or case.relevant or case.contexts)
 
 
 def by_criteria(

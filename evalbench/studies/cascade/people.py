@@ -17,10 +17,10 @@ TO_LABEL = "to_label.csv"
 COLUMNS = (
     "id",
     "question",
-    "context",
+    "contexts",
     "reference",
-    "output_a",
-    "output_b",
+    "answer_a",
+    "answer_b",
     "model_a",
     "model_b",
     "winner",
@@ -116,12 +116,12 @@ def to_label(cases: Sequence[state.Case], models: Mapping[str, str]) -> bytes:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
     for case in sorted(cases, key=lambda case: case.id):
-        context = "\n".join((*case.relevant, *case.chunks))
+        contexts = "\n".join((*case.relevant, *case.contexts))
         row: list[Any] = [
             case.id,
             case.question,
-            context,
-            case.truth,
+            contexts,
+            case.reference,
             case.a,
             case.b,
             models["a"],

@@ -264,8 +264,8 @@ def _with_texts(result: core.Result, items: pd.DataFrame, a: str, b: str) -> pd.
     show: kit.cases.Show = {
         "id": "id",
         "question": lambda row: draw.Html(draw.tables.text_block(row["question"], 160)),
-        a if a != b else "A": lambda row: draw.Html(draw.tables.text_block(row["output_a"], 220)),
-        b if a != b else "B": lambda row: draw.Html(draw.tables.text_block(row["output_b"], 220)),
+        a if a != b else "A": lambda row: draw.Html(draw.tables.text_block(row["answer_a"], 220)),
+        b if a != b else "B": lambda row: draw.Html(draw.tables.text_block(row["answer_b"], 220)),
         "outcome": lambda row: said[row["outcome"]],
         "by": lambda row: f"{row['stage']} {TITLES[row['stage']]}" if row["stage"] else "–",
         "evidence": lambda row: draw.Html(

@@ -29,9 +29,11 @@ _FIRST, _SECOND = ("a", "1", "left", "first"), ("b", "2", "right", "second")
 
 
 def answers(items: pd.DataFrame, columns: tuple[readers.Column, ...]) -> pd.DataFrame:
-    """The items whose two columns of answers, and no others, are output_a and output_b; conversations as their last answers."""
-    parts = [] if {"output_a", "output_b", "output"} & {*items} else readers.wide.of_answers(items, columns, {})
-    if len(parts) != len(SIDES):
+    """The items whose two columns of answers, and no others, are answer_a and answer_b; conversations as their last answers."""
+    own = {f"answer_{side}" for side in SIDES}
+    others = [column for column in columns if column.name not in own]
+    parts = [] if "output" in items else readers.wide.of_answers(items, others, {})
+    if len(parts) != len(SIDES) or not own & {*items} <= {part.column for part in parts}:
         return items
     held = {str(c).strip(): c for c in items.columns}
     out, asked = items.drop(columns=[held[part.column] for part in parts]), None
@@ -42,13 +44,24 @@ def answers(items: pd.DataFrame, columns: tuple[readers.Column, ...]) -> pd.Data
             said = [readers.replies.exchange_of(talk) for talk in talks]
             asked = asked or [readers.replies.asked_in(talk) for talk in talks]
             cells = pd.Series([one.answers[0].text if one else None for one in said], items.index, dtype=object)
-        out[f"output_{side}"] = cells
+        out[f"answer_{side}"] = cells
         if not part.numbered and f"model_{side}" not in items:
             out[f"model_{side}"] = part.name
     if asked is not None and "question" not in items:
         out["question"] = asked
-    found = {part.column: f"output_{side}" for side, part in zip(SIDES, parts, strict=True)}
+    found = {part.column: f"answer_{side}" for side, part in zip(SIDES, parts, strict=True) if part.column not in own}
     return readers.roles.noted(out, items, found)
+
+
+def one_reference(items: pd.DataFrame) -> pd.DataFrame:
+    """The items without a column reference that lists several right answers, where the study takes one; ``truth`` was always one."""
+    read_as = items.attrs.get(readers.roles.READ_AS, {})
+    if "reference" not in items or "reference" in read_as.values():
+        return items
+    if not any(isinstance(cell, list) for cell in readers.role_values.first_cells(items["reference"])):
+        return items
+    said = "column reference lists right answers, where the study takes one text: it is not used"
+    return readers.roles.noted(items.drop(columns="reference"), items, {}, [said])
 
 
 def winners(items: pd.DataFrame, names: Mapping[str, str], columns: tuple[readers.Column, ...]) -> pd.DataFrame | None:

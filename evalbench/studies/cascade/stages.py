@@ -121,7 +121,7 @@ def needs(number: int, setting: Setting) -> str:
     if number == 5:
         if setting.labels_agree:
             return ""
-        return "no question has a ground truth" if not any(case.truth for case in cases) else reads
+        return "no question has a ground truth" if not any(case.reference for case in cases) else reads
     if number == 6:
         return (
             "no question has chunks that are labelled relevant" if not any(case.relevant for case in cases) else reads
@@ -157,7 +157,7 @@ def looked_at(number: int, cases: Sequence[state.Case], setting: Setting) -> lis
     """Those of the questions that have what a stage needs."""
     has: Mapping[int, Callable[[state.Case], object]] = {
         3: lambda case: case.id in setting.same,
-        5: lambda case: case.truth or (setting.labels_agree and case.people),
+        5: lambda case: case.reference or (setting.labels_agree and case.people),
         6: lambda case: case.relevant,
         8: marks_by_criteria.basis_of,
         10: lambda case: case.id in setting.same,
@@ -181,7 +181,7 @@ def found_by(
         labelled = truth.of_labels(cases, desk) if setting.labels_agree else state.Found()
         rest = [case for case in cases if case.id not in labelled.decided]
         ambiguous = setting.options["basis_quality"].get("ground_truth") == bases.AMBIGUOUS
-        usable = any(case.truth for case in rest) and not (setting.reads_truth and desk.judge is None)
+        usable = any(case.reference for case in rest) and not (setting.reads_truth and desk.judge is None)
         found = truth.against_truth(rest, desk, ambiguous=ambiguous) if usable else state.Found()
         found.decided = {**labelled.decided, **found.decided}
         return found

@@ -33,9 +33,9 @@ class Preference(NamedTuple):
 class Case:
     """One question, both answers, and what they can be judged against.
 
-    - ``truth``: The ground truth; empty where there is none.
+    - ``reference``: The ground truth; empty where there is none.
     - ``relevant``: Chunks that are labelled relevant.
-    - ``chunks``: Chunks without labels.
+    - ``contexts``: Chunks without labels.
     - ``facts``: Facts that an answer must have.
     - ``dictionary``: Entries of the fact dictionary whose term the question has.
     - ``suspect``: Sides whose query was classified wrongly.
@@ -47,9 +47,9 @@ class Case:
     a: str
     b: str
     lang: str
-    truth: str = ""
+    reference: str = ""
     relevant: tuple[str, ...] = ()
-    chunks: tuple[str, ...] = ()
+    contexts: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     dictionary: tuple[str, ...] = ()
     suspect: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Case:
     @property
     def basis(self) -> str:
         """Everything at hand that a judge may rest on, as one text."""
-        return "\n".join(filter(None, [self.truth, *self.facts, *self.relevant, *self.dictionary, *self.chunks]))
+        return "\n".join(filter(None, [self.reference, *self.facts, *self.relevant, *self.dictionary, *self.contexts]))
 
 
 @dataclass(frozen=True)

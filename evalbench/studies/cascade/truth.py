@@ -46,11 +46,11 @@ def against_truth(cases: Sequence[state.Case], desk: state.Desk, *, ambiguous: b
     """
     by = _instrument(desk)
     verdicts, found = _marks(
-        [case for case in cases if case.truth],
+        [case for case in cases if case.reference],
         by,
         desk,
         tasks.CORRECTNESS,
-        lambda case, side: {"question": case.question, "gold": case.truth, "answer": case.answer(side)},
+        lambda case, side: {"question": case.question, "gold": case.reference, "answer": case.answer(side)},
     )
     return _decided(verdicts, found, "the ground truth", ambiguous)
 
