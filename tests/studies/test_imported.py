@@ -33,8 +33,8 @@ def rows(**lost: Any) -> dict[str, pd.DataFrame]:
                 items.append(
                     {
                         **key,
-                        "prompt": f"Вопрос {q}?",
-                        "output": f"{HOSTILE}{q}",
+                        "question": f"Вопрос {q}?",
+                        "answer": f"{HOSTILE}{q}",
                         "reference": ["да"],
                         "topic": "ab"[q % 2],
                     }
@@ -246,7 +246,7 @@ def test_rounding_is_no_difference_where_digits_show_it():
 
 def test_a_table_with_a_column_per_metric():
     frame = pd.DataFrame(
-        {"id": ["a", "b", "c"], "prompt": ["1?", "2?", "3?"], "output": ["x", "", None], "faithfulness": [0.5, None, 1.0],
+        {"id": ["a", "b", "c"], "question": ["1?", "2?", "3?"], "answer": ["x", "", None], "faithfulness": [0.5, None, 1.0],
          "unscored": ["x", "y", "z"], "id_unscored": [True, False, True], "note": ["n", "1", ""]}
     )  # fmt: skip
     result = run({"items": frame})
@@ -284,7 +284,7 @@ def test_faults_come_all_at_once():
     with pytest.raises(BadInput, match="no scores of nothing; there are manner, right, extra"):
         run(rows(), metrics=["nothing"])
     with pytest.raises(BadInput, match="there are no scores"):
-        run({"items": pd.DataFrame({"id": ["a"], "output": ["x"]})})
+        run({"items": pd.DataFrame({"id": ["a"], "answer": ["x"]})})
 
 
 def test_the_page_shows_hostile_words_as_words(tmp_path):
@@ -300,7 +300,7 @@ def test_the_page_shows_hostile_words_as_words(tmp_path):
         }
     ]
     tables = {**rows(lost=LOST), "judgements": pd.DataFrame(judged)}
-    tables["items"] = tables["items"].assign(output=tables["items"]["output"].where(tables["items"]["id"] != "q2"))
+    tables["items"] = tables["items"].assign(answer=tables["items"]["answer"].where(tables["items"]["id"] != "q2"))
     result = run(tables)
     shown = [imported.worst(result, "manner"), imported.failed(result), imported.unscored(result)]
     said = "".join(
@@ -338,19 +338,19 @@ def test_runs_of_different_files_are_paired_by_the_question():
         second[name] = second[name].query("model == 'oak'").assign(id=lambda f: "x" + f["id"], model="oak-2")
         first[name] = first[name].query("model == 'fern'")
     a, b = with_names([side(run(first), "first"), side(run(second), "second")])
-    assert a.results["id"] == "question"
-    assert set(a.items["question"]) == {question_hash(f"Вопрос {q}?")[:16] for q in range(6)}
+    assert a.results["id"] == "unit"
+    assert set(a.items["unit"]) == {question_hash(f"Вопрос {q}?")[:16] for q in range(6)}
     (found,) = compare(a, [b], Hooks.of(study("imported")), n_resamples=200)
     assert (found.n_shared, found.only_reference, found.only_side) == (6, 0, 0)
     right = next(row.comparison for row in found.rows if row.comparison.metric == "right")
-    both = [one.set_index("question")["right"] for one in (a.items, b.items)]
+    both = [one.set_index("unit")["right"] for one in (a.items, b.items)]
     assert right.difference == pytest.approx((both[1] - both[0]).dropna().mean())
 
 
 def test_without_questions_only_runs_of_the_same_data_are_paired():
     frames = [rows(), rows(lost=LOST)]
     for tables in frames:
-        tables["items"] = tables["items"].drop(columns="prompt")
+        tables["items"] = tables["items"].drop(columns="question")
     a, b = with_names([side(run(tables), name) for tables, name in zip(frames, "ab", strict=True)])
     assert a.results["id"] == "id"
     with pytest.raises(BadInput, match="read other data"):
@@ -362,3 +362,26 @@ def test_many_metrics_are_refused_with_the_way_out():
     with pytest.raises(BadInput, match=r"name at most 200 of them"):
         run({"items": frame})
     assert run({"items": frame}, metrics=["m7"]).parameters["metrics"] == ["m7"]
+
+
+def test_columns_under_former_names_give_the_same_figures_with_a_note_of_each():
+    rows = pd.DataFrame(
+        {"id": ["a", "b"], "question": ["1?", "2?"], "answer": ["x", "y"], "contexts": ["p", "q"], "f1": [0.5, 1.0]}
+    )
+    former = {"question": "prompt", "answer": "output", "contexts": "context"}
+    own, other = (run({"items": t}) for t in (rows, rows.rename(columns=former)))
+    assert [e.row() for e in own.summary.estimates] == [e.row() for e in other.summary.estimates]
+    assert own.tables["texts"].equals(other.tables["texts"])
+    assert set(own.items["unit"]) == {question_hash(q)[:16] for q in ("1?", "2?")}
+    for ours, name in former.items():
+        assert any(f"column {name} was read as {ours}" in note for note in other.notes)
+
+
+def test_a_metric_called_answer_leaves_the_answers_as_they_are():
+    tables = {
+        "items": pd.DataFrame({"id": ["a", "b"], "question": ["1?", "2?"], "answer": ["x", "y"]}),
+        "scores": pd.DataFrame({"id": ["a", "b"], "metric": "answer", "value": [1.0, 0.0]}),
+    }
+    result = run(tables)
+    assert result.estimate("answer", model="model not named").value == 0.5
+    assert list(result.tables["texts"]["answer"]) == ["x", "y"]

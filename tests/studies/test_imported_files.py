@@ -156,7 +156,7 @@ def test_recorded_verdicts_of_a_file_are_audited(tmp_path):
     )  # fmt: skip
     labels.to_csv(tmp_path / "labels.csv", index=False)
     data = load(BEFORE, study="judge_audit", labels=tmp_path / "labels.csv")
-    assert data["verdicts"]["output"].ne("").any()
+    assert data["verdicts"]["answer"].ne("").any()
     result = judge_audit.evaluate(data, n_resamples=60)
     judge = "invented:juniper-judge"
     unmarked = next(e for e in result.summary.estimates if e.title == "share without a mark")

@@ -14,8 +14,8 @@ def run(scores, **options):
     rows = pd.DataFrame(
         {
             "id": [f"q{i:02}" for i in range(N)],
-            "prompt": [f"what is {i}?" for i in range(N)],
-            "output": [f"word {i}" for i in range(N)],
+            "question": [f"what is {i}?" for i in range(N)],
+            "answer": [f"word {i}" for i in range(N)],
             "score": scores,
         }
     )

@@ -66,8 +66,8 @@ def test_zero_is_no_rounding_of_another_figure():
 
 
 def test_a_difference_without_an_interval_shows_none():
-    items = pd.DataFrame({"question": ["a", "a", "b", "b"], "id": ["a", "a", "b", "b"], "model": ["x", "y"] * 2, "f1": [0.0, 1.0, 0.5, None], "unscored": ["", "", "", "imported"], "undefined": ""})  # fmt: skip
-    table = shown(compare_groups(items, imported.measures(["f1"]), "model", units="question", n_resamples=100), "model")
+    items = pd.DataFrame({"unit": ["a", "a", "b", "b"], "id": ["a", "a", "b", "b"], "model": ["x", "y"] * 2, "f1": [0.0, 1.0, 0.5, None], "unscored": ["", "", "", "imported"], "undefined": ""})  # fmt: skip
+    table = shown(compare_groups(items, imported.measures(["f1"]), "model", units="unit", n_resamples=100), "model")
     assert "nan" not in " ".join(map(str, table.to_numpy().ravel()))
 
 

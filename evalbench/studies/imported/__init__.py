@@ -73,7 +73,7 @@ def evaluate(
     >>> import pandas as pd
     >>> from evalbench import load
     >>> rows = pd.DataFrame({"user_input": ["a?", "b?"], "response": ["x", "y"], "faithfulness": [1.0, 0.5]})
-    >>> data = load({"items": rows}, study="imported", columns={"user_input": "prompt", "response": "output"})
+    >>> data = load({"items": rows}, study="imported", columns={"user_input": "question", "response": "answer"})
     >>> evaluate(data, n_resamples=100).estimate("faithfulness", model="model not named").value
     0.75
     """
@@ -98,7 +98,7 @@ def evaluate(
     items, rows = trials.averaged(each.sort_values(["id", "model"], kind="stable", ignore_index=True), "id")
     items = kit.grouping.carried(items, replace(judged, given={**data.tables, "items": found.rows}), unit=inputs.UNIT)
     if found.originals and not core.clusters.is_clustered(items):
-        items[core.clusters.CLUSTER] = items[inputs.UNIT].map(lambda question: found.originals.get(question, question))
+        items[core.clusters.CLUSTER] = items[inputs.UNIT].map(lambda unit: found.originals.get(unit, unit))
     models = sorted(set(items["model"]))
     listed = summary.measures(names, facts.directions, facts.fitting)
     beside = theirs_of(found, data.get("figures"), facts)
@@ -124,7 +124,7 @@ def evaluate(
         notes=[
             *method.remarks(found, facts, beside),
             *kit.evidence.same_but_for_writing(names, "metric"),
-            *(odd_text_notes(found.rows["output"], kit.MAX_UNSCORED, "output") if "output" in found.rows else ()),
+            *(odd_text_notes(found.rows["answer"], kit.MAX_UNSCORED, "output") if "answer" in found.rows else ()),
             *(n for n in data.notes_beside(used) if _DIRECTION not in n),
             core.compared.left_out_note(len(models), "models", "each metric"),
         ],

@@ -13,7 +13,7 @@ from evalbench import core, errors, kit, readers
 from evalbench.readers import Column, Table
 from evalbench.studies.imported.columns import IMPORTED, MOST_METRICS, bounded, melted
 
-UNIT = "question"
+UNIT = "unit"
 """The items' column of the resampling unit: a hash of the question, or the id where some rows have none."""
 HIGHER, LOWER, NEITHER = DIRECTIONS = ("higher", "lower", "neither")
 NOT_APPLICABLE = "not-applicable"
@@ -21,6 +21,7 @@ NO_VALUE = "no-value"
 _HASH = "question_hash"
 _COPY, _INSTANCE = "perturbation", "instance_id"
 _SHORT = 16
+_TEXTS = {"question", "answer", "contexts"}
 _RESERVED = {"id", UNIT, "model", "unscored", "undefined", "n_trials", "n_trials_lost", "cluster", readers.schema.TRIAL}
 _SCORE = " (score)"
 
@@ -29,11 +30,11 @@ SCHEMA: Mapping[str, Table] = {
         (
             Column("id", "id", help="the question"),
             Column("model", "id", groups=True, required=False, help="whose answer it is"),
-            Column("prompt", "text", role="question", required=False, empty_ok=True, help="the request"),
-            Column("output", "text", role="answer", required=False, empty_ok=True, keep_null=True, help="the answer; shown"),
-            Column("reference", "texts", required=False, empty_ok=True, help="shown"),
-            Column("context", "texts", role="contexts", required=False, empty_ok=True, help="shown"),
-            Column(_HASH, "id", required=False, empty_ok=True, help="by which runs are paired; else made of prompt"),
+            Column("question", "text", former=("prompt",), required=False, empty_ok=True, help="what was asked"),
+            Column("answer", "text", former=("output",), required=False, empty_ok=True, keep_null=True, help="shown"),
+            Column("reference", "texts", perhaps=("answer",), required=False, empty_ok=True, help="shown"),
+            Column("contexts", "texts", former=("context",), required=False, empty_ok=True, help="shown"),
+            Column(_HASH, "id", required=False, empty_ok=True, help="by which runs are paired; else made of question"),
             Column("error", "text", required=False, empty_ok=True, help="the tool's words where no answer came"),
         ),
         unique=("id", "model"),
@@ -108,13 +109,13 @@ SCHEMA: Mapping[str, Table] = {
 class Given(NamedTuple):
     """What a table holds, in one shape.
 
-    - ``rows``: One per answer: ``id``, ``question``, ``model``, ``trial`` where there are some, the texts, and the
+    - ``rows``: One per answer: ``id``, ``unit``, ``model``, ``trial`` where there are some, the texts, and the
       scores as in :func:`evalbench.studies.imported.items.items_of`.
-    - ``scores``: One per score that was asked for: ``id``, ``question``, ``model``, ``trial``, ``metric``, ``value``,
+    - ``scores``: One per score that was asked for: ``id``, ``unit``, ``model``, ``trial``, ``metric``, ``value``,
       ``unscored``, ``detail``.
     - ``metrics``: As asked for; else those of the most answers first, then by name.
     - ``hashed``: Whether every question has a hash.
-    - ``originals``: Of copies that a perturbation made, and that are kept: the question of each → that of its instance.
+    - ``originals``: Of copies that a perturbation made, and that are kept: the unit of each → that of its instance.
     """
 
     rows: pd.DataFrame
@@ -156,7 +157,11 @@ def column_of(metric: str) -> str:
     >>> column_of("faithfulness"), column_of("id"), column_of("f1_unscored"), column_of("a (score)")
     ('faithfulness', 'id (score)', 'f1_unscored (score)', 'a (score) (score)')
     """
-    taken = metric in _RESERVED or metric.endswith(("_unscored", "_undefined", _SCORE)) or metric.startswith("slice:")
+    taken = (
+        metric in _RESERVED | _TEXTS
+        or metric.endswith(("_unscored", "_undefined", _SCORE))
+        or metric.startswith("slice:")
+    )
     return f"{metric}{_SCORE}" if taken else metric
 
 
@@ -234,7 +239,7 @@ def given(data: readers.Dataset, metrics: Sequence[str]) -> Given:
 def _without_copies(
     items: pd.DataFrame, scores: pd.DataFrame, slices: Sequence[str]
 ) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, str], list[str]]:
-    """Rows that no perturbation made, as HELM's own figures have them; all, with the question of each copy's instance, where they are slices."""
+    """Rows that no perturbation made, as HELM's own figures have them; all, with the unit of each copy's instance, where they are slices."""
     if not {_COPY, _INSTANCE} <= {*items}:
         return items, scores, {}, []
     changed = items[_COPY].fillna("").astype(str) != ""
@@ -326,8 +331,8 @@ def among(rows: pd.DataFrame, others: pd.DataFrame, keys: Sequence[str]) -> Any:
 def _questions(items: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
     """The answers with the unit of each: a hash of its question, or the id where some question is not known."""
     own = items[_HASH].fillna("") if _HASH in items else None
-    if own is None and "prompt" in items:
-        own = items["prompt"].map(question_hash)
+    if own is None and "question" in items:
+        own = items["question"].map(question_hash)
     if own is None or (own == "").any():
         return items.assign(**{UNIT: items["id"]}), False
     return items.assign(**{UNIT: own.str.slice(0, _SHORT)}), True

@@ -11,13 +11,13 @@ from evalbench import readers
 from evalbench.studies.imported import inputs
 from evalbench.studies.imported.columns import IMPORTED
 
-TEXTS = ("prompt", "output", "reference", "context", "error")
+TEXTS = ("question", "answer", "reference", "contexts", "error")
 
 
 def items_of(rows: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     """The items of scored answers.
 
-    Returns: ``id``, ``question`` (the resampling unit), ``model``, a column per metric
+    Returns: ``id``, ``unit`` (that is resampled: a hash of the question, or the id), ``model``, a column per metric
     (:func:`~evalbench.studies.imported.inputs.column_of`), ``COLUMN_unscored`` and ``COLUMN_undefined`` where a value
     is missing; ``unscored`` where no metric that was asked for has a value, or none was asked for; ``undefined``
     nowhere.

@@ -20,7 +20,7 @@ METHOD = (
     "Intervals: 95 %, percentile bootstrap over questions; Wilson's where the scores of a scale from 0 to 1 are 0 and 1.",
 )
 HASHED = "Runs are paired by a hash of the question, so that two runs of different files, or of different tools, can be compared with evalbench compare."
-BY_ID = "Some question is not in the table, so that runs are paired by id, and only where both read the same data; a column prompt or question_hash pairs runs of different files."
+BY_ID = "Some question is not in the table, so that runs are paired by id, and only where both read the same data; a column question or question_hash pairs runs of different files."
 THEIRS = "The tool's figures beside ours: a reason is named where it gives the tool's figure on the rows of the file: failed scores counted as 0 or as the worst, answers of which another score failed left out, all trials pooled; where none does, what is known of the tool is said instead."
 
 

@@ -163,8 +163,8 @@ def _cases(result: core.Result, found: pd.DataFrame, figures: dict[str, str]) ->
     texts = result.tables["texts"].drop(columns=inputs.UNIT)
     found = found.merge(texts, on=["id", "model"], how="left")
     heads: dict[str, Any] = {"id": "id", **({"model": "model"} if _several(result) else {}), **figures}
-    has = [c for c in ("prompt", "output") if c in texts and texts[c].astype(bool).any()]
-    out = kit.cases.shown(found, {**heads, **{{"prompt": "request", "output": "answer"}[c]: _block(c) for c in has}})
+    has = [c for c in ("question", "answer") if c in texts and texts[c].astype(bool).any()]
+    out = kit.cases.shown(found, {**heads, **{{"question": "request", "answer": "answer"}[c]: _block(c) for c in has}})
     verdicts = _verdicts(result, found)
     return out.assign(**{"verdicts and reasons": kit.cases.cells(verdicts, out.index)}) if any(verdicts) else out
 
@@ -175,7 +175,7 @@ def _block(column: str) -> Any:
             error = row.get("error") or ""
             return draw.Html(f"<div><em>no answer</em></div>{draw.tables.text_block(error) if error else ''}")
         more = ""
-        if column == "output" and row.get("reference"):
+        if column == "answer" and row.get("reference"):
             reference = row["reference"]
             more = draw.tables.folded(
                 "reference", "\n".join(map(str, reference)) if not isinstance(reference, str) else reference
