@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from evalbench.readers.partitions import Part
 
-TEXTS = ("request", "response")
+TEXTS = ("question", "answer")
 SCHEDULER = "EVALBENCH_SCHEDULER"
 """The environment variable with the address of a Dask scheduler, whose workers see the files under the same paths."""
 _PATIENCE = "20s"
@@ -116,7 +116,7 @@ def streamed(
     one = len(tables) == 1
     tasks = []
     for side, table in tables.items():
-        own = {name: table.renamed.get(name, name) for name in ("id", "ts", *columns)}
+        own = {name: table.renamed.get(name, name) for name in ("id", "time", *columns)}
         sides = tuple((s, ends.get(s, Window())) for s in (("oos", "oot") if one else (side,)))
         tasks += [_Task(part, own, sides) for part in table.parts]
     count = partial(_counted, known=known, most=most_tokens, seed=seed)
@@ -132,12 +132,12 @@ def streamed(
 def _counted(task: _Task, *, known: Mapping[str, Known], most: int, seed: int) -> tuple[dict[str, TextCounts], int]:
     """The counts of one part, and its rows that are on neither side."""
     timed = any(window != Window() for _, window in task.sides)
-    names = [*(("id", "ts") if timed else ("id",)), *known]
+    names = [*(("id", "time") if timed else ("id",)), *known]
     counts, outside = {name: TextCounts(known[name], most) for name in known}, 0
     for where, batch in task.part.batches([task.columns[name] for name in names]):
         cells = dict(zip(names, batch.columns, strict=True))
         ids = ids_of(where, cells["id"], task.columns["id"])
-        which = _sides(task, times_of(where, cells["ts"], task.columns["ts"]) if timed else None, len(batch))
+        which = _sides(task, times_of(where, cells["time"], task.columns["time"]) if timed else None, len(batch))
         kept = np.flatnonzero(which >= 0)
         outside += len(which) - len(kept)
         if not len(kept):

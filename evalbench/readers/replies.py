@@ -107,11 +107,11 @@ def logged_replies(
     holders = [str(name) for name in frame.columns if str(name) in _HOLDERS]
     if not target or not holders or target in renames.values() or heads & {*holders} or STREAM in frame.attrs:
         return frame, []
-    if target in frame and any(isinstance(cell, str) for cell in frame[target]) and not _generated(frame):
+    names = next((c.name, *c.former) for c in table.columns if c.name == target)
+    if any(n in frame and any(isinstance(cell, str) for cell in frame[n]) for n in names) and not _generated(frame):
         return frame, []
-    last_exchange = table.column(
-        "request"
-    )  # a study of requests takes the last one itself, without the model's words before it
+    # A study of requests takes the last one itself, without the model's words before it.
+    last_exchange = any("request" in column.former for column in table.columns)
     if holders == ["messages"] and (last_exchange or usual(target, map(str, frame.columns))):
         return frame, []
     rows = frame[[name for name in (*holders, *_BESIDE) if name in frame]]
@@ -309,8 +309,10 @@ def _as_table(
             f"first of each: --map {path}={target}"
         )
     notes = [f"answers were read out of {_held(frame)}"]
-    question = next((c.name for c in table.columns if c.name in QUESTIONS), "")
-    if question and not (question in names and frame[question].map(lambda cell: isinstance(cell, str)).any()):
+    question, *former = next(((c.name, *c.former) for c in table.columns if c.name in QUESTIONS), ("",))
+    asking = [name for name in (question, *former) if name in names]
+    out = out.drop(columns=[n for n in former if n in names and frame[n].map(lambda c: isinstance(c, dict)).any()])
+    if question and not any(frame[name].map(lambda cell: isinstance(cell, str)).any() for name in asking):
         asked = [asked_in(row) for row in frame.to_dict("records")]
         if any(text is not None for text in asked):
             out[question] = pd.Series(asked, frame.index, dtype=object)

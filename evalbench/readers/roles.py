@@ -104,7 +104,11 @@ def with_roles(
     found = right_answers(before, known, renames)
     open_to_adapt = right_alone(before, known, renames)
     gone = [name for name in found if name in own_names]
-    wanted = [c for c in known if c.name in gone or (c.name not in names and c.name not in renames.values())]
+    clocks = [
+        c.name for c in table.columns if c.type == "ts" and c.name in cells and not holds(cells[c.name], c, 0, cells)
+    ]
+    absent = [c for c in known if c.name not in names or c.name in clocks]
+    wanted = [c for c in known if c.name in gone or (c in absent and c.name not in renames.values())]
     free = [n for n in cells if table.column(n) is None and n not in renames and n not in open_to_adapt]
     for tier in tiers:
         fitting = {
@@ -114,7 +118,10 @@ def with_roles(
         found |= _told_apart(_numbered(fitting, cells), found)
     if not found:
         return frame
-    renamed = frame.rename(columns={names[source]: column for source, column in found.items() if source in names})
+    passed = [names[name] for name in clocks if name in found.values() and name in names]
+    renamed = frame.drop(columns=passed).rename(
+        columns={names[source]: column for source, column in found.items() if source in names}
+    )
     renamed = renamed.assign(**{column: inner[source] for source, column in found.items() if source not in names})
     return noted(renamed, frame, found)
 

@@ -15,7 +15,7 @@ from timing import Race, alone, seconds
 
 pytestmark = pytest.mark.benchmark
 
-COLUMNS = {"id": "id", "ts": "ts", "request": "request"}
+COLUMNS = {"id": "id", "time": "time", "question": "question"}
 SAMPLE = 20_000
 
 
@@ -31,7 +31,7 @@ def write(folder, n):
         own.mkdir()
         for start in range(0, n // 2, 500_000):
             with pq.ParquetWriter(
-                own / f"{start:09d}.parquet", pa.schema({"id": pa.string(), "request": pa.string()})
+                own / f"{start:09d}.parquet", pa.schema({"id": pa.string(), "question": pa.string()})
             ) as file:
                 for at in range(start, min(start + 500_000, n // 2), 50_000):
                     size = min(50_000, n // 2 - at)
@@ -41,7 +41,7 @@ def write(folder, n):
                         f"{' '.join(row)} No. {ids[i][4:]}?" if i % 5 == 0 else f"{' '.join(row)}?"
                         for i, row in enumerate(drawn)
                     ]
-                    file.write_table(pa.table({"id": ids, "request": texts}))
+                    file.write_table(pa.table({"id": ids, "question": texts}))
     return sum(path.stat().st_size for path in Path(folder).rglob("*.parquet"))
 
 
@@ -61,7 +61,7 @@ def count(folder):
             frames[side] = large_frame(path, large_files(path, SAMPLE), SAMPLE, {})[0].assign(side=side)
             assert len(frames[side]) == SAMPLE
         tables = {side: frame.attrs[STREAM] for side, frame in frames.items()}
-        found.append(streamed(tables, pd.concat([*frames.values()]), columns=("request",)).columns["request"])
+        found.append(streamed(tables, pd.concat([*frames.values()]), columns=("question",)).columns["question"])
 
     took = seconds(work)
     own = found[0]
@@ -79,7 +79,7 @@ def plainly(folder):
         for side in ("oos", "oot"):
             counts[side] = Counter()
             for path in sorted((Path(folder) / side).glob("*.parquet")):
-                for batch in pq.ParquetFile(path).iter_batches(50_000, columns=["request"]):
+                for batch in pq.ParquetFile(path).iter_batches(50_000, columns=["question"]):
                     for text in batch.column(0).to_pylist():
                         counts[side].update(re.findall(r"\w+", text.lower()))
         before, now = counts["oos"], counts["oot"]

@@ -18,8 +18,8 @@ def log(
 ) -> pd.DataFrame:
     return pd.DataFrame({
         "id": [f"{letter}{i:03}" for i in range(n)],
-        "request": [f"What do I do with {SUBJECTS[i * 7 % 5]} of flat {i * 3 % 11}?" for i in range(n)],
-        "response": [f"{said} {SUBJECTS[i * 7 % 5]} of flat {i * 3 % 11}." for i in range(n)],
+        "question": [f"What do I do with {SUBJECTS[i * 7 % 5]} of flat {i * 3 % 11}?" for i in range(n)],
+        "answer": [f"{said} {SUBJECTS[i * 7 % 5]} of flat {i * 3 % 11}." for i in range(n)],
         "label": [label(i) for i in range(n)],
     })  # fmt: skip
 

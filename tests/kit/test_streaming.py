@@ -33,10 +33,10 @@ def log(n: int = 240) -> pd.DataFrame:
     words = np.array(["where", "is", "my", "order", "где", "мой", "заказ", "我的订单", "7.5", "it's"])
     day = np.arange(n) * 24 // n
     texts = [" ".join(words[rng.integers(0, 10, rng.integers(1, 12))]) for _ in range(2 * n)]
-    frame = pd.DataFrame({"id": [f"r{i}" for i in range(n)], "ts": START + day * DAY, "request": texts[:n]})
-    frame["response"] = [f"{text} refund{i % 9}" if day[i] >= 12 else text for i, text in enumerate(texts[n:])]
-    frame.loc[frame.index % 17 == 3, "response"] = None
-    frame.loc[frame.index % 31 == 4, "request"] = ""
+    frame = pd.DataFrame({"id": [f"r{i}" for i in range(n)], "time": START + day * DAY, "question": texts[:n]})
+    frame["answer"] = [f"{text} refund{i % 9}" if day[i] >= 12 else text for i, text in enumerate(texts[n:])]
+    frame.loc[frame.index % 17 == 3, "answer"] = None
+    frame.loc[frame.index % 31 == 4, "question"] = ""
     return frame
 
 
@@ -54,7 +54,7 @@ def written(path: Path, frame: pd.DataFrame, cuts: list[int] = [], groups: int =
 
 
 def sided(frame: pd.DataFrame, windows: dict[str, Window]) -> pd.DataFrame:
-    own = {s: frame[(frame["ts"] >= w.low) & (frame["ts"] < w.high)] for s, w in windows.items()}
+    own = {s: frame[(frame["time"] >= w.low) & (frame["time"] < w.high)] for s, w in windows.items()}
     return pd.concat([part.assign(side=s) for s, part in own.items()])
 
 
@@ -90,7 +90,7 @@ def test_one_table_that_windows_divide(
     found = streamed({"oos": large(path)}, sample, windows=WINDOWS)
     assert found.outside == len(frame) - len(sample)
     as_in_memory(found, sample)
-    assert found.columns["response"].new.share > 0.05 > found.columns["request"].new.share
+    assert found.columns["answer"].new.share > 0.05 > found.columns["question"].new.share
 
 
 def test_two_tables_with_an_id_of_another_name(tmp_path: Path) -> None:
@@ -126,8 +126,8 @@ def test_a_smaller_sample_changes_neither_numbers_nor_new_tokens(tmp_path: Path)
     frame = log()
     path = written(tmp_path / "log", frame)
     sample = sided(frame, WINDOWS)
-    whole = streamed({"oos": large(path)}, sample, windows=WINDOWS).columns["response"]
-    found = streamed({"oos": large(path)}, sample[::20], windows=WINDOWS).columns["response"]
+    whole = streamed({"oos": large(path)}, sample, windows=WINDOWS).columns["answer"]
+    found = streamed({"oos": large(path)}, sample[::20], windows=WINDOWS).columns["answer"]
     for name in ("n_tokens", "n_characters", "tokens"):
         assert found.psi[name].value == whole.psi[name].value
     assert found.new.increase == whole.new.increase
@@ -137,12 +137,12 @@ def test_a_smaller_sample_changes_neither_numbers_nor_new_tokens(tmp_path: Path)
 @pytest.mark.parametrize(
     ("column", "cells", "message"),
     [
-        ("request", [1.5] * 240, r"0.parquet: column request: expected texts, found double"),
-        ("request", [["a"]] * 240, r"0.parquet: column request: expected texts, found list"),
-        ("request", [b"\xff"] * 240, r"0.parquet: column request: expected texts, found binary"),
+        ("question", [1.5] * 240, r"0.parquet: column question: expected texts, found double"),
+        ("question", [["a"]] * 240, r"0.parquet: column question: expected texts, found list"),
+        ("question", [b"\xff"] * 240, r"0.parquet: column question: expected texts, found binary"),
         ("id", [None] + ["a"] * 239, r"0.parquet: row 1: column id: an id is missing"),
-        ("ts", ["2026-01-01"] * 239 + ["soon"], r"0.parquet: row 240: column ts: expected a time \(ISO 8601\), found 'soon'"),
-        ("ts", [5] * 240, r"column ts: expected a time"),
+        ("time", ["2026-01-01"] * 239 + ["soon"], r"0.parquet: row 240: column time: expected a time \(ISO 8601\), found 'soon'"),
+        ("time", [5] * 240, r"column time: expected a time"),
     ],
 )  # fmt: skip
 def test_cells_of_other_types_are_refused_with_their_row(
@@ -160,23 +160,23 @@ def test_texts_that_are_not_utf8_are_refused(tmp_path: Path) -> None:
     table = pa.Table.from_pandas(frame, preserve_index=False)
     broken = pa.array([b"\xff\xfe"] * 240, pa.binary()).view(pa.string())
     (tmp_path / "log").mkdir()
-    pq.write_table(table.set_column(2, "request", broken), tmp_path / "log" / "0.parquet")
-    with pytest.raises(BadInput, match=r"0.parquet: column request: a text is not UTF-8 \(rows 1 to 240\)"):
+    pq.write_table(table.set_column(2, "question", broken), tmp_path / "log" / "0.parquet")
+    with pytest.raises(BadInput, match=r"0.parquet: column question: a text is not UTF-8 \(rows 1 to 240\)"):
         streamed({"oos": large(tmp_path / "log")}, sided(frame, WINDOWS), windows=WINDOWS)
 
 
 def test_whole_numbers_and_categories_are_read_as_texts(tmp_path: Path) -> None:
     frame = log()
-    sample = sided(frame.assign(request="7"), WINDOWS)
-    path = written(tmp_path / "log", frame.assign(request=7, response=frame["response"].astype("category")))
+    sample = sided(frame.assign(question="7"), WINDOWS)
+    path = written(tmp_path / "log", frame.assign(question=7, answer=frame["answer"].astype("category")))
     found = streamed({"oos": large(path)}, sample, windows=WINDOWS)
     as_in_memory(found, sample)
 
 
 def test_a_column_that_a_part_lacks(tmp_path: Path) -> None:
     frame = log()
-    path = written(tmp_path / "log", frame.drop(columns="response"))
-    with pytest.raises(BadInput, match=r"0.parquet: column response is missing; there are id, ts, request"):
+    path = written(tmp_path / "log", frame.drop(columns="answer"))
+    with pytest.raises(BadInput, match=r"0.parquet: column answer is missing; there are id, time, question"):
         streamed({"oos": large(path)}, sided(frame, WINDOWS), windows=WINDOWS)
 
 
@@ -220,8 +220,8 @@ def test_a_cluster_finds_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setenv(SCHEDULER, client.scheduler.address)
         found = streamed({"oos": large(path)}, sample, windows=WINDOWS)
         monkeypatch.delenv(SCHEDULER)
-        assert repr(found.columns["request"]) == repr(
-            streamed({"oos": large(path)}, sample, windows=WINDOWS).columns["request"]
+        assert repr(found.columns["question"]) == repr(
+            streamed({"oos": large(path)}, sample, windows=WINDOWS).columns["question"]
         )
         table = large(path)
         (path / "2.parquet").unlink()

@@ -57,23 +57,24 @@ def test_an_empty_store_has_no_parts(tmp_path: Path) -> None:
 
 def test_a_store_and_its_parquet_file_have_the_same_statistics(store: str, tmp_path: Path) -> None:
     parts = log_parts.log_parts(store)
-    frame = sample_of("log.sqlite", parts, 50, {})
+    names = {"request": "question", "response": "answer", "ts": "time"}
+    frame = sample_of("log.sqlite", parts, 50, names)
     assert len(frame) == 50
     assert str(frame.attrs[STREAM]).startswith("50 of 300 rows were read")
     path = tmp_path / "log.parquet"
     pd.DataFrame(rows()).to_parquet(path)
-    plain = sample_of("log.parquet", (ParquetPart(str(path), 0, 1, 300),), 50, {})
+    plain = sample_of("log.parquet", (ParquetPart(str(path), 0, 1, 300),), 50, names)
     assert plain["id"].tolist() == frame["id"].tolist()
-    sample = frame.assign(
+    sample = frame.rename(columns=names).assign(
         side=["oos" if pd.Timestamp(ts) < START + timedelta(hours=150) else "oot" for ts in frame["ts"]]
     )
     middle = pd.Timestamp(START + timedelta(hours=150))
     windows = {"oos": Side(None, middle), "oot": Side(middle, None)}
     one = streamed({"oos": frame.attrs[STREAM]}, sample, windows=windows)
     other = streamed({"oos": plain.attrs[STREAM]}, sample, windows=windows)
-    for name in ("request", "response"):
+    for name in ("question", "answer"):
         assert repr(one.columns[name]) == repr(other.columns[name])
-    assert one.columns["response"].rows == (150, 150)
-    assert one.columns["response"].texts == (147, 147)
-    assert one.columns["response"].new.examples[0] == ("lost", 97)
+    assert one.columns["answer"].rows == (150, 150)
+    assert one.columns["answer"].texts == (147, 147)
+    assert one.columns["answer"].new.examples[0] == ("lost", 97)
     assert isinstance(frame.attrs[STREAM], Large)

@@ -106,7 +106,6 @@ def test_studies_whose_answers_have_other_names_read_them(study, tmp_path):
     column = {
         "confidence": "answer",
         "cot_levels": "answer",
-        "drift": "response",
         "needle": "answer",
         "rag_generation": "answer",
     }

@@ -49,8 +49,8 @@ PAIRS: dict[str, dict[str, list[str]]] = {
 def test_variants_beside_their_questions_are_a_table_of_their_own(form: str) -> None:
     data = load(pd.DataFrame(PAIRS[form]), study="stability")
     items, variants = data["items"], data["variants"]
-    assert items[["query", "output"]].to_numpy().tolist() == [["a?", "A"]]
-    assert variants[["query", "output"]].to_numpy().tolist() == [["b?", "B"]]
+    assert items[["question", "answer"]].to_numpy().tolist() == [["a?", "A"]]
+    assert variants[["question", "answer"]].to_numpy().tolist() == [["b?", "B"]]
     assert items["id"].tolist() == variants["id"].tolist()
     assert " were read as the variant of " in " ".join(data.notes)
 
@@ -190,4 +190,4 @@ def test_a_russian_chat_of_a_spreadsheet_needs_no_option(tmp_path) -> None:
     turns = load(path, study="dialogue")["turns"]
     assert turns["session_id"].nunique() == 3
     assert turns["role"].tolist() == ["Клиент", "Бот"] * 3
-    assert turns["ts"].dt.strftime("%Y-%m-%d").tolist()[::2] == ["2026-03-13", "2026-03-14", "2026-03-15"]
+    assert turns["time"].dt.strftime("%Y-%m-%d").tolist()[::2] == ["2026-03-13", "2026-03-14", "2026-03-15"]

@@ -77,7 +77,7 @@ def test_days_before_months_with_points_and_yes_in_russian():
     rows = {"session_id": ["a", "b", "c"], "role": "assistant", "ts": ["03.12.2025 10:05", "2025-12-03T11:00:00", "4.1.2026"],
             "resolved": ["да", "нет", "是"]}  # fmt: skip
     turns = load({"turns": pd.DataFrame(rows)}, study="dialogue")["turns"]
-    assert turns["ts"].dt.strftime("%Y-%m-%d %H:%M").tolist() == [
+    assert turns["time"].dt.strftime("%Y-%m-%d %H:%M").tolist() == [
         "2025-12-03 10:05",
         "2025-12-03 11:00",
         "2026-01-04 00:00",

@@ -161,10 +161,10 @@ def test_slices_have_a_row_of_lights() -> None:
 
 def test_the_best_constant_answer_is_beside_the_accuracy() -> None:
     truth = np.array(["yes", "no"] * 50)
-    rows = pd.DataFrame({"id": range(100), "request": [f"Is {i} prime?" for i in range(100)], "reference": truth})
+    rows = pd.DataFrame({"id": range(100), "question": [f"Is {i} prime?" for i in range(100)], "reference": truth})
     said = {"oos": truth, "oot": np.full(100, "no")}
     frames = {
-        side: rows.assign(response=answers, label=(answers == truth).astype(int).astype(str))
+        side: rows.assign(answer=answers, label=(answers == truth).astype(int).astype(str))
         for side, answers in said.items()
     }
     found = evaluated(frames, embed="", tests=["key_metric"])

@@ -23,8 +23,8 @@ def found(folder: Path, *, key: str = "score", then: str = "acme/a", now: str = 
         side: pd.DataFrame(
             {
                 "id": [f"{side}{i}" for i in range(N)],
-                "request": [f"Where is room {i}? <script>alert({i})</script>" for i in range(N)],
-                "response": [f"On floor {i % 7}." for i in range(N)],
+                "question": [f"Where is room {i}? <script>alert({i})</script>" for i in range(N)],
+                "answer": [f"On floor {i % 7}." for i in range(N)],
                 key: [float(i % 10 < good) for i in range(N)],
             }
         )

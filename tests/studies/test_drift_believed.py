@@ -191,7 +191,7 @@ def test_copies_are_noted_and_may_be_drawn_together() -> None:
         for t, f in tables("desk_log_control", 6).items()
     }
     found = quick(frames)
-    assert any(n.startswith("OOT: 71 of 80 requests are copies") and "-p cluster=request" in n for n in found.notes)
+    assert any(n.startswith("OOT: 71 of 80 requests are copies") and "-p cluster=question" in n for n in found.notes)
     together = drift.evaluate(
         load(frames, study="drift", cluster="request"), embed="", tests=["key_metric"], n_resamples=40
     )

@@ -18,7 +18,7 @@ CELLS: tuple[Any, ...] = (
     "<script>alert(1)</script><img onerror=x>", "\u202eabc\u2066", "\0", "a\ud800b", "\u200d\u200b", "٣", "…!?", "слово " * 20_000,
     ["a", 1], {"a": 1}, b"ab", pd.Timestamp("2026-01-01"), "2026-13-45", "0001-01-01", "9999-12-31T23:59:59Z", "2026-03-01T10:00+03:00",
 )  # fmt: skip
-COLUMNS = ("id", "ts", "lang", "topic", "request", "response", "label")
+COLUMNS = ("id", "time", "lang", "topic", "question", "answer", "label")
 ROWS = {"all": lambda i: True, "a third": lambda i: i % 3 == 0, "one": lambda i: i == 5}
 
 
@@ -45,7 +45,7 @@ def test_a_result_or_one_message(number: int) -> None:
     if not (isinstance(cell, str) and cell in ("nan", "None")):
         assert not re.search(r">\s*(nan|None|<NA>|NaT)\s*<", html)
     lost = sum(map(len, sample("drift").values())) - len(result.items)
-    if column == "request" and lost:
+    if column == "question" and lost:
         assert re.search("without a request", " ".join(result.notes)), result.notes
     else:
         assert not lost

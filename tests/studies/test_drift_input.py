@@ -17,7 +17,7 @@ def notes(frames: Any, **options: Any) -> str:
 
 def test_a_side_without_a_column_that_is_needed_is_refused() -> None:
     frames = tables("desk_log", 6)
-    with pytest.raises(BadInput, match="frame oot: column response: is missing"):
+    with pytest.raises(BadInput, match="frame oot: column answer: is missing"):
         evaluated({**frames, "oot": frames["oot"].drop(columns="response")})
 
 
@@ -62,7 +62,7 @@ def test_one_table_without_times_is_refused_with_what_to_do() -> None:
     frame = tables("desk_log", 6)["oos"].drop(columns="ts")
     with pytest.raises(BadInput, match=r"one table without times: give a second one .*oot_from"):
         evaluated({"oos": frame}, embed="")
-    with pytest.raises(BadInput, match="a window of time needs a column ts"):
+    with pytest.raises(BadInput, match="a window of time needs a column time"):
         evaluated({"oos": frame}, embed="", oos_to="2026-03-01")
 
 

@@ -26,8 +26,8 @@ def answers(folder, model: str) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "id": rows["id"].to_numpy(),
-            "request": rows["query"].to_numpy(),
-            "response": rows["answer"].to_numpy(),
+            "question": rows["query"].to_numpy(),
+            "answer": rows["answer"].to_numpy(),
             "prediction": verdict,
             "reference": truth.to_numpy(),
             "label": (verdict == truth).astype(int).astype(str).to_numpy(),
@@ -83,8 +83,8 @@ def test_published_indices_by_the_study_itself(external_data, name: str) -> None
         {
             "id": [str(i) for i in range(len(rows))],
             "side": np.where(rows["part"] == "ref", "oos", "oot"),
-            "request": ["word " * n for n in rows["n_tokens"].astype(int)],
-            "response": "",
+            "question": ["word " * n for n in rows["n_tokens"].astype(int)],
+            "answer": "",
         }
     )
     found = statistics_of(

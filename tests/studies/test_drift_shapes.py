@@ -116,15 +116,15 @@ def in_milliseconds(folder: Path) -> Path:
 
 SHAPES: tuple[tuple[Callable[[Path], Path], str, bool], ...] = (
     (two_files, "", True),
-    (in_russian, "column Запрос was read as request", True),
+    (in_russian, "column Запрос was read as question", True),
     (divided, "column Split: reference is OOS, current is OOT", True),
-    (of_a_gateway, "ts: numbers are read as seconds since 1970, UTC", False),
+    (of_a_gateway, "time: numbers are read as seconds since 1970, UTC", False),
     (of_messages, "the last message of the user is the request", False),
-    (of_a_spreadsheet, "ts: days are read as day.month.year", True),
+    (of_a_spreadsheet, "time: days are read as day.month.year", True),
     (of_parquet, "No windows were given", True),
     (with_signs, "−1 and 1 are read as 0 and 1", True),
     (in_words, "No windows were given", True),
-    (in_milliseconds, "ts: numbers are read as milliseconds since 1970, UTC", True),
+    (in_milliseconds, "time: numbers are read as milliseconds since 1970, UTC", True),
 )
 
 
@@ -132,9 +132,9 @@ SHAPES: tuple[tuple[Callable[[Path], Path], str, bool], ...] = (
 def test_a_table_of_another_shape_needs_no_option(tmp_path: Path, write: Any, note: str, labelled: bool) -> None:
     data = studies.load(write(tmp_path), study="drift")
     result = studies.study("drift").evaluate(data, embed="", n_permutations=19, n_resamples=20)
-    items = result.items.sort_values("request")
-    assert sorted(items["request"]) == sorted(BOTH["request"])
-    assert sorted(items["response"]) == sorted(BOTH["response"])
+    items = result.items.sort_values("question")
+    assert sorted(items["question"]) == sorted(BOTH["request"])
+    assert sorted(items["answer"]) == sorted(BOTH["response"])
     assert items["side"].value_counts().to_dict() == {"oos": N, "oot": N}
     assert items["key"].notna().all() == labelled
     if labelled:
@@ -145,12 +145,12 @@ def test_a_table_of_another_shape_needs_no_option(tmp_path: Path, write: Any, no
     assert note in " ".join(result.notes)
 
 
-def test_what_is_there_under_our_name_stays() -> None:
+def test_what_is_there_under_our_former_name_stays() -> None:
     frame = pd.DataFrame(
-        {"request": ["a"], "prompt": ["b"], "Response": ["c"], "answer": ["d"], "ts": ["2026-01-01"], "date": ["x"]}
+        {"request": ["a"], "prompt": ["b"], "response": ["c"], "answer": ["d"], "ts": ["2026-01-01"], "date": ["x"]}
     )
     found = studies.load({"oos": frame}, study="drift").tables["oos"]
-    assert found[["request", "response"]].to_numpy().tolist() == [["a", "c"]]
+    assert found[["question", "answer"]].to_numpy().tolist() == [["a", "c"]]
     assert found["prompt"].tolist() == ["b"]
 
 
@@ -168,8 +168,8 @@ def test_only_right_and_wrong_are_a_label_under_another_name(cells: list[Any], t
     [["01.02.2026", "2026-02-01"], [1.7e9, 5], [True, False], ["1700000000", "x"], [None, ""], ["01/02/2026"], [1e300]],
 )
 def test_times_that_are_not_all_written_so_stay(cells: list[Any]) -> None:
-    frame = pd.DataFrame({"ts": pd.Series(cells, dtype=object)})
-    assert reshaped({"oos": frame})["oos"]["ts"].tolist() == cells
+    frame = pd.DataFrame({"time": pd.Series(cells, dtype=object)})
+    assert reshaped({"oos": frame})["oos"]["time"].tolist() == cells
 
 
 @pytest.mark.parametrize("words", [["reference", "other"], ["old", "before"], ["current"], ["oos", "oot", "x"], [1, 2]])
@@ -181,9 +181,9 @@ def test_a_column_of_other_words_divides_nothing(words: list[Any]) -> None:
 def times_of(*tables: list[Any]) -> list[list[Any]]:
     names = ("oos", "oot")
     frames = {
-        name: pd.DataFrame({"ts": pd.Series(cells, dtype=object)}) for name, cells in zip(names, tables, strict=False)
+        name: pd.DataFrame({"time": pd.Series(cells, dtype=object)}) for name, cells in zip(names, tables, strict=False)
     }
-    return [frame["ts"].tolist() for frame in reshaped(frames).values()]
+    return [frame["time"].tolist() for frame in reshaped(frames).values()]
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_the_only_marks_that_say_right_and_wrong_are_the_label(name: str, marks:
 def test_a_day_beside_a_clock_is_the_time() -> None:
     texts = {"request": ["a", "b"], "response": ["c", "d"]}
     frame = pd.DataFrame({"time": ["09:15", "10:00"], "date": ["2026-03-01", "2026-03-02"], **texts})
-    days = studies.load({"oos": frame}, study="drift").tables["oos"]["ts"]
+    days = studies.load({"oos": frame}, study="drift").tables["oos"]["time"]
     assert days.dt.strftime("%Y-%m-%d").tolist() == ["2026-03-01", "2026-03-02"]
 
 
@@ -290,8 +290,8 @@ def test_messages_without_a_reply_or_of_another_form() -> None:
         [{"from": "human", "value": "b"}, {"from": "gpt", "value": None}],
     ]
     found = reshaped({"oos": pd.DataFrame({"messages": pd.Series(chats, dtype=object)})})["oos"]
-    assert found["request"].tolist() == ["a", None, None, None, "b"]
-    assert found["response"].tolist() == [None] * 5
+    assert found["question"].tolist() == ["a", None, None, None, "b"]
+    assert found["answer"].tolist() == [None] * 5
 
 
 def test_days_that_no_calendar_has_are_refused(tmp_path: Path) -> None:

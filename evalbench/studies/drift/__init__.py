@@ -1,6 +1,6 @@
 """Have the requests and responses of a system changed since it was validated, and has its quality with them?
 
-Input: two samples of interactions (``id, request, response``, if known ``ts``, ``label`` and columns of slices): OOS, the validation's,
+Input: two samples of interactions (``id, question, answer``, if known ``time``, ``label`` and columns of slices): OOS, the validation's,
 and OOT, a later one.  As two tables, as one that windows of time divide, or as a log store.  Labels are 0 and 1 or −1 and 1.
 
 Figures (method document ``handbook``, the five tests of stability OOS against OOT): the drop of the key metric; population stability
@@ -53,17 +53,17 @@ SAMPLED = 10_000
 """Rows that are read of a table of more than :data:`evalbench.readers.large.LARGE_ROWS`; the texts of all are counted."""
 COLUMNS = (
     Column("id", "id"),
-    Column("request", "text", role="question", empty_ok=True, keep_null=True, help="null: the row is left out"),
-    Column("response", "text", role="answer", empty_ok=True, keep_null=True, help="null: unscored"),
+    Column("question", "text", empty_ok=True, keep_null=True, help="null: the row is left out", former=("request",)),
+    Column("answer", "text", empty_ok=True, keep_null=True, help="null: unscored", former=("response",)),
     Column(
+        "time",
         "ts",
-        "ts",
-        role="time",
         required=False,
         empty_ok=True,
         help="when; a time without a zone is UTC",
         hint="write 2026-03-14T14:05:00Z, or leave the column out: 3/4/2026 is read only where another day of the column is above 12, "
         "numbers only where they are seconds, or parts of a second, since 1970",
+        former=("ts",),
     ),
     Column(
         "label",
@@ -262,7 +262,7 @@ def evaluate(
     items = measured.items
     core.progress.at(f"the tests, {n_resamples} resamples")
     summary = summarise(items, **kit.taken(summarise, options))
-    warning = language_warning(card, items["request"].tolist()) if card else ""
+    warning = language_warning(card, items["question"].tolist()) if card else ""
     tables = finer_tables.tables_of(measured, settings_of(options), options)
     return kit.result_of(
         evaluate,

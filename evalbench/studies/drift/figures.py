@@ -130,9 +130,9 @@ def newcombe(then: core.Estimate, now: core.Estimate) -> tuple[float, float]:
 def units_of(items: pd.DataFrame) -> pd.Series:
     """What rows are drawn by: their ids; rows of both sides with one id and other requests are apart, such as rows numbered in each file."""
     ids = items["id"].astype(str)
-    if "request" not in items or not ids.duplicated().any():
+    if "question" not in items or not ids.duplicated().any():
         return ids
-    apart = items.groupby("id")["request"].transform("nunique") > 1
+    apart = items.groupby("id")["question"].transform("nunique") > 1
     return ids.where(~apart, items["side"] + "/" + ids)
 
 

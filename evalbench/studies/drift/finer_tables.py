@@ -46,7 +46,7 @@ def tables_of(measured: Measured, settings: figures.Settings, options: Mapping[s
         apart = measured.separated
         typical = items[(items["side"] == "oot")].set_index("id")
         rows = typical.loc[[i for i in apart.typical if i in typical.index]].reset_index()
-        kept = [c for c in ("id", "period", "request", "gini_score", "expected") if c in rows]
+        kept = [c for c in ("id", "period", "question", "gini_score", "expected") if c in rows]
         found |= {"classifiers": apart.classifiers, "telling": apart.telling, "typical": rows[kept]}
     return {name: table for name, table in found.items() if len(table)}
 
@@ -191,14 +191,14 @@ def _with_key(
     """
     from scipy import stats
 
-    if "ts" not in items:
+    if "time" not in items:
         return {}, 0
     scored = items[items["unscored"] == ""].sort_values(["side", "id"], kind="stable")
-    oot = scored[(scored["side"] == "oot") & scored["ts"].notna() & scored["key"].notna()]
+    oot = scored[(scored["side"] == "oot") & scored["time"].notna() & scored["key"].notna()]
     n = min(MOST_SLICES, len(oot) // lights.LEAST_ROWS)
     if n < LEAST_SLICES:
         return {}, n
-    slices = np.array_split(oot.sort_values(["ts", "id"], kind="stable").index.to_numpy(), n)
+    slices = np.array_split(oot.sort_values(["time", "id"], kind="stable").index.to_numpy(), n)
     oos = scored[scored["side"] == "oos"]
     found: dict[tuple[str, str], list[float]] = {}
     key = [float(items.loc[rows, "key"].mean()) for rows in slices]

@@ -49,15 +49,15 @@ def _noted(frame: pd.DataFrame) -> pd.DataFrame:
             frame[name] = read.where(read.notna(), frame[name])
             said = [f"{name}: words are read as {meant}"]
         frame.attrs["notes"] = [*frame.attrs.get("notes", ()), *said]
-    if "ts" in frame.columns:
-        texts = [str(cell).strip() for cell in frame["ts"] if isinstance(cell, str) and _DATED.match(cell.strip())]
+    if "time" in frame.columns:
+        texts = [str(cell).strip() for cell in frame["time"] if isinstance(cell, str) and _DATED.match(cell.strip())]
         zones = {match.group() for match in map(_ZONE.search, texts) if match}
         bare = sum(_ZONE.search(text) is None for text in texts)
         said = []
         if zones and bare:
-            said = [f"ts: {bare} of {len(texts)} times have no time zone and are read as UTC; the others have one"]
+            said = [f"time: {bare} of {len(texts)} times have no time zone and are read as UTC; the others have one"]
         elif len(zones) > 1:
-            said = [f"ts: times in {len(zones)} time zones ({', '.join(sorted(zones)[:4])}) are compared in UTC"]
+            said = [f"time: times in {len(zones)} time zones ({', '.join(sorted(zones)[:4])}) are compared in UTC"]
         frame.attrs["notes"] = [*frame.attrs.get("notes", ()), *said]
     return frame
 
@@ -94,11 +94,11 @@ def samples_of(data: readers.Dataset, windows: Mapping[str, Any], options: Mappi
     tables = {side: data.tables[side] for side in SIDES if side in data.tables}
     notes: list[str] = []
     halved_at = ""
-    lacking = [name for name, frame in tables.items() if windows and "ts" not in frame]
+    lacking = [name for name, frame in tables.items() if windows and "time" not in frame]
     if lacking:
         raise errors.BadInput(
-            f"{data.label}: {', '.join(sorted(windows))}: a window of time needs a column ts, which "
-            f"{' and '.join(lacking)} {'lacks' if len(lacking) == 1 else 'lack'}; leave the windows out, or name it: --map TIME=ts"
+            f"{data.label}: {', '.join(sorted(windows))}: a window of time needs a column time, which "
+            f"{' and '.join(lacking)} {'lacks' if len(lacking) == 1 else 'lack'}; leave the windows out, or name it: --map COLUMN=time"
         )
     if len(tables) == 2:
         parts = {side: frame[_within(frame, windows, side)] for side, frame in tables.items()}
@@ -106,12 +106,12 @@ def samples_of(data: readers.Dataset, windows: Mapping[str, Any], options: Mappi
     else:
         parts, said = _divided(data, next(iter(tables.values())), windows)
         notes += said
-        halved_at = "" if windows else f"{moment(parts['oot']['ts'].min())} UTC"
+        halved_at = "" if windows else f"{moment(parts['oot']['time'].min())} UTC"
     for side in SIDES:
         if parts[side].empty:
             raise errors.BadInput(f"{data.label}: {side.upper()} has no rows{_span(tables, windows)}")
     for side, part in parts.items():
-        mute = part["request"].isna() & part["response"].notna()
+        mute = part["question"].isna() & part["answer"].notna()
         if mute.any():
             notes.append(
                 f"{side.upper()}: {core.counted(int(mute.sum()), 'row')} of {len(part)} without a request (null) are left out"
@@ -141,9 +141,9 @@ def _within(frame: pd.DataFrame, windows: Mapping[str, Any], side: str) -> Any:
     low, high = windows.get(f"{side}_from"), windows.get(f"{side}_to")
     kept = np.ones(len(frame), dtype=bool)
     if low is not None:
-        kept &= (frame["ts"] >= low).to_numpy()
+        kept &= (frame["time"] >= low).to_numpy()
     if high is not None:
-        kept &= (frame["ts"] < high).to_numpy()
+        kept &= (frame["time"] < high).to_numpy()
     return kept
 
 
@@ -151,16 +151,16 @@ def _divided(
     data: readers.Dataset, frame: pd.DataFrame, windows: Mapping[str, Any]
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """One table as two samples, by the windows or, without any, at the middle row in time."""
-    if "ts" not in frame or frame["ts"].isna().all():
+    if "time" not in frame or frame["time"].isna().all():
         raise errors.BadInput(
-            f"{data.label}: one table without times: give a second one (-p oot=FILE), a column part of oos and oot, or a column ts "
+            f"{data.label}: one table without times: give a second one (-p oot=FILE), a column part of oos and oot, or a column time "
             "with windows (oos_from, oos_to, oot_from, oot_to)"
         )
     notes = []
-    undated = int(frame["ts"].isna().sum())
+    undated = int(frame["time"].isna().sum())
     if undated:
         notes.append(f"{undated} of {len(frame)} rows have no time and are on neither side")
-    known = frame[frame["ts"].notna()]
+    known = frame[frame["time"].notna()]
     ends = ends_of(frame, windows)
     if not windows:
         notes.append(
@@ -196,7 +196,7 @@ def ends_of(frame: pd.DataFrame, windows: Mapping[str, Any]) -> dict[str, Any]:
     """
     ends = dict(windows)
     if not ends:
-        ordered = frame["ts"].dropna().sort_values(kind="stable")
+        ordered = frame["time"].dropna().sort_values(kind="stable")
         ends["oos_to"] = ordered.iloc[len(ordered) // 2]
     if "oot_from" not in ends and "oos_to" in ends:
         ends["oot_from"] = ends["oos_to"]
@@ -208,7 +208,7 @@ def ends_of(frame: pd.DataFrame, windows: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _span(tables: Mapping[str, pd.DataFrame], windows: Mapping[str, Any]) -> str:
-    times = [frame["ts"].dropna() for frame in tables.values() if "ts" in frame]
+    times = [frame["time"].dropna() for frame in tables.values() if "time" in frame]
     known = [part for part in times if len(part)]
     if not windows or not known:
         return ""
@@ -229,9 +229,9 @@ def _columns_apart(tables: Mapping[str, pd.DataFrame]) -> list[str]:
 
 def _clocks(rows: pd.DataFrame) -> list[str]:
     """What is odd in the times of the rows."""
-    if "ts" not in rows:
+    if "time" not in rows:
         return []
-    times = {side: rows.loc[rows["side"] == side, "ts"].dropna() for side in SIDES}
+    times = {side: rows.loc[rows["side"] == side, "time"].dropna() for side in SIDES}
     notes = []
     if all(len(part) for part in times.values()):
         late = int((times["oot"] <= times["oos"].max()).sum())
@@ -246,12 +246,12 @@ def _clocks(rows: pd.DataFrame) -> list[str]:
     if whole.all():
         back = 0
         for side in SIDES:
-            own = rows[(rows["side"] == side) & rows["ts"].notna()]
-            ordered = own["ts"].iloc[np.argsort(own["id"].astype("int64").to_numpy(), kind="stable")]
+            own = rows[(rows["side"] == side) & rows["time"].notna()]
+            ordered = own["time"].iloc[np.argsort(own["id"].astype("int64").to_numpy(), kind="stable")]
             back += int((ordered.diff().dt.total_seconds() < 0).sum())
         if back and back <= len(rows) // 10:
             notes.append(
-                f"{core.counted(back, 'time')} where the clock goes back while the ids go on: the months follow ts as it is written"
+                f"{core.counted(back, 'time')} where the clock goes back while the ids go on: the months follow time as it is written"
             )
     return notes
 
@@ -261,9 +261,9 @@ def copies_noted(rows: pd.DataFrame) -> list[str]:
     if core.clusters.CLUSTER in rows:
         return []
     notes: list[str] = []
-    shared = rows.groupby("id")["request"].nunique().max() > 1
+    shared = rows.groupby("id")["question"].nunique().max() > 1
     for side in SIDES:
-        requests = rows.loc[rows["side"] == side, "request"]
+        requests = rows.loc[rows["side"] == side, "question"]
         copies, n = len(requests) - requests.nunique(), core.stats.FEW_UNITS
         if 1 < requests.nunique() < n <= len(requests):
             different = core.counted(requests.nunique(), "different request")
@@ -272,7 +272,7 @@ def copies_noted(rows: pd.DataFrame) -> list[str]:
         if 2 * copies >= len(requests):
             notes.append(
                 f"{side.upper()}: {copies} of {len(requests)} requests are copies of others, and intervals take each for a case of its own; "
-                f"-p cluster=request draws copies together{', once no id is of two requests' if shared else ''}"
+                f"-p cluster=question draws copies together{', once no id is of two requests' if shared else ''}"
             )
     return notes
 

@@ -36,7 +36,7 @@ class Measured:
 def items_of(rows: pd.DataFrame, key: npt.ArrayLike, options: Mapping[str, Any]) -> Measured:
     """One row per interaction and side.
 
-    - ``rows``: ``side, id, request, response`` and, where known, ``ts`` and ``prediction``; in order of side and id.
+    - ``rows``: ``side, id, question, answer`` and, where known, ``time`` and ``prediction``; in order of side and id.
     - ``key`` ((n,) array of float): The key metric, 0–1; NaN where there is no label.
     - ``options``: ``embed``, ``n_neighbours``, ``formula``, ``tests``, ``period``, ``size``, ``seed``,
       ``n_permutations``, ``n_resamples``.
@@ -44,16 +44,20 @@ def items_of(rows: pd.DataFrame, key: npt.ArrayLike, options: Mapping[str, Any])
     Returns: ``items``: also ``key``, ``period``, ``unscored``, ``undefined``, ``expected`` and ``similarity`` (local
     drift), ``part`` and distances (global drift), scores and folds out of the classifiers, ``prediction``.
     """
-    unscored = kit.answers.why_unscored(rows["response"].tolist())
+    unscored = kit.answers.why_unscored(rows["answer"].tolist())
     scored = unscored == ""
     items = pd.DataFrame(
         {
             "side": rows["side"],
             "id": rows["id"],
-            **({"ts": rows["ts"], "period": inputs.periods_of(rows["ts"], options["period"])} if "ts" in rows else {}),
+            **(
+                {"time": rows["time"], "period": inputs.periods_of(rows["time"], options["period"])}
+                if "time" in rows
+                else {}
+            ),
             "key": np.where(scored, np.asarray(key, dtype=float), np.nan),
-            "request": rows["request"].fillna(""),
-            "response": rows["response"],
+            "question": rows["question"].fillna(""),
+            "answer": rows["answer"],
             "unscored": unscored,
             "undefined": "",
         }
@@ -74,10 +78,10 @@ def items_of(rows: pd.DataFrame, key: npt.ArrayLike, options: Mapping[str, Any])
     if options["embed"] and len(known):
         if {"separability", "local_drift", "global_drift"} & {*options["tests"]}:
             core.progress.at(f"vectors of {len(known)} requests")
-            vectors = np.asarray(embedded(known["request"].tolist(), options["embed"]), dtype=np.float32)
+            vectors = np.asarray(embedded(known["question"].tolist(), options["embed"]), dtype=np.float32)
         if "prediction" not in items and "statistics" in options["tests"] and (~current).sum() >= 2 * _PER_CLUSTER:
             core.progress.at(f"vectors of {len(known)} responses")
-            of_responses = embedded(known["response"].tolist(), options["embed"])
+            of_responses = embedded(known["answer"].tolist(), options["embed"])
             clusters = clusters_of(np.asarray(of_responses, dtype=float), options["seed"])
             items["prediction"] = ""
             items.loc[scored, "prediction"] = [f"cluster {c + 1}" for c in clusters]

@@ -36,22 +36,22 @@ def summed(
 
     Raises ``BadInput`` for values that the metric cannot have.
     """
-    needed = [metric, "response", *(["ts"] if ends else [])]
+    needed = [metric, "answer", *(["time"] if ends else [])]
     if not all({t.renamed.get(name, name) for name in needed} <= {*t.parts[0].columns()} for t in tables.values()):
         return None
     found: dict[tuple[str, str], Any] = {}
     scale = _Scale(metric)
     for name, table in tables.items():
-        own = {column: table.renamed.get(column, column) for column in (metric, "response", "ts")}
-        if own["ts"] not in table.parts[0].columns():
-            del own["ts"]
+        own = {column: table.renamed.get(column, column) for column in (metric, "answer", "time")}
+        if own["time"] not in table.parts[0].columns():
+            del own["time"]
         sides = ("oos", "oot") if len(tables) == 1 else (name,)
         for part in table.parts:
             for where, batch in part.batches(list(own.values())):
                 cells = dict(zip(own, batch.columns, strict=True))
                 values = scale.read(cells[metric].to_pandas())
-                lost = np.asarray(cells["response"].is_null())
-                times = times_of(where, cells["ts"], own["ts"]) if "ts" in own else None
+                lost = np.asarray(cells["answer"].is_null())
+                times = times_of(where, cells["time"], own["time"]) if "time" in own else None
                 for side in sides:
                     rows = _within(times, ends, side, len(values))
                     for key, some in _periods(times, rows, side, period):

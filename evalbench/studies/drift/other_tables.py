@@ -108,12 +108,12 @@ def _marks_unread(frame: pd.DataFrame) -> list[str]:
 def _from_messages(frame: pd.DataFrame, said: list[str]) -> pd.DataFrame:
     """The last message of the user and the assistant's after it, where rows list messages and name no request."""
     listed = next((c for c in frame.columns if str(c).strip().casefold() in MESSAGES), None)
-    if listed is None or "request" in frame or not frame[listed].map(_is_messages).any():
+    if listed is None or "question" in frame or not frame[listed].map(_is_messages).any():
         return frame
     pairs = [_last_exchange(cell) if _is_messages(cell) else (None, None) for cell in frame[listed]]
-    texts = {"request": [p[0] for p in pairs]}
-    if "response" not in frame:
-        texts["response"] = [p[1] for p in pairs]
+    texts = {"question": [p[0] for p in pairs]}
+    if "answer" not in frame:
+        texts["answer"] = [p[1] for p in pairs]
     said.append(f"{listed}: the last message of the user is the request, the assistant's after it the response")
     columns = {name: pd.Series(cells, index=frame.index, dtype=object) for name, cells in texts.items()}
     return frame.drop(columns=listed).assign(**columns)

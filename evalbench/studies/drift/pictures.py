@@ -255,7 +255,7 @@ def most_typical(result: core.Result) -> pd.DataFrame:
     if "period" in rows:
         columns["period"] = rows["period"]
     columns |= {
-        "request": kit.cases.cells([draw.tables.text_block(text) for text in rows["request"]]),
+        "request": kit.cases.cells([draw.tables.text_block(text) for text in rows["question"]]),
         "probability of OOT": [kit.cases.score_text(x) for x in rows["gini_score"]],
     }
     return pd.DataFrame(columns)
@@ -273,7 +273,7 @@ def lowest_expected(result: core.Result) -> pd.DataFrame:
         "expected": lambda row: kit.cases.score_text(row["expected"]),
         "similarity to neighbours": lambda row: kit.cases.score_text(row["similarity"]),
         "label": lambda row: kit.cases.score_text(row["key"]),
-        "request": lambda row: draw.tables.text_block(row["request"]),
-        "response": lambda row: draw.tables.text_block(row["response"]),
+        "request": lambda row: draw.tables.text_block(row["question"]),
+        "response": lambda row: draw.tables.text_block(row["answer"]),
     }
     return kit.cases.worst_cases(rows, ["expected", "similarity"], keys=["id"], highest=["similarity"], show=show)

@@ -38,7 +38,7 @@ def separated(items: pd.DataFrame, vectors: Any, options: Mapping[str, Any]) -> 
     """Both classifiers on the rows that have a response, in a fixed order."""
     current = (items["side"] == "oot").to_numpy()
     found = by_text.separated(
-        items["request"].tolist(),
+        items["question"].tolist(),
         current,
         vectors=vectors,
         clusters=items[core.clusters.CLUSTER].to_numpy() if core.clusters.CLUSTER in items else None,

@@ -15,6 +15,8 @@ from evalbench.metrics.text_statistics import TextStatistics, text_statistics
 from evalbench.studies.drift import lights
 
 PARTS = ("response", "request")
+COLUMNS: Mapping[str, str] = {"response": "answer", "request": "question"}
+"""Part → the column that holds it."""
 NAMES: Mapping[str, str] = {
     lights.STOP: "share of stop-words",
     lights.FREQUENCIES: "token frequencies",
@@ -69,7 +71,7 @@ def texts_of(items: pd.DataFrame, part: str, *, languages: Any = (), seed: int =
     """What the texts of one part look like, OOS being the reference."""
     ids = (items["side"] + "/" + items["id"]).tolist()
     return text_statistics(
-        items[part].tolist(), (items["side"] == "oot").to_numpy(), ids, languages=tuple(languages), seed=seed
+        items[COLUMNS[part]].tolist(), (items["side"] == "oot").to_numpy(), ids, languages=tuple(languages), seed=seed
     )
 
 

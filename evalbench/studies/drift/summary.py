@@ -219,11 +219,11 @@ def _apart(items: pd.DataFrame) -> str:
     """What else than time lies between the samples: sides that are swapped or overlap, other models."""
     said = ""
     late = items["side"] == "oot"
-    same = int((items.duplicated(["id", "request", "response"], keep=False) & late).sum())
+    same = int((items.duplicated(["id", "question", "answer"], keep=False) & late).sum())
     if 2 * same > late.sum():
         said += f" {core.wording.count(same)} of {core.counted(int(late.sum()), 'row')} of OOT {SAME_ROWS}."
-    if "ts" in items and items.loc[late, "ts"].notna().any() and items.loc[~late, "ts"].notna().any():
-        then, now = items.loc[~late, "ts"].dropna(), items.loc[late, "ts"].dropna()
+    if "time" in items and items.loc[late, "time"].notna().any() and items.loc[~late, "time"].notna().any():
+        then, now = items.loc[~late, "time"].dropna(), items.loc[late, "time"].dropna()
         early = int((now <= then.max()).sum())
         if now.max() < then.min():
             said += f" All of OOT is dated before OOS: {SWAPPED}."

@@ -78,18 +78,17 @@ def counted(
         every,
         samples.rows,
         windows=parts,
-        columns=statistics.PARTS,
+        columns=tuple(statistics.COLUMNS[part] for part in statistics.PARTS),
         languages=tuple(options["languages"]),
         n_bins=options["n_bins"],
         epsilon=options["epsilon"],
         seed=options["seed"],
     )
-    values = {
-        (name, part): own.psi[number].value for part, own in found.columns.items() for name, number in _INDEX.items()
-    }
-    for part, own in found.columns.items():
+    of_parts = {part: found.columns[statistics.COLUMNS[part]] for part in statistics.PARTS}
+    values = {(name, part): own.psi[number].value for part, own in of_parts.items() for name, number in _INDEX.items()}
+    for part, own in of_parts.items():
         values[lights.NEW, part] = own.new.increase if options["new_tokens"] == "increase" else own.new.ratio - 1
-    one = found.columns[statistics.PARTS[0]]
+    one = of_parts[statistics.PARTS[0]]
     said = (
         f"The column “all rows” of test 2 is of all {core.wording.count(one.rows[0])} rows of OOS and {core.wording.count(one.rows[1])} of OOT, without what chance "
         f"gives; lights, intervals and p of test 2 are of the {core.wording.count(len(samples.rows))} rows that were read"
@@ -98,8 +97,8 @@ def counted(
         said += f"; {core.counted(found.outside, 'row')} of the tables lie on neither side"
     return AllRows(
         values,
-        {part: sum(own.texts) for part, own in found.columns.items()},
-        [*head, said, *(_loss(part, own) for part, own in found.columns.items() if own.vocabulary.one_in > 1)],
+        {part: sum(own.texts) for part, own in of_parts.items()},
+        [*head, said, *(_loss(part, own) for part, own in of_parts.items() if own.vocabulary.one_in > 1)],
         key,
     )
 

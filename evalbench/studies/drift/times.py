@@ -36,7 +36,7 @@ class _Form(NamedTuple):
 
 
 def with_times(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """The tables with their column ``ts`` in ISO 8601, and a note, where all of it is written in another form.
+    """The tables with their column ``time`` in ISO 8601, and a note, where all of it is written in another form.
 
     These are seconds to nanoseconds since 1970, days with dots, mail's dates (RFC 2822), 2026年3月14日, and days with strokes
     where some day of all tables is above 12; otherwise which number is the month is not guessed, and the cells stay.
@@ -47,12 +47,12 @@ def with_times(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 
 
 def _known(frame: pd.DataFrame) -> pd.Series:
-    """The cells of ``ts`` that are not empty."""
+    """The cells of ``time`` that are not empty."""
     import pandas as pd
 
-    if "ts" not in frame or frame.columns.has_duplicates:
+    if "time" not in frame or frame.columns.has_duplicates:
         return pd.Series(dtype=object)
-    column = frame["ts"]
+    column = frame["time"]
     return column[
         column.map(lambda cell: not (cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())))
     ]
@@ -65,11 +65,11 @@ def _read(frame: pd.DataFrame, cells: pd.Series, order: str) -> pd.DataFrame:
     if found is None:
         return frame
     times, said = found
-    out = frame["ts"].astype(object)
+    out = frame["time"].astype(object)
     out[cells.index] = times
     attrs = dict(frame.attrs)
-    frame = frame.assign(ts=out)
-    frame.attrs = {**attrs, "notes": [*attrs.get("notes", ()), f"ts: {said}"]}
+    frame = frame.assign(time=out)
+    frame.attrs = {**attrs, "notes": [*attrs.get("notes", ()), f"time: {said}"]}
     return frame
 
 

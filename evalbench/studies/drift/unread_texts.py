@@ -32,15 +32,15 @@ def odd_texts(items: pd.DataFrame, most: float) -> list[Odd]:
     for side, rows in items[items["unscored"] == ""].groupby("side", sort=True):
         for what in ("response", "request"):
             of = f"of {core.counted(len(rows), what)} of {str(side).upper()}"
-            found = _of_requests(rows["request"], most) if what == "request" else _of_responses(rows, most)
+            found = _of_requests(rows["question"], most) if what == "request" else _of_responses(rows, most)
             out += [o._replace(sentence=f" {core.wording.count(n)} {of} {o.sentence}.") for n, o in found]
     return out
 
 
 def _of_responses(rows: pd.DataFrame, most: float) -> list[tuple[int, Odd]]:
-    texts, plain = rows["response"], rows["response"].map(_plain)
+    texts, plain = rows["answer"], rows["answer"].map(_plain)
     null, error, held = (int(texts.map(test).sum()) for test in (is_null_word, is_error_text, holds_reasoning))
-    repeated = int(((plain == rows["request"].map(_plain)) & (plain != "")).sum())
+    repeated = int(((plain == rows["question"].map(_plain)) & (plain != "")).sum())
     found = [
         (int((plain == "").sum()), Odd("are empty", EMPTY, "any")),
         (error, Odd("read like an error of an endpoint", EMPTY, "any")),
