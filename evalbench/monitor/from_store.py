@@ -40,7 +40,7 @@ def window_columns(study: str) -> dict[str, str]:
     Examples
     --------
     >>> window_columns("text_metrics")
-    {'request': 'prompt', 'response': 'output'}
+    {'request': 'question', 'response': 'answer'}
     """
     if study not in studies.names():
         return {}

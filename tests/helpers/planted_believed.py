@@ -100,7 +100,7 @@ BELIEVED: Tables = {
     },
     "drift": {
         "an_endpoint_fails_on_both_sides": Planted(
-            lambda: {side: rows.assign(response=BUSY) for side, rows in later(lambda i: 1).items()},
+            lambda: {side: rows.assign(answer=BUSY) for side, rows in later(lambda i: 1).items()},
             r"120 of 120 responses of OOT read like an error", DRIFTED, GREY,
         ),
     },

@@ -169,7 +169,7 @@ MORE: Tables = {
     },
     "drift": {
         "empty_responses": Planted(
-            lambda: (own := later()) | {"oot": own["oot"].assign(response="")}, r"empty|without a text", DRIFTED, lights("red", "grey")
+            lambda: (own := later()) | {"oot": own["oot"].assign(answer="")}, r"empty|without a text", DRIFTED, lights("red", "grey")
         ),
         "no_labels": Planted(
             lambda: {name: frame.drop(columns="label") for name, frame in later().items()}, r"no labels", DRIFTED, WRONG

@@ -10,18 +10,18 @@ from planted_ner import BANDS, twice
 GREY, SIDES = lights("grey"), ("oos", "oot")
 
 
-def saying(text: str, *sides: str, column: str = "response") -> Frames:
+def saying(text: str, *sides: str, column: str = "answer") -> Frames:
     """The same text in all rows of some sides."""
     return {side: rows.assign(**{column: text}) if side in sides else rows for side, rows in later().items()}
 
 
 def echoes() -> Frames:
-    return {side: rows.assign(response=rows["request"]) for side, rows in later().items()}
+    return {side: rows.assign(answer=rows["question"]) for side, rows in later().items()}
 
 
 def thoughts() -> Frames:
     own = later()
-    return own | {"oot": own["oot"].assign(response="<think>hm</think>" + own["oot"]["response"])}
+    return own | {"oot": own["oot"].assign(answer="<think>hm</think>" + own["oot"]["answer"])}
 
 
 def copies() -> Frames:
@@ -57,9 +57,9 @@ MOVED: Tables = {
             lambda: saying("Please ask.", "oos"), r"120 of 120 responses of OOS are one and the same text", DRIFTED, NOT_GREEN
         ),
         "one_request_on_both_sides": Planted(
-            lambda: saying("Hello?", *SIDES, column="request"), r"120 of 120 requests of OOT are one and the same text", DRIFTED, GREY
+            lambda: saying("Hello?", *SIDES, column="question"), r"120 of 120 requests of OOT are one and the same text", DRIFTED, GREY
         ),
-        "requests_that_are_empty": Planted(lambda: saying("", *SIDES, column="request"), r"120 of 120 requests of OOT are empty", DRIFTED, GREY),
+        "requests_that_are_empty": Planted(lambda: saying("", *SIDES, column="question"), r"120 of 120 requests of OOT are empty", DRIFTED, GREY),
         "responses_that_are_the_word_nan": Planted(lambda: saying("nan", *SIDES), r"responses of OOT are the word nan", DRIFTED, GREY),
         "responses_that_are_the_request": Planted(echoes, r"120 of 120 responses of OOT repeat the request", DRIFTED, GREY),
         "blocks_of_reasoning_later": Planted(thoughts, r"120 of 120 responses of OOT hold a block of reasoning", DRIFTED, ANY),
