@@ -144,8 +144,8 @@ def _ordered(measures: Sequence[Measure], result: Result, rows: pd.DataFrame) ->
     lit = {e.metric for e in result.summary.estimates if e.light != "unlit"}
     valued = {e.metric for e in result.summary.estimates if e.value is not None}
     known = [m for m in known if m.metric in valued]
-    leads = next((m.metric for m in known if m.metric == decided and _is_graded(m, result)), measures[0].metric)
-    first = (leads, measures[0].metric)
+    leads = [m.metric for m in known if m.metric == decided and _is_graded(m, result)]
+    first = (*leads, *(m.metric for m in measures[:1]))
     return sorted(known, key=lambda m: (*(m.metric != name for name in first), m.metric not in lit))[:MOST_FIGURES]
 
 

@@ -219,6 +219,11 @@ def test_a_graded_figure_that_decides_comes_first_and_then_that_of_the_study(pla
     assert split_figures(planted, 0.2, decides=False) == ["exact_match", "lit", "other"]
 
 
+def test_without_measures_nothing_is_split(planted):
+    found = shown(planted, planted.tables["trials"], (), None)
+    assert (found.json["noise"], found.json["flickering"], found.tables) == ([], [], {})
+
+
 def test_the_noise_of_the_planted(planted):
     (found,) = planted.trials["noise"]
     parts = {part["component"]: part for part in found["components"]}
