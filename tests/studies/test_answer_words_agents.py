@@ -34,9 +34,9 @@ def said(*rows: Estimate, **more: Any) -> str:
 
 def test_one_agent_has_its_share_that_of_every_trial_and_where_it_leaves_the_way() -> None:
     rows = [*reached(fern=0.42), *reached(metric="pass_hat_k", title="pass^4", fern=0.2)]
-    failed = failing(*[(FAILS, "pay", "")] * 8, *[(LEAVES, "book", "another tool")] * 2)
+    failed = failing(*[(FAILS, "pay", "")] * 9, (LEAVES, "book", "another tool"))
     assert said(*rows, tables=failed) == (
-        "Fern reaches the goal in 42% of trials, and in all of 4 trials for 20% of tasks. 8 of fern’s 10 failed trials: “pay” fails."
+        "Fern reaches the goal in 42% of trials, and in all of 4 trials for 20% of tasks. 9 of fern’s 10 failed trials: “pay” fails."
     )
     for how, words in (
         ("another tool", "they leave the way at “pay”"),
