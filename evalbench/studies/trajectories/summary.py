@@ -68,7 +68,7 @@ def all_measures(k: int) -> tuple[core.Measure, ...]:
         _ratio("n_repeats", "n_calls", "repeated_calls", "calls that repeat an earlier one", higher_is_better=False),
         core.share_of("looped", "loops", title="trajectories with a loop", higher_is_better=False, worst=None),
         core.share_of(
-            "stopped", "ended_by_limit", title="trajectories ended by a limit", higher_is_better=False, worst=None,
+            "stopped", "ended_by_limit", title="trajectories ended by a limit or an error", higher_is_better=False, worst=None,
             undefined="no table says how trajectories ended",
         ),
         _ratio(
