@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,19 +34,21 @@ def causes_of(found: Followed, turns: pd.DataFrame) -> pd.DataFrame:
     runs = found.runs[found.runs["n_calls"].notna()]
     failed, good = (runs[runs["success"] == mark] for mark in (0, 1))
     errors = _failing(found, failed, good)
-    missed = found.missed.drop_duplicates("run").set_index("run")
-    parted = turns.set_index("run")
-    rows: list[tuple[int, str, Any, Any]] = []
+    first = found.missed.drop_duplicates("run")
+    missed = dict(zip(first["run"], zip(first["name"], first["called"], strict=True), strict=True))
+    parted = dict(zip(turns["run"], zip(turns["instead_of"], turns["kind"], strict=True), strict=True))
+    rows: list[tuple[int, str, str, str]] = []
     for run, stopped in failed[["run", "stopped"]].itertuples(index=False):
         if stopped == 1:
             rows.append((run, ENDED, "", ""))
         elif run in errors:
             rows.append((run, FAILS, errors[run], ""))
-        elif run in missed.index:
-            name, called = missed.loc[run, ["name", "called"]]
+        elif run in missed:
+            name, called = missed[run]
             rows.append((run, WRONG if called else NOT_CALLED, name, ""))
-        elif run in parted.index and parted.at[run, "instead_of"]:
-            rows.append((run, LEAVES, parted.at[run, "instead_of"], parted.at[run, "kind"]))
+        elif parted.get(run, ("", ""))[0]:
+            name, how = parted[run]
+            rows.append((run, LEAVES, name, how))
         else:
             rows.append((run, UNKNOWN, "", ""))
     return pd.DataFrame(rows, columns=COLUMNS)
