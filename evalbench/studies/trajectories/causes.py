@@ -106,10 +106,10 @@ def said(rows: pd.DataFrame, least: int, whose: Mapping[str, str]) -> str:
     if alike:
         n, of = (sum(int(row[count]) for row in first.values()) for count in ("n", "of"))
         return f"{_many(n, of)} failed trials: {_clause(next(iter(first.values())))}."
-    parts = []
+    parts: list[str] = []
     for model, row in first.items():
-        n, of = core.wording.count(int(row["n"])), core.wording.count(int(row["of"]))
-        many = f"all of {whose[model]} {of}" if n == of else f"{n} of {whose[model]} {of}"
+        own, every = core.wording.count(int(row["n"])), core.wording.count(int(row["of"]))
+        many = f"all of {whose[model]} {every}" if own == every else f"{own} of {whose[model]} {every}"
         parts.append(f"{many}{'' if parts else ' failed trials'}: {_clause(row)}")
     text = "; ".join(parts).replace("'s ", "’s ")
     return f"{text[0].upper()}{text[1:]}." if text else ""
