@@ -108,8 +108,8 @@ def said(rows: pd.DataFrame, least: int, whose: Mapping[str, str]) -> str:
         return f"{_many(n, of)} failed trials: {_clause(next(iter(first.values())))}."
     parts: list[str] = []
     for model, row in first.items():
-        own, every = core.wording.count(int(row["n"])), core.wording.count(int(row["of"]))
-        many = f"all of {whose[model]} {every}" if own == every else f"{own} of {whose[model]} {every}"
+        part, every = core.wording.count(int(row["n"])), core.wording.count(int(row["of"]))
+        many = f"all of {whose[model]} {every}" if part == every else f"{part} of {whose[model]} {every}"
         parts.append(f"{many}{'' if parts else ' failed trials'}: {_clause(row)}")
     text = "; ".join(parts).replace("'s ", "’s ")
     return f"{text[0].upper()}{text[1:]}." if text else ""
