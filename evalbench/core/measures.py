@@ -31,7 +31,7 @@ from evalbench.core.stats import (
     wilson_name,
 )
 from evalbench.core.unscored import counted
-from evalbench.core.verdict import Bands
+from evalbench.core.verdict import Bands, Light
 
 
 class Columns(Protocol):
@@ -60,6 +60,7 @@ class Measure:
     - ``bands``: The figure's own light.
     - ``title``: The words for people; by default the identifier.
     - ``least_units``: On fewer units there is no light.
+    - ``certain``: A light that one case is enough for, so that nothing that is missing takes it back.
     - ``scale``: The lowest and highest value; by default those that ``unit`` says, such as ``0–1``; None: not known.
     """
 
@@ -74,6 +75,7 @@ class Measure:
     bands: Bands | None = None
     title: str = ""
     least_units: int = FEW_UNITS
+    certain: Light | Literal[""] = ""
     scale: tuple[float, float] | Literal["unit"] | None = "unit"
 
     def __post_init__(self) -> None:

@@ -19,6 +19,8 @@ from evalbench.core.wording import counted, decimals_for
 
 Z = 1.959963984540054
 """The 97.5 % point of the normal distribution."""
+ROUNDING = 1e-12
+"""A variance below this part of all variance, or of the square of the largest score, is noise of rounding and counts as 0."""
 
 
 class Component(NamedTuple):
@@ -26,7 +28,7 @@ class Component(NamedTuple):
 
     - ``name`` ({"items", "answers", "judging"})
     - ``variance``: In squared units of the score; 0 where the estimate was negative.
-    - ``low``, ``high``: Its 95 % interval; NaN with fewer than three items, or where it does not vary at all.
+    - ``low``, ``high``: Its 95 % interval; NaN with fewer than three items, or where it is the same without any one of them.
     - ``negative``: Whether the unbiased estimate was negative.
     - ``share``: Its share (0–1) of the variance of the mean as it was asked; NaN where nothing varies.
     """
@@ -159,8 +161,8 @@ def noise_split(values: npt.ArrayLike, items: npt.ArrayLike, answers: npt.ArrayL
     ``σ²ₐ``: mean over items of the variance of their answers, less what judging adds to it;
     ``σ²ᵢ``: the variance of the items' means, less what answers and judging add to it.
     Items with one answer take the others' mean variance.  Answers of some items may vary more than those of others
-    (those of a 0/1 score always do).  A component whose estimate is negative is 0 and marked.  Intervals: the jackknife
-    over items, Student's t with as many degrees of freedom as items with repeats less one.
+    (those of a 0/1 score always do).  A component whose estimate is negative is 0 and marked; one below :data:`ROUNDING`
+    is 0.  Intervals: the jackknife over items, Student's t with as many degrees of freedom as items with repeats less one.
 
     References
     ----------
@@ -208,6 +210,8 @@ def noise_split(values: npt.ArrayLike, items: npt.ArrayLike, answers: npt.ArrayL
     columns = np.stack(sums, axis=1).astype(float)
     total = columns.sum(axis=0, keepdims=True)
     found = _components(total)[0]
+    floor = ROUNDING * max(float(np.nansum(np.abs(found))), float(np.abs(score).max()) ** 2)
+    found = _without_rounding(found, floor)
     reach = 1 / n
     per_answer, per_verdict = (
         float(reach.mean()),
@@ -215,7 +219,7 @@ def noise_split(values: npt.ArrayLike, items: npt.ArrayLike, answers: npt.ArrayL
     )
     names = ["items", *(["answers"] if many.any() else []), *(["judging"] if twice.any() else [])]
     estimated = np.isfinite(found)
-    low, high = _jackknife(columns, total, found)
+    low, high = _jackknife(columns, total, found, floor)
     at = {"items": 0, "answers": 1, "judging": 2}
     weight = {"items": 1.0, "answers": per_answer, "judging": per_verdict}
     kept = {name: max(float(found[at[name]]), 0.0) if estimated[at[name]] else 0.0 for name in names}
@@ -226,7 +230,7 @@ def noise_split(values: npt.ArrayLike, items: npt.ArrayLike, answers: npt.ArrayL
             kept[name],
             max(float(low[at[name]]), 0.0),
             max(float(high[at[name]]), 0.0),
-            bool(found[at[name]] < -1e-12),
+            bool(found[at[name]] < 0),
             kept[name] * weight[name] / whole if whole > 0 else math.nan,
         )
         for name in names
@@ -304,15 +308,20 @@ def _components(sums: Floats) -> Floats:
         return np.stack([between - noise, answers, np.where(twice > 0, judging, np.nan)], axis=1)
 
 
-def _jackknife(columns: Floats, total: Floats, found: Floats) -> tuple[Floats, Floats]:
+def _without_rounding(variances: Floats, floor: float) -> Floats:
+    """0 in place of what is no larger than the noise of rounding, on either side of it."""
+    return np.where(np.abs(variances) <= floor, 0.0, variances)
+
+
+def _jackknife(columns: Floats, total: Floats, found: Floats, floor: float) -> tuple[Floats, Floats]:
     """Ends of the 95 % intervals of the components, leaving out one item after the other."""
     n = len(columns)
     if n < 3:
         return np.full(3, np.nan), np.full(3, np.nan)
-    left = _components(total - columns)
+    left = _without_rounding(_components(total - columns), floor)
     defined = np.isfinite(left)
     centre = np.where(defined, left, 0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
     se = np.sqrt((n - 1) / n * np.where(defined, (left - centre) ** 2, 0).sum(axis=0))
     freedom = np.maximum(np.array([n, total[0, 3], total[0, 7]]) - 1, 1)
-    half = stdtrit(freedom, 0.975) * np.where(se > 0, se, np.nan)
+    half = stdtrit(freedom, 0.975) * np.where(se > floor, se, np.nan)
     return found - half, found + half

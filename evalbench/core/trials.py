@@ -129,7 +129,7 @@ def passed(
         Scored trials of each item, and how many of them are right; items without any do not count.
     share : float
     seed, n_resamples : int
-        Of the bootstrap over items; where all items agree, Wilson's interval; NaN with fewer than two items.
+        Of the bootstrap over items; where all items agree, or each is 0 or 1, Wilson's interval; NaN with fewer than two items.
 
     Examples
     --------
@@ -157,9 +157,9 @@ def passed(
     low = high = np.full(2 * top, np.nan)
     if m > 1:
         drawn = bootstrap_sums(curves, lambda sums: sums / m, rng(seed, "pass"), n_resamples, multiplicity=times)
-        agreed = (curves == curves[0]).all(axis=0)
+        shares = (curves == curves[0]).all(axis=0) | np.isin(curves, (0.0, 1.0)).all(axis=0)
         ends = wilson(np.clip(value, 0, 1) * m, m)
-        low, high = (np.where(agreed, w, e) for w, e in zip(ends, percentile_interval(drawn), strict=True))
+        low, high = (np.where(shares, w, e) for w, e in zip(ends, percentile_interval(drawn), strict=True))
     parts = [half for each in (value, low, high) for half in (each[:top], each[top:])]
     return Passed(ks, parts[0], parts[2], parts[4], parts[1], parts[3], parts[5], m, int(some.sum()) - m)
 

@@ -26,6 +26,9 @@ def _evidence(results: Mapping[str, Any]) -> list[str]:
     items = counted(total, "item") + (f" ({of})" if of else "")
     some = any(row.get("n_unscored") for row in results.get("summary") or ())
     whole = f"all {items} have a score, though not of every figure" if some else f"all {items} could be scored"
+    trials = results.get("trials") or {}
+    if lost := trials.get("lost"):
+        whole = f"all {items} have a scored trial; {count(lost)} of {counted(trials['n'], 'trial')} could not be scored"
     facts = [f"{count(missing)} of {items} could not be scored" if missing else whole]
     said = (results.get("stopping") or {}).get("sentence") or ""
     facts += [said] if said and said not in results["sentence"] else []

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _EM = FONT_SIZE / 72  # inches
+_GAP = 9  # points between the axes and the names of lines
 
 
 class Line(NamedTuple):
@@ -58,7 +59,7 @@ def lines(
     figure, ax = new_figure(width, height)
     figure.set_layout_engine("none")
     names = told_apart([*read], 18)
-    right = 0.25 + _EM * max(map(width_of, names))
+    right = 0.3 + _EM * max(map(width_of, names))
     ax.set_position((0.75 / width, 0.6 / height, 1 - (0.75 + right) / width, 1 - 1.1 / height))
     if domain is not None:
         ax.set_ylim(*domain)
@@ -87,7 +88,7 @@ def lines(
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
-    _end_labels(ax, ends, height - 1.1)
+    _end_labels(ax, ends, (width - 0.75 - right, height - 1.1))
     title_at_top(figure, title)
     return figure, f"{title}. {ylabel} by {xlabel}: {'; '.join(said) or 'no values'}."
 
@@ -105,23 +106,18 @@ class _End(NamedTuple):
     colour: str
 
 
-def _end_labels(ax: Axes, ends: Sequence[_End], inches: float) -> None:
-    """Names at the right edge, pushed apart where lines end close together, each led to its line's end."""
+def _end_labels(ax: Axes, ends: Sequence[_End], inches: tuple[float, float]) -> None:
+    """Names at the right edge, each beside its line's end; where ends are close together, moved apart and led to them."""
     low, high = ax.get_ylim()
     left, right = ax.get_xlim()
-    step = 1.25 * _EM / inches
+    step = 1.25 * _EM / inches[1]
     ordered = sorted(ends, key=lambda end: end.y)
-    placed: list[float] = []
-    for end in ordered:
-        at = (end.y - low) / (high - low)
-        placed.append(max(at, placed[-1] + step) if placed else at)
-    overshoot = max(0.0, placed[-1] - 1) if placed else 0.0
-    for at, end in zip(placed, ordered, strict=True):
-        y = at - overshoot
+    own = [(end.y - low) / (high - low) for end in ordered]
+    for end, at, y in zip(ordered, own, moved_apart(own, step, (0.0, 1.0 + step / 2)), strict=True):
         ax.annotate(
             end.name,
             (1, y),
-            xytext=(6, 0),
+            xytext=(_GAP, 0),
             xycoords="axes fraction",
             textcoords="offset points",
             va="center",
@@ -129,14 +125,41 @@ def _end_labels(ax: Axes, ends: Sequence[_End], inches: float) -> None:
             color=end.colour,
         )
         start = (end.x - left) / (right - left)
-        if start < 0.93:
+        if start < 0.93 or abs(y - at) > step / 4:
             ax.plot(
-                [start + 0.012, 1.0],
-                [(end.y - low) / (high - low), y],
+                [start + 0.012, 1.0 + (_GAP - 2) / 72 / inches[0]],
+                [at, y],
                 transform=ax.transAxes,
                 color=end.colour,
                 linewidth=0.7,
                 linestyle=":",
+                clip_on=False,
                 scalex=False,
                 scaley=False,
             )
+
+
+def moved_apart(places: Sequence[float], step: float, ends: tuple[float, float]) -> list[float]:
+    """Rising places at least a step apart, each as near to its own as that allows: those too close share their shift.
+
+    - ``ends``: Between which all lie, as long as there is room.
+
+    Examples
+    --------
+    >>> [round(place, 2) for place in moved_apart([0.2, 0.9, 1.0, 1.0], 0.1, (0, 1))]
+    [0.2, 0.8, 0.9, 1.0]
+    """
+    blocks: list[tuple[float, int]] = []  # the lowest place of a block of neighbours, and how many they are
+    for place in places:
+        low, n = _within(place, 1, step, ends), 1
+        while blocks and low < blocks[-1][0] + blocks[-1][1] * step:
+            before, many = blocks.pop()
+            low = (before * many + (low - many * step) * n) / (many + n)
+            n += many
+            low = _within(low, n, step, ends)
+        blocks.append((low, n))
+    return [low + i * step for low, n in blocks for i in range(n)]
+
+
+def _within(low: float, n: int, step: float, ends: tuple[float, float]) -> float:
+    return max(ends[0], min(low, ends[1] - (n - 1) * step))

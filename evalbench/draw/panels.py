@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WIDEST = 11.2  # ems of a panel's title
+_APART = 0.22  # inches between the numbers of neighbouring panels
 
 
 def estimate_panels(
@@ -71,6 +72,7 @@ def estimate_panels(
         ax.set_visible(False)
     legend = f"   (hollow: {mark})" if marks else ""
     figure.supxlabel(f"{xlabel}{legend}", fontsize=8.5, color=MUTED)
+    figure.set_layout_engine("constrained", w_pad=_APART / 2)
     title_at_top(figure, title)
     return figure, f"A panel per metric, a row per {by}, means with 95 % intervals: {'; '.join(said)}."
 

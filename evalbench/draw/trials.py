@@ -15,6 +15,7 @@ CLUSTERED = (
     '<p class="eb-small">The intervals of this section take items as drawn one by one; those of the headline figures draw the items '
     "of one cluster together, and may be wider or narrower.</p>"
 )
+FILE = "flickering.parquet"
 PARTS = {"items": "which items were drawn", "answers": "repeated answers", "judging": "repeated judging"}
 
 
@@ -172,7 +173,18 @@ def _items(flickering: Sequence[Mapping[str, Any]], by: Sequence[str]) -> Html:
             "answers": pd.Series([_answers(item["trials"]) for _, item in rows], dtype=object),
         }
     )
-    return html_table(frame, rows=8, file="flickering.parquet")
+    n = max(len(rows), sum(one["n"] for one in flickering))
+    named = ", ".join(name for name in by if name in rows[0][0]) if len(flickering) > 1 else ""
+    caption = f"Items that flicker in “{flickering[0]['title']}”: {_listed(len(rows), n, named)}"
+    return html_table(frame, rows=8, total=n, file=FILE, caption=caption)
+
+
+def _listed(shown: int, n: int, by: str) -> str:
+    """How many items flicker, how many of them are listed, and where all are."""
+    if shown == n:
+        return f"{count(n)}; every trial of them is in {FILE}"
+    each = f" of each {by}" if by else ""
+    return f"{count(shown)} of {count(n)} are listed, those{each} that are nearest to half right; all are in {FILE}"
 
 
 def _answers(trials: Sequence[Mapping[str, Any]]) -> Html:

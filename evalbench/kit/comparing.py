@@ -120,13 +120,16 @@ def _shows_one(c: Comparison) -> bool:
 
 def _lost(rows: Mapping[str, pd.DataFrame]) -> str:
     """How much of either group could not be scored, a sentence, where a difference may be of that; else empty."""
-    lost = {name: int((own["unscored"] != "").sum()) for name, own in rows.items() if "unscored" in own}
-    many = [
-        f"{count(n)} of {count(len(rows[name]))} of {name}"
-        for name, n in lost.items()
-        if n > MAX_UNSCORED * len(rows[name])
-    ]
+    lost = {name: _unscored(own) for name, own in rows.items() if "unscored" in own}
+    many = [f"{count(n)} of {count(of)} of {name}" for name, (n, of) in lost.items() if n > MAX_UNSCORED * of]
     return f" {' and '.join(many)} could not be scored: the difference may be theirs." if many else ""
+
+
+def _unscored(items: pd.DataFrame) -> tuple[int, int]:
+    """How many of a group's items could not be scored, of how many; of its trials where it has several."""
+    if "n_trials_lost" in items:
+        return int(items["n_trials_lost"].sum()), int(items["n_trials"].sum())
+    return int((items["unscored"] != "").sum()), len(items)
 
 
 def _ranked(items: pd.DataFrame, measure: Measure, by: str) -> list[str]:

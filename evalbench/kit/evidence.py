@@ -331,3 +331,18 @@ def unscored_share(e: Estimate, max_unscored: float) -> str:
     """How large a share is unscored, where that leaves too little for a light; else empty."""
     total = e.n + e.n_unscored + e.n_undefined
     return f"{percent(e.n_unscored / total, [max_unscored])} unscored" if e.n_unscored > max_unscored * total else ""
+
+
+def trials_unscored(items: pd.DataFrame | None, max_unscored: float) -> str:
+    """How large a share of the trials of a group is unscored, though their items are not, where that is too much for a light; else empty.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> trials_unscored(pd.DataFrame({"n_trials": [3, 3], "n_trials_lost": [1, 0]}), 0.05)
+    '17% of trials unscored'
+    """
+    if items is None or "n_trials_lost" not in items:
+        return ""
+    lost, n = int(items["n_trials_lost"].sum()), int(items["n_trials"].sum())
+    return f"{percent(lost / n, [max_unscored])} of trials unscored" if lost > max_unscored * n else ""

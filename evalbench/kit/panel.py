@@ -13,7 +13,7 @@ from evalbench.core.result import Estimate, decisive
 from evalbench.core.verdict import Light, worst
 from evalbench.core.wording import percent
 from evalbench.kit.correcting import TRANSPORT
-from evalbench.kit.evidence import n_behind, too_few, unscored_share
+from evalbench.kit.evidence import n_behind, too_few, trials_unscored, unscored_share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +57,7 @@ class Objections:
     def to(self, e: Estimate, measure: Measure | None) -> Objection:
         group = e.group.get(self.by, "")
         missing = f"more than {percent(self.max_unscored, [self.max_unscored])} absent" if group in self.absent else ""
-        unscored = unscored_share(e, self.max_unscored)
+        unscored = unscored_share(e, self.max_unscored) or trials_unscored(self.rows.get(group), self.max_unscored)
         few = "" if unscored else self._too_few(e, measure)
         stated = "; ".join(filter(None, [self._stated(e), self.faults.get(group, ""), missing]))
         return Objection("; ".join(filter(None, [stated, few])), unscored, few, stated)
@@ -111,9 +111,10 @@ class Panel:
         self.figures: list[Figure] = []
         for e in estimates:
             rule = rules.get(e.metric) if e.light != "unlit" else None
-            objection = objections.to(e, rule)
+            objection = Objection() if rule is not None and rule.certain == e.light else objections.to(e, rule)
             shown = held(e, objection.against, objection.unscored)
-            own = objection.against if callable(objections.held_back) else objection.few
+            held_by = objections.held_back(e) if callable(objections.held_back) and objection.against else ""
+            own = "; ".join(filter(None, [held_by, objection.few]))
             if own:  # what is said of a single figure is at that figure
                 shown = replace(shown, note="; ".join(filter(None, [shown.note, own])))
             self.figures.append(Figure(e, shown, objection, rule if e.group or not of_group else None))
@@ -147,6 +148,11 @@ class Panel:
     def would_be(self) -> Light:
         """The light of the figures alone, where they are held back to grey; else the light."""
         return worst([self.basis(one).light for one in self.lit])
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether a figure has a light that nothing missing takes back."""
+        return any(one.rule is not None and one.rule.certain == one.alone.light for one in self.lit)
 
     @property
     def decided(self) -> Estimate | None:

@@ -5,54 +5,35 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalbench.core.ends import ALL_AGREE
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.stats import FEW_UNITS
 from evalbench.core.wording import count, counted, cut, listed, percent, signed, value_text
 from evalbench.kit.defaults import MAX_UNSCORED
+from evalbench.kit.differences import Difference as Difference
+from evalbench.kit.differences import why_not_shown
+from evalbench.kit.letters import lowered as lowered
+from evalbench.kit.letters import opened as opened
+from evalbench.kit.letters import opened_name as opened_name
 
 NAMED = 6
 """Of more groups than so many an answer names the best, the worst and those that cannot be told apart."""
 BEYOND_CHANCE = "more than chance explains"
 """Of a difference: that it is shown."""
-_LONGEST_NAME, _FEW = 40, 4
-
-
-class Difference(NamedTuple):
-    """One compared pair of groups on one figure: A less B.
-
-    - ``better``: The group that is shown to be better; empty where none is, or neither end is better.
-    - ``shown``: Whether the difference is shown not to be chance.
-    - ``low``, ``high``: Its 95 % interval, where one is known.
-    """
-
-    metric: str
-    a: str
-    b: str
-    difference: float | None
-    unit: str
-    better: str
-    shown: bool
-    low: float | None = None
-    high: float | None = None
-
-    @property
-    def worse(self) -> str:
-        return "" if not self.better else self.b if self.better == self.a else self.a
+_LONGEST_NAME, _FEW, _ROUNDING = 40, 4, 1e-6
 
 
 def difference_of(row: Mapping[Any, Any], by: str) -> Difference:
     """A row of :func:`evalbench.kit.comparing.compare_groups`."""
     a, b = (named(row[f"{by}_{side}"]) for side in "ab")
     size, outcome = row.get("difference"), str(row["outcome"])
-    known, low, high = (
-        None if end is None or math.isnan(end) else float(end) for end in (size, row.get("ci_low"), row.get("ci_high"))
-    )
+    found = (size, row.get("ci_low"), row.get("ci_high"), row.get("p_holm"))
+    known, low, high, p = (None if each is None or math.isnan(each) else float(each) for each in found)
     better = {"better": a, "worse": b}.get(outcome, "")
     shown = bool(better) or outcome in ("higher", "lower")
-    return Difference(str(row["metric"]), a, b, known, str(row.get("unit") or ""), better, shown, low, high)
+    return Difference(str(row["metric"]), a, b, known, str(row.get("unit") or ""), better, shown, low, high, p)
 
 
 def ranked(summary: Summary, metric: str) -> list[Estimate]:
@@ -100,7 +81,7 @@ def standing(ordered: Sequence[Estimate], rows: Sequence[Difference] = ()) -> st
             ends = f"{figure(lower, ordered)} against {figure(upper, ordered)}"
             return f"{opened_name(name_of(lower))} is lower than {name_of(upper)} in {title}, {ends}, {BEYOND_CHANCE}"
         if not row.better:
-            return f"Between {a} and {b} no difference in {title} is shown: {first} and {last}"
+            return f"Between {a} and {b} no difference in {title} is shown: {first} and {last}{why_not_shown(row)}"
         size = points(row, is_share(best))
         return f"{opened_name(row.better)} is better than {row.worse}{f' by {size}' if size else ''} in {title}, {BEYOND_CHANCE}"
     alike = not_told_apart(ordered, rows)
@@ -213,12 +194,37 @@ def points_ahead(row: Difference, group: str) -> str:
     --------
     >>> points_ahead(Difference("success", "oak", "fern", -0.144, "0–1", "fern", True, -0.24, -0.06), "fern")
     '14.4 points [6.0, 24.0]'
+    >>> points_ahead(Difference("success", "oak", "fern", 0.194, "0–1", "", False, 0.056, 0.333, 0.0625), "oak")
+    '19.4 points [5.6, 33.3], p 0.062 after adjustment'
     """
     if row.difference is None or row.low is None or row.high is None:
         return ""
     ends = (row.difference, row.low, row.high) if row.a == group else (-row.difference, -row.high, -row.low)
-    size, low, high = (signed(f"{100 * end:.1f}") for end in ends)
-    return f"{size} points [{low}, {high}]"
+    whole = all(abs(100 * end - round(100 * end)) < _ROUNDING for end in ends)
+    size, low, high = (signed(f"{100 * end:.{0 if whole else 1}f}") for end in ends)
+    return f"{size} points [{low}, {high}]{why_not_shown(row)}"
+
+
+def best_less_worst(ordered: Sequence[Estimate], rows: Sequence[Difference]) -> str:
+    """Of shares of three and more groups how far the best is from the worst; empty where the two were not compared.
+
+    Parameters
+    ----------
+    ordered, rows
+        As of :func:`standing`.
+
+    Examples
+    --------
+    >>> own = [Estimate(metric="success", value=v, group={"model": m}) for m, v in (("oak", 0.9), ("elm", 0.7), ("fern", 0.44))]
+    >>> best_less_worst(own, [Difference("success", "fern", "oak", -0.46, "0–1", "oak", True, -0.6, -0.3)])
+    'best less worst: 46 points [30, 60]'
+    """
+    if len(ordered) < 3:
+        return ""
+    best, worst = name_of(ordered[0]), name_of(ordered[-1])
+    row = next((r for r in rows if {r.a, r.b} == {best, worst}), None)
+    ahead = points_ahead(row, best) if row else ""
+    return f"best less worst: {ahead}" if ahead else ""
 
 
 def _two_digits(value: float) -> str:
@@ -367,33 +373,3 @@ def title_of(e: Estimate) -> str:
     'F1 score'
     """
     return re.sub(r"^f(?=\d)", "F", e.title.replace("_", " ")) if e.title == e.metric else e.title
-
-
-def opened(text: str) -> str:
-    """With a capital, unless the first word is a name with digits or signs.
-
-    Examples
-    --------
-    >>> opened("alder and birch"), opened("oak-7b is")
-    ('Alder and birch', 'oak-7b is')
-    """
-    first = text.partition(" ")[0].rstrip(",:").removesuffix("'s")
-    return f"{text[:1].upper()}{text[1:]}" if first.replace("-", "").isalpha() and first.islower() else text
-
-
-def opened_name(text: str) -> str:
-    """As :func:`opened`, of a text that begins with a group's name: one with a hyphen is a name, too, and stays as it is.
-
-    Examples
-    --------
-    >>> opened_name("alder"), opened_name("oak-desk's answers"), opened_name("the model")
-    ('Alder', "oak-desk's answers", 'The model')
-    """
-    return text if "-" in text.partition(" ")[0] else opened(text)
-
-
-def lowered(clause: str) -> str:
-    """With a small letter where the first word is a plain one."""
-    clause = clause.rstrip(".")
-    first = clause.partition(" ")[0]
-    return f"{clause[:1].lower()}{clause[1:]}" if first[1:].islower() else clause

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MOST_FIGURES = 6
 """So many figures are split; the others can be, from the table ``trials``."""
 MOST_LISTED = 20
-"""So many flickering items of a figure and group are in ``results.json``; all are in the table ``flickering``."""
+"""So many flickering items of a figure and group are in ``results.json`` and on the page; all are in the table ``flickering``."""
 LONGEST_ANSWER = 600
 
 
@@ -138,13 +138,23 @@ def _groups(rows: pd.DataFrame, by: Sequence[str]) -> list[tuple[dict[str, str],
 
 
 def _ordered(measures: Sequence[Measure], result: Result, rows: pd.DataFrame) -> list[Measure]:
-    """The figures that are split: that which decides the light, then those that have one, then the others in their order."""
+    """The figures that are split: one that decides the light and is graded, the study's first, others with a light, the rest."""
     known = [m for m in measures if all(name.removeprefix("#") in rows for name in m.sums)]
     decided = (result.verdict.decided_by or {}).get("metric")
     lit = {e.metric for e in result.summary.estimates if e.light != "unlit"}
     valued = {e.metric for e in result.summary.estimates if e.value is not None}
     known = [m for m in known if m.metric in valued]
-    return sorted(known, key=lambda m: (m.metric != decided, m.metric not in lit))[:MOST_FIGURES]
+    leads = [m.metric for m in known if m.metric == decided and _is_graded(m, result)]
+    first = (*leads, *(m.metric for m in measures[:1]))
+    return sorted(known, key=lambda m: (*(m.metric != name for name in first), m.metric not in lit))[:MOST_FIGURES]
+
+
+def _is_graded(measure: Measure, result: Result) -> bool:
+    """Whether a figure has thresholds of the study or of the user, and is not lit only since something happened at all."""
+    given = result.parameters.get("lights")
+    asked = isinstance(given, Mapping) and measure.metric in given
+    cuts = [cut for e in result.summary.estimates if e.metric == measure.metric for cut in e.cuts]
+    return asked or measure.bands is not None or any(cuts)
 
 
 def _contributions(

@@ -107,7 +107,9 @@ class Trials:
         keys = [name for name in own if name not in (*numbers, TRIAL)]
         return own.groupby(keys, sort=False, as_index=False)[numbers].sum()[[c for c in own if c != TRIAL]]
 
-    def averaged(self, items: pd.DataFrame, *names: str) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+    def averaged(
+        self, items: pd.DataFrame, *names: str, unscored_too: bool = False
+    ) -> tuple[pd.DataFrame, pd.DataFrame | None]:
         """One row per item and group out of the rows of its trials.
 
         Numbers are means over the scored trials (of all, where none is) that have one; an item is unscored, or undefined,
@@ -119,6 +121,8 @@ class Trials:
             A row per trial; in the order of its items.
         *names : str
             The columns that name an item within its group.
+        unscored_too : bool
+            Whether numbers are means over all trials that have one, since some are known of unscored ones, too.
 
         Returns
         -------
@@ -140,7 +144,7 @@ class Trials:
         counted = ~lost | all_lost[which]
         out = rows.iloc[starts].reset_index(drop=True).drop(columns=TRIAL)
         for name in out.columns.difference([*keys, TRIAL], sort=False):
-            out[name] = _one_of(rows[name], starts, which, counted)
+            out[name] = _one_of(rows[name], starts, which, counted | unscored_too)
         for name in [str(c) for c in out if str(c).endswith(_REASONS)]:
             whose = name.removesuffix("_unscored").removesuffix("_undefined") if name not in _REASONS else ""
             has = all_lost if name == "unscored" else out[whose].isna().to_numpy() if whose in out else None

@@ -162,7 +162,7 @@ def worst_group(
     """The measures of each group and the verdict on them: the worst light of all groups and lit measures decides.
 
     A light is grey where its figure rests on fewer units than its measure's ``least_units``, where more than
-    ``max_unscored`` of the group's items are unscored, or where it lacks more than that share of the units.
+    ``max_unscored`` of the group's items, or of their trials, are unscored, or where it lacks more than that share of the units.
 
     Parameters
     ----------
@@ -248,6 +248,8 @@ def worst_group(
     if corrections and any(one.alone.corrects for one in panel.lit):
         weighed = [(one.alone, one.rule.bands, panel.is_held(one)) for one in panel.lit if one.rule]
         stability = correcting.stability(weighed, panel.would_be, **options)
+    elif panel.is_certain:
+        stability = None
     elif stable:
         stability = stable(panel.would_be)
     else:

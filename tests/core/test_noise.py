@@ -116,6 +116,24 @@ def test_nothing_varies():
     assert noise_sentence(split) == "Every answer has the same score: there is no noise to split."
 
 
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_noise_of_rounding_is_no_variance_and_has_no_interval(scale):
+    jitter = 1e-9 * rng(4, "rounding").normal(size=60)
+    item = np.repeat(np.arange(20), 3)
+    same = noise_split(scale * (0.7 + jitter), item)
+    assert all((c.variance, c.negative) == (0, False) and np.isnan([c.low, c.high]).all() for c in same.components)
+    assert noise_sentence(same) == "Every answer has the same score: there is no noise to split."
+    answers = by_name(noise_split(scale * (np.repeat(np.arange(20.0), 3) + jitter), item))["answers"]
+    assert (answers.variance, answers.negative) == (0, False)
+    assert np.isnan([answers.low, answers.high]).all()
+
+
+def test_a_negative_estimate_is_one_at_any_scale():
+    one_each = 1e-7 * np.array([1.0, 0.0] * 30)
+    items = noise_split(one_each, np.repeat(np.arange(30), 2)).components[0]
+    assert (items.variance, items.negative) == (0, True)
+
+
 def test_verdicts_alone_repeated():
     draw = rng(0, "verdicts")
     item = np.repeat(np.arange(60), 3)

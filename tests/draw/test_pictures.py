@@ -9,6 +9,8 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
+from evalbench.core.result import Estimate
+from evalbench.draw.panels import estimate_panels
 from evalbench.draw.pictures import Line, distribution, heat_map, interval_bars, lines, title_at_top
 from evalbench.draw.style import INK, new_figure, picture, says_nothing, shortened, to_svg, width_of
 
@@ -219,6 +221,44 @@ def test_an_axis_of_counts_has_marks_at_whole_numbers_only(x, whole):
     figure, _ = lines({"a": (x, x)}, title="t", xlabel="k", ylabel="y")
     marks = figure.axes[0].get_xticks()
     assert all(float(mark).is_integer() for mark in marks) == whole
+
+
+def ends_and_names(figure):
+    """The height in points of each line's end and of its name."""
+    figure.draw_without_rendering()
+    ax = figure.axes[0]
+    ends = [
+        ax.transData.transform((0, line.get_ydata()[-1]))[1]
+        for line in ax.lines
+        if line.get_transform() == ax.transData
+    ]
+    names = [(box.y0 + box.y1) / 2 for box in (text.get_window_extent() for text in ax.texts)]
+    return np.array(ends) * 72 / figure.dpi, np.array(names) * 72 / figure.dpi
+
+
+def test_a_name_stands_at_the_end_of_its_line_also_where_others_are_moved():
+    series = {
+        name: ([1, 2, 3], [0.8, 0.8, last])
+        for name, last in (("low", 0.59), ("high", 0.9), ("top", 1.0), ("as high", 1.0))
+    }
+    figure, _ = lines(series, title="t", xlabel="k", ylabel="y", domain=(0, 1))
+    ends, names = ends_and_names(figure)
+    assert ends.min() != ends.max()
+    near = np.abs(np.sort(ends) - np.sort(names))
+    assert near[:2].max() < 2
+    assert near.max() < 14
+    assert np.diff(np.sort(names)).min() > 9
+    leaders = [line for line in figure.axes[0].lines if line.get_transform() == figure.axes[0].transAxes]
+    assert len(leaders) == 2
+
+
+def test_numbers_below_panels_have_room_between_them():
+    own = {f"figure {i}": [Estimate(metric="m", value=0.5, group={"model": "oak"})] for i in range(4)}
+    figure, _ = estimate_panels(own, "model", dict.fromkeys(own, (0.0, 1.0)), title="t", xlabel="x")
+    figure.draw_without_rendering()
+    boxes = [[label.get_window_extent() for label in ax.get_xticklabels()] for ax in figure.axes]
+    gaps = [(after[0].x0 - before[-1].x1) / figure.dpi for before, after in itertools.pairwise(boxes)]
+    assert min(gaps) > 0.18
 
 
 def test_lines_refuse_what_does_not_fit_and_name_every_line():

@@ -67,6 +67,28 @@ def test_many_values_of_k_are_few_rows():
     assert "left out: 2 at most in a group" in html
 
 
+def flickering(n, listed, model="fern"):
+    trials = [{"trial": "0", "right": 1.0}, {"trial": "1", "right": 0.0}]
+    items = [{"id": f"q{i:02}", "model": model, "right": 1, "of": 2, "trials": trials} for i in range(listed)]
+    share = {"n": n, "of": 50, "share": n / 50, "ci_low": 0.3, "ci_high": 0.7}
+    return {"metric": "success", "title": "success", "model": model, **share, "items": items}
+
+
+def test_the_list_says_of_how_many_flickering_items_and_of_which_figure_it_is():
+    html = trials_html({"flickering": [flickering(26, 20)]}, ("model",))
+    text = without_markup(html)
+    where = "all are in flickering.parquet"
+    assert (
+        f"Items that flicker in “success”: 20 of 26 are listed, those that are nearest to half right; {where}" in text
+    )
+    assert "first 8 of 26 rows" in text
+    assert "show the first 20 rows" in text
+    two = without_markup(trials_html({"flickering": [flickering(26, 20), flickering(3, 3, "oak")]}, ("model",)))
+    assert "23 of 29 are listed, those of each model that are nearest to half right" in two
+    few = without_markup(trials_html({"flickering": [flickering(3, 3)]}, ("model",)))
+    assert "Items that flicker in “success”: 3; every trial of them is in flickering.parquet" in few
+
+
 def test_answers_that_never_differ():
     part = {"variance": 0.0, "ci_low": None, "ci_high": None, "negative": False, "share": None}
     one = {

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from evalbench.core.measures import share_of
+from evalbench.core.result import Summary
 from evalbench.core.seeds import rng
+from evalbench.core.verdict import Verdict
 from evalbench.errors import BadInput
+from evalbench.kit.trial_tables import shown
 from evalbench.kit.trials import Trials, each_trial, spread
 from evalbench.readers.dataset import load
 from evalbench.readers.schema import TRIAL, Column, Table
@@ -185,6 +191,37 @@ def test_a_figure_has_one_interval_wherever_it_is(planted):
         assert own.n == curve["n_items"]
         for side in ("at", "hat"):
             assert (curve["curve"][0][f"{side}_low"], curve["curve"][0][f"{side}_high"]) == (own.ci_low, own.ci_high)
+
+
+def split_figures(result, *cuts, lights=None, decides=True):
+    """The figures that are split, in their order, where the second of two is red and decides."""
+    both = (share_of("exact_match"), share_of("lit", higher_is_better=False), share_of("other"))
+    first = result.summary.estimates[0]
+    lit = replace(first, metric="lit", light="red", cuts=cuts, higher_is_better=False)
+    others = [replace(first, metric="other", light="yellow"), lit, replace(first, light="unlit", cuts=())]
+    verdict = Verdict("red", "…", decided_by=lit.place if decides else None)
+    rows = result.tables["trials"].assign(lit=lambda t: 1 - t["exact_match"], other=lambda t: t["exact_match"])
+    judged = replace(
+        result, summary=Summary(tuple(others), verdict), parameters={**result.parameters, "lights": lights or {}}
+    )
+    found = shown(judged, rows, both, None)
+    assert [one["metric"] for one in found.json["noise"]] == [one["metric"] for one in found.json["flickering"]]
+    return [one["metric"] for one in found.json["noise"]]
+
+
+def test_a_figure_that_is_lit_since_something_happened_does_not_displace_the_first(planted):
+    assert split_figures(planted, 0.0) == ["exact_match", "lit", "other"]
+
+
+def test_a_graded_figure_that_decides_comes_first_and_then_that_of_the_study(planted):
+    assert split_figures(planted, 0.2) == ["lit", "exact_match", "other"]
+    assert split_figures(planted, 0.0, lights={"lit": {"green_to": 0}}) == ["lit", "exact_match", "other"]
+    assert split_figures(planted, 0.2, decides=False) == ["exact_match", "lit", "other"]
+
+
+def test_without_measures_nothing_is_split(planted):
+    found = shown(planted, planted.tables["trials"], (), None)
+    assert (found.json["noise"], found.json["flickering"], found.tables) == ([], [], {})
 
 
 def test_the_noise_of_the_planted(planted):

@@ -9,6 +9,7 @@ from toy_summary import answered, compared, figure, sentence, summary
 
 from evalbench.core.result import Estimate
 from evalbench.core.verdict import Light
+from evalbench.studies.trajectories.causes import FAILS, LEAVES, UNKNOWN
 
 
 def reached(
@@ -21,8 +22,10 @@ def reached(
     ]
 
 
-def turned(*instead_of: str, kind: str = "another tool") -> dict[str, pd.DataFrame]:
-    return {"turning_points": pd.DataFrame({"instead_of": instead_of, "kind": kind})}
+def failing(*causes: tuple[str, str, str], model: str = "fern") -> dict[str, pd.DataFrame]:
+    """Failed trials of an agent: cause, tool, and how it leaves the way."""
+    frame = pd.DataFrame(causes, columns=["cause", "name", "how"])
+    return {"causes": frame.assign(id=[f"t{i}" for i in range(len(frame))], model=model)}
 
 
 def said(*rows: Estimate, **more: Any) -> str:
@@ -31,11 +34,17 @@ def said(*rows: Estimate, **more: Any) -> str:
 
 def test_one_agent_has_its_share_that_of_every_trial_and_where_it_leaves_the_way() -> None:
     rows = [*reached(fern=0.42), *reached(metric="pass_hat_k", title="pass^4", fern=0.2)]
-    assert said(*rows, tables=turned(*["pay"] * 5, "", *["book"] * 4)) == (
-        "Fern reaches the goal in 42% of trials, and in all of 4 trials for 20% of tasks. Failed trials most often leave the way at “pay”: 5 of the 10 that part from a successful one."
+    failed = failing(*[(FAILS, "pay", "")] * 9, (LEAVES, "book", "another tool"))
+    assert said(*rows, tables=failed) == (
+        "Fern reaches the goal in 42% of trials, and in all of 4 trials for 20% of tasks. 9 of fern’s 10 failed trials: “pay” fails."
     )
-    others = said(*rows, tables=turned(*["pay"] * 5, kind="other arguments"))
-    assert "leave the way at “pay”, called with other arguments: 5 of the 5" in others
+    for how, words in (
+        ("another tool", "they leave the way at “pay”"),
+        ("other arguments", "“pay” with other arguments"),
+    ):
+        assert said(*rows, tables=failing(*[(LEAVES, "pay", how)] * 5)).endswith(
+            f" All of fern’s 5 failed trials: {words}."
+        )
     assert said(*reached("green", fern=0.9)).startswith("Fern reaches the goal in 90% of trials; ")
     assert "not good enough" in said(*reached("red", fern=0.1))
 
@@ -59,7 +68,7 @@ def test_how_far_two_agents_are_apart_is_beside_what_decides() -> None:
     sized = compared(("success", "fern", "oak", "worse"))
     sized["comparison"] = sized["comparison"].assign(difference=-0.4, ci_low=-0.55, ci_high=-0.25)
     found = answered("trajectories", summary(*rows), by=("model",), tables=sized)
-    assert found.decided_by.text.endswith("; oak less fern: 40.0 points [25.0, 55.0].")
+    assert found.decided_by.text.endswith("; oak less fern: 40 points [25, 55].")
 
 
 def test_of_many_agents_best_and_worst_are_named() -> None:
@@ -70,9 +79,10 @@ def test_of_many_agents_best_and_worst_are_named() -> None:
     )
 
 
-def test_a_tool_at_which_few_leave_the_way_or_no_more_than_at_another_is_not_named() -> None:
-    for few in (["pay"] * 4, [*["pay"] * 5, *["book"] * 5], [""] * 9):
-        assert said(*reached(fern=0.42), tables=turned(*few)) == "Fern reaches the goal in 42% of trials."
+def test_a_cause_of_few_failed_trials_or_one_as_frequent_as_another_is_not_named() -> None:
+    few = [(FAILS, "pay", "")] * 4, [*[(FAILS, "pay", "")] * 5, *[(FAILS, "book", "")] * 5], [(UNKNOWN, "", "")] * 9
+    for own in few:
+        assert said(*reached(fern=0.42), tables=failing(*own)) == "Fern reaches the goal in 42% of trials."
 
 
 def test_a_forbidden_call_comes_first_with_its_tool_and_where_it_is() -> None:
@@ -101,7 +111,8 @@ def test_who_has_many_trials_without_a_mark_is_not_said_to_be_better() -> None:
         ]
 
     assert (
-        said(*rows(west=(1.0, 3, 22))) == "West reaches the goal in 100% of trials (3 scored); 22 of 25 have no mark."
+        said(*rows(west=(1.0, 3, 22)))
+        == "West reaches the goal in 100% of trials (3 scored); 22 of 25 trials have no mark."
     )
     better = compared(("success", "west", "east", "better"))
     assert said(*rows(west=(1.0, 3, 22), east=(0.5, 25, 0)), tables=better) == (

@@ -289,9 +289,31 @@ def test_kinds_that_people_name_rarely_are_too_rare_to_say() -> None:
     assert np.isnan(found["f1"]["end"])
 
 
+def test_trajectories_that_people_blame_differently_are_left_out_and_counted() -> None:
+    blames = blaming(
+        ("a", 0, "", "", "ann", ""), ("a", 0, "", "", "", "j"), ("b", 0, "", "", "ann", ""), ("b", 10, "", "", "bob", ""), ("b", 0, "", "", "", "j"),
+        ("c", 0, "", "", "ann", ""),
+    )  # fmt: skip
+    result = judged({"steps": talks({"a": 2, "b": 2, "c": 2}), "blames": blames})
+    table = result.tables["blamed"].set_index("what")
+    assert table.loc["the step", ["n", "of"]].tolist() == [1, 2]
+    assert any(
+        note.startswith("People blame different agents or steps in 1 of 3 trajectories") for note in result.notes
+    )
+
+
+def test_agents_that_go_by_the_names_of_their_messages_are_those_of_chance() -> None:
+    steps = talks({"a": 3, "b": 3}).assign(name=["planner", "coder", "tester"] * 2, role="assistant")
+    blames = blaming(
+        ("a", 10, "coder", "", "ann", ""), ("a", 10, "coder", "", "", "j"), ("b", 0, "nobody", "", "ann", ""), ("b", 0, "nobody", "", "", "j")
+    )  # fmt: skip
+    table = judged({"steps": steps, "blames": blames}).tables["blamed"].set_index("what")
+    assert table.loc["the agent", "chance"] == pytest.approx(1 / 3)
+
+
 def test_faulty_blames_are_refused_all_at_once() -> None:
     blames = blaming(
-        ("a", 5, "", "", "ann", ""), ("x", 0, "", "", "ann", ""), ("b", 0, "", "", "ann", "j"), ("c", 0, "", "", "ann", ""), ("c", 10, "", "", "bob", "")
+        ("a", 5, "", "", "ann", ""), ("x", 0, "", "", "ann", ""), ("b", 0, "", "", "ann", "j"), ("c", 0, "", "", "ann", "")
     )  # fmt: skip
     with pytest.raises(BadInput) as caught:
         judged({"steps": talks({"a": 2, "b": 2, "c": 2}), "blames": blames})
@@ -299,7 +321,6 @@ def test_faulty_blames_are_refused_all_at_once() -> None:
         "x: no step and no outcome",
         "a: there is no step 5",
         "b: needs either a judge or an annotator",
-        "c: people blame different agents or steps; settle that first",
     ]
 
 

@@ -155,7 +155,7 @@ def test_trials_are_counted_where_a_task_has_several() -> None:
     assert called.answer.next.text == "Look at the 3 calls of forbidden tools."
     marked = judged({"steps": thrice.assign(mark=thrice["mark"].where(thrice["trial"] == "0"))})
     assert marked.items["unscored"].tolist() == ["", ""]
-    assert marked.answer.answer == "Oak reaches the goal in 100% of trials (2 scored); 4 of 6 have no mark."
+    assert marked.answer.answer == "Oak reaches the goal in 100% of trials (2 scored); 4 of 6 trials have no mark."
 
 
 @pytest.mark.parametrize(

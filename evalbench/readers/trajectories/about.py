@@ -44,6 +44,8 @@ TRIALS = (
     "sample_index",
     "trial_index",
 )
+RUNS = ("run", "run_no", "run_number", "run_index")
+"""Which trial it is, where each trial of a task has another; else what several trials are of."""
 MODELS = ("model", "model_name", "model_id", "model_name_or_path", "agent_model", "agent", "agent_name", "system_name")
 MARKS = (
     *("mark", "reward", "success", "is_success", "succeeded", "passed", "resolved", "solved", "correct", "is_correct"),
@@ -86,11 +88,12 @@ _DONE = frozenset(
         "agent_done",
     }
 )
+_NO_ERROR = frozenset({"", "none", "null", "nan", "false", "no", "0"})
 _LIMITS = ("limit", "length", "max_", "context", "truncat", "timeout", "too_many", "budget")
 
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
-    "trial": TRIALS,
+    "trial": (*TRIALS, *RUNS),
     "model": MODELS,
     "mark": (*MARKS, *WORDED),
     "question": QUESTIONS,
@@ -115,6 +118,7 @@ def about_of(record: Mapping[str, Any], source: Source) -> dict[str, Any]:
     out: dict[str, Any] = {
         "id": _name(levels, IDS),
         "trial": _name(levels, TRIALS),
+        "run": _name((record,), RUNS),
         "model": _text(levels, MODELS) or "",
         "mark": _mark(levels, source),
         "question": _text(levels, QUESTIONS),
@@ -127,7 +131,7 @@ def about_of(record: Mapping[str, Any], source: Source) -> dict[str, Any]:
         (calls for level in levels for key in EXPECTED if (calls := expected_calls(level.get(key))) is not None), None
     )
     error = record.get("error")
-    if error and not out["ended"]:
+    if error and not out["ended"] and not (isinstance(error, str) and error.strip().lower() in _NO_ERROR):
         out["ended"] = error_text(error)
     return out
 
@@ -161,7 +165,7 @@ def _mark(levels: tuple[Mapping[str, Any], ...], source: Source) -> float | None
 
 def left_unread(record: Mapping[str, Any], read: Iterable[str]) -> Iterator[str]:
     """The fields of a record with a text, number or yes and no that neither :func:`about_of` nor a reader reads."""
-    known = {*IDS, *TRIALS, *MODELS, *MARKS, *QUESTIONS, *REFERENCES, *EXPECTED, *POLICIES, *ENDS, *_ELSE, *read}
+    known = {*IDS, *TRIALS, *RUNS, *MODELS, *MARKS, *QUESTIONS, *REFERENCES, *EXPECTED, *POLICIES, *ENDS, *_ELSE, *read}
     for key, value in record.items():
         if key in known or (key in WORDED and worded_mark(value) is not None):
             continue

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from evalbench.readers.trajectories import chats, events, flat, scout, within
+from evalbench.readers.trajectories import chats, events, flags, flat, scout, step_columns, within
 from evalbench.readers.trajectories.about import FIELDS, MODELS
 
 PART = "steps"
 _OF_STEPS: Mapping[str, tuple[str, ...]] = {
-    "step": flat.STEPS,
-    "kind": flat.KINDS,
-    "name": flat.TOOLS,
-    "arguments": flat.ARGUMENTS,
-    "text": (*flat.TEXTS, *flat.OUTPUTS),
-    "answer": flat.ANSWERS,
-    "error": flat.ERRORS,
+    "step": step_columns.STEPS,
+    "kind": step_columns.KINDS,
+    "name": step_columns.TOOLS,
+    "arguments": step_columns.ARGUMENTS,
+    "text": (*step_columns.TEXTS, *step_columns.OUTPUTS),
+    "answer": step_columns.ANSWERS,
     "model": MODELS,
     "mark": FIELDS["mark"],
 }
@@ -52,6 +51,12 @@ def columns_read(form: str, names: Collection[str]) -> dict[str, str]:
     first = {} if not of_table else {**_table_names(lower), **_firsts(_OF_STEPS, lower)}
     for key, role in {**_firsts(FIELDS, lower), **first}.items():
         out[lower[key]] = role
+    if of_table:
+        out |= {lower[key]: "error" for key in flags.NAMES if key in lower}
+        if "model" not in out.values() and step_columns.AGENT in lower:
+            out[lower[step_columns.AGENT]] = "model"
+    elif form in _RECORDS and "error" in lower:
+        out["error"] = "ended"
     if form in within.NAMES and "task" in lower and "task_id" not in lower:
         out = {name: role for name, role in out.items() if role != "id"} | {lower["task"]: "id"}
     held = _held(form) or {*lower}
@@ -71,9 +76,7 @@ def _held(form: str) -> set[str]:
 
 
 def _table_names(names: Collection[str]) -> dict[str, str]:
-    task = next((key for key in (*flat.TASKS, *flat.RUNS) if key in names), "")
-    trial = next((key for key in flat.RUNS if key in names and key != task), "")
-    return {key: role for key, role in ((task, "id"), (trial, "trial")) if key}
+    return {key: role for key, role in zip(step_columns.task_and_run(names), ("id", "trial"), strict=True) if key}
 
 
 def _firsts(wanted: Mapping[str, tuple[str, ...]], names: Collection[str]) -> dict[str, str]:

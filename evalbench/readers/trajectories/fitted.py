@@ -20,12 +20,15 @@ def fitted_tables(read: Trajectories, schema: Mapping[str, Table]) -> dict[str, 
     """The tables that a study has, with rows, which are counted from 1; trials without a model have one named so, where others have one.
 
     Where the study's column ``error`` is a text, that of a failed result is the first line of what the tool said, and empty of any
-    other step.  Outcomes without a single mark are left out.
+    other step.  Outcomes without a single mark are left out; so is why a trial ended, which its last step says, where the study has no
+    column for it.
     """
     steps, outcomes = read.steps, read.outcomes
     column = schema["steps"].column("error")
     if column is not None and column.type == "text" and "error" in steps:
         steps = steps.assign(error=_errors(steps))
+    if "ended" in outcomes and "outcomes" in schema and schema["outcomes"].column("ended") is None:
+        outcomes = outcomes.drop(columns="ended")
     every = {
         "steps": steps,
         "tasks": read.tasks,

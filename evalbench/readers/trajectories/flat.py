@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,8 @@ from evalbench.readers.delimited import delimited_frame
 from evalbench.readers.parquet import parquet_frame
 from evalbench.readers.tools.safe import head_of
 from evalbench.readers.trajectories.about import MARKS, MODELS, about_of, left_unread
+from evalbench.readers.trajectories.flags import NAMES as FLAGS
+from evalbench.readers.trajectories.flags import Flags, flags_of, with_error
 from evalbench.readers.trajectories.kinds import kind_of, speaker_of
 from evalbench.readers.trajectories.looks import Look, opened, whole
 from evalbench.readers.trajectories.messages import ROLE, guessed, instruction_of, question_of
@@ -31,81 +33,38 @@ from evalbench.readers.trajectories.shape import (
     word_of,
 )
 from evalbench.readers.trajectories.spans import refuse_large
+from evalbench.readers.trajectories.step_columns import (
+    AGENT,
+    ANSWERS,
+    ARGUMENTS,
+    CALL_IDS,
+    COSTS,
+    KINDS,
+    MILLISECONDS,
+    NUMBERS,
+    OUTPUTS,
+    PARENTS,
+    READ,
+    RUNS,
+    SECONDS,
+    STEPS,
+    SURE_TOOLS,
+    TASKS,
+    TEXTS,
+    THOUGHTS,
+    TIMES,
+    TOKENS,
+    TOOLS,
+    named,
+    task_and_run,
+)
 
 NAMES = ("steps",)
 FILES = "a table with a row for each step: a task or run, a step, and the tool, its arguments and output, or a kind"
-TASKS = ("task_id", "id", "task", "example_id", "question_id", "instance_id", "item_id", "case_id", "sample_id")
-RUNS = (
-    *(
-        "trial",
-        "trajectory_id",
-        "run_id",
-        "run",
-        "trajectory",
-        "episode",
-        "episode_id",
-        "rollout",
-        "rollout_id",
-        "session_id",
-    ),
-    *("conversation_id", "thread_id", "trace_id", "trial_id", "attempt", "epoch", "repeat", "seed"),
-)
-STEPS = ("step", "step_id", "step_index", "step_number", "step_no", "turn", "turn_id", "position", "seq", "index")
-KINDS = ("kind", "step_type", "event_type", "type", "event")
-TOOLS = ("tool", "tool_name", "function", "function_name", "action", "name")
-ARGUMENTS = (
-    "arguments",
-    "args",
-    "tool_args",
-    "tool_input",
-    "tool_arguments",
-    "action_input",
-    "parameters",
-    "kwargs",
-    "input",
-)
-OUTPUTS = ("output", "tool_output", "observation", "result", "tool_result", "response")
-TEXTS = ("text", "content", "message", "utterance")
-ANSWERS = ("answer", "final_answer", "final_output", "reply", "agent_message", "assistant_message")
-"""What the agent says once it has the output of the row."""
-THOUGHTS = ("thought", "reasoning", "thinking")
-MEASURED = (
-    *(
-        "time",
-        "timestamp",
-        "ts",
-        "created_at",
-        "start_time",
-        "seconds",
-        "duration",
-        "duration_s",
-        "latency",
-        "latency_s",
-    ),
-    *("duration_ms", "latency_ms", "tokens", "total_tokens", "n_tokens", "cost", "cost_usd", "parent", "parent_id"),
-)
-_READ = frozenset(
-    {
-        *TASKS,
-        *RUNS,
-        *STEPS,
-        *KINDS,
-        *TOOLS,
-        *ARGUMENTS,
-        *OUTPUTS,
-        *TEXTS,
-        *ANSWERS,
-        *THOUGHTS,
-        *MEASURED,
-        "role",
-        "call_id",
-        "tool_call_id",
-    }
-)
-ERRORS = ("error", "error_message", "is_error", "failed")
 Rows = list[tuple[int, dict[str, Any]]]
-_FALSE = frozenset({"0", "false", "no", "0.0", "", "none", "null", "nan"})
-_TRUE = frozenset({"1", "true", "yes", "1.0", "error", "failed"})
+_GROUPS = ("task_id", "task", "instance_id", "case_id", *(name for name in RUNS if name not in NUMBERS))
+"""What holds rows together that no column numbers."""
+_MOST_AGENTS, _LONGEST_NAME = 50, 60
 
 
 def recognised(look: Look) -> str:
@@ -118,6 +77,8 @@ def recognised(look: Look) -> str:
     if any("tool_calls" in record or isinstance(record.get("content"), list) for record in look.objects):
         return ""
     known = bool(group) and bool(step) and (acts or {"id", "step", "kind"} <= names)
+    if not step:
+        known = bool(names & {*_GROUPS}) and bool(names & {*SURE_TOOLS}) and bool(given[0] or given[1])
     return NAMES[0] if known and len(names & {*TASKS, *RUNS} - step) > 0 else ""
 
 
@@ -165,48 +126,64 @@ def read(look: Look, source: Source) -> Iterator[Trajectory]:
     """
     refuse_large(look)
     names = columns_of(look)
-    task = _column(TASKS, names) or _column(RUNS, names)
-    trial = _column(RUNS, names - {task})
-    model, order = _column(MODELS, names), _column(STEPS, names - {task, trial})
+    raw = list(_rows(look, source))
+    task, trial = task_and_run(names)
+    further = task_and_run(names - {"id"})
+    if task == "id" and further[0] and further[0] not in NUMBERS and _all_differ(cells.get("id") for _, cells in raw):
+        task, trial = further  # the id is a number of each row
+    model, order = named(MODELS, names), named(STEPS, names - {task, trial})
+    if not model and AGENT in names and _are_names([cells.get(AGENT) for _, cells in raw]):
+        model = AGENT
     groups: dict[tuple[str, str, str], Rows] = {}
-    for row, cells in _rows(look, source):
+    for row, cells in raw:
         name = name_of(cells.get(task))
         if not name:
             source.fault(row, f"column {task}: expected an identifier")
             continue
         key = (name, word_of(cells.get(model)) if model else "", name_of(cells.get(trial)) if trial else "")
         groups.setdefault(key, []).append((row, cells))
-    flags = bool(names & {*ERRORS})
-    source.leave(sorted(left_unread(dict.fromkeys(names, "?"), {*_READ, *ERRORS})))
+    del raw
+    if not order:
+        source.note("the table has no column that numbers the steps: they are in the order of its rows")
     ordered = {key: _spoken_once(_ordered(rows, order)) for key, rows in groups.items()}
     if twice := sum(_begins_anew(rows, order) for rows in ordered.values()):
         source.note(
             f"{counted(twice, 'trajectory', 'trajectories')} with each number of a step as often as any other: are these several trials? "
             f"A column such as {', '.join(RUNS[:3])} or attempt tells them apart"
         )
-    marks = _marks(ordered.values(), names, source)
+    marks = _marks(ordered.values(), names)
+    flags = flags_of([[cells for _, cells in rows] for rows in ordered.values()], names, marks, source)
+    source.leave(sorted(left_unread(dict.fromkeys(names, "?"), {*READ, *FLAGS, model})))
+    for mark in (mark for mark in MARKS if mark in names and mark not in (*marks, *flags.others)):
+        source.note(f"column {mark} differs between the steps of a trial: it was not read as the mark of the trial")
     for (name, of_model, run), rows in ordered.items():
         yield from _one(Trajectory(name, [], of_model, run, row=rows[0][0]), rows, marks, flags, source)
 
 
-def _marks(groups: Iterable[Rows], names: frozenset[str], source: Source) -> tuple[str, ...]:
+def _all_differ(cells: Iterable[Any]) -> bool:
+    names = [name_of(cell) for cell in cells]
+    return len({*names}) == len(names) > 1
+
+
+def _are_names(cells: list[Any]) -> bool:
+    """Whether cells name few agents, each again and again, and are nothing that was said."""
+    different = {*map(word_of, cells)}
+    short = all(0 < len(name) <= _LONGEST_NAME for name in different)
+    return short and len(different) <= min(_MOST_AGENTS, len(cells) // 2)
+
+
+def _marks(groups: Collection[Rows], names: frozenset[str]) -> tuple[str, ...]:
     """The columns that mark a trial: their cells are the same in all its rows, or only the last row has one."""
-    kept = []
-    for key in (key for key in MARKS if key in names):
-        if all(_marks_the_whole([cells.get(key) for _, cells in rows]) for rows in groups):
-            kept.append(key)
-        else:
-            source.note(f"column {key} differs between the steps of a trial: it was not read as the mark of the trial")
-    return tuple(kept)
+    return tuple(
+        key
+        for key in MARKS
+        if key in names and all(_marks_the_whole([cells.get(key) for _, cells in rows]) for rows in groups)
+    )
 
 
 def _marks_the_whole(cells: list[Any]) -> bool:
     there = [i for i, cell in enumerate(cells) if cell is not None]
     return there in ([], [len(cells) - 1]) or all(cells[i] == cells[there[0]] for i in there)
-
-
-def _column(wanted: Sequence[str], names: frozenset[str]) -> str:
-    return next((name for name in wanted if name in names), "")
 
 
 def _ordered(rows: Rows, order: str) -> Rows:
@@ -264,12 +241,13 @@ def _empty(cell: Any) -> bool:
     return cell is None or (isinstance(cell, float) and cell != cell) or (isinstance(cell, str) and not cell)
 
 
-def _one(bare: Trajectory, rows: Rows, marks: Sequence[str], flags: bool, source: Source) -> Iterator[Trajectory]:
+def _one(bare: Trajectory, rows: Rows, marks: Sequence[str], flags: Flags, source: Source) -> Iterator[Trajectory]:
     steps: list[Step] = []
     sound = True
+    answered = _results_say_it(rows, flags)
     for row, cells in rows:
         try:
-            steps += steps_of_row(cells, flags, source)
+            steps += steps_of_row(cells, flags, source, answered)
         except Malformed as error:
             source.fault(row, error)
             sound = False
@@ -292,18 +270,30 @@ def _one(bare: Trajectory, rows: Rows, marks: Sequence[str], flags: bool, source
     )
 
 
-def steps_of_row(cells: Mapping[str, Any], flags: bool, source: Source) -> list[Step]:
-    """The steps of a row: by its kind, else what it thought, said, called and got back, in this order."""
+def _results_say_it(rows: Rows, flags: Flags) -> bool:
+    """Whether calls have rows of their results, each of which says whether it failed."""
+    kinds = Counter(kind_of(word_of(first_of(cells, KINDS))) for _, cells in rows) if flags.there else Counter()
+    if not 0 < kinds["call"] <= kinds["result"]:
+        return False
+    results = (cells for _, cells in rows if kind_of(word_of(first_of(cells, KINDS))) == "result")
+    return all(flags.said(cells) is not None for cells in results)
+
+
+def steps_of_row(cells: Mapping[str, Any], flags: Flags, source: Source, answered: bool = False) -> list[Step]:
+    """The steps of a row: by its kind, else what it thought, said, called and got back, in this order.
+
+    - ``answered``: Whether other rows say which calls failed.
+    """
     kind = _kind(cells)
     role = ROLE.get(word_of(cells.get("role")).lower(), "")
     tool, given = word_of(first_of(cells, TOOLS)), text_or_json(first_of(cells, ARGUMENTS))
     text, output = text_or_json(first_of(cells, TEXTS)), text_or_json(first_of(cells, OUTPUTS))
-    number, thought = name_of(first_of(cells, ("call_id", "tool_call_id"))), text_or_json(first_of(cells, THOUGHTS))
+    number, thought = name_of(first_of(cells, CALL_IDS)), text_or_json(first_of(cells, THOUGHTS))
     spoken = text_or_json(first_of(cells, ANSWERS))
     if not tool and kind in ("", "message") and text is None and output is None:
         text, spoken = spoken, None
-    answer = _with_error(output if output is not None else text, cells)
-    result = Step("result", "tool", tool, None, number, answer, _flag(cells) if flags else None)
+    answer = with_error(output if output is not None else text, cells)
+    result = Step("result", "tool", tool, None, number, answer, flags.of(cells) if flags.there else None)
     out = [Step("note", "assistant", text=thought)] if thought is not None else []
     if kind == "result" or (not kind and role == "tool"):
         out.append(result)
@@ -311,14 +301,14 @@ def steps_of_row(cells: Mapping[str, Any], flags: bool, source: Source) -> list[
         if text is not None:
             out.append(Step("message", role or "assistant", text=text))
         out.append(Step("call", "assistant", tool, given, number))
-        if output is not None or result.error:
+        if output is not None or (result.error and not answered):
             out.append(result)
     elif kind or text is not None or output is not None or not out:
         own = role or speaker_of(first_of(cells, KINDS)) or ("assistant" if kind != "note" else "")
         out.append(Step(kind or "message", own, tool, given, number, text if text is not None else output))
     if spoken is not None:
         out.append(Step("message", "assistant", text=spoken))
-    if not flags:
+    if not flags.there:
         out = [guessed(step, source) if step.kind == "result" else step for step in out]
     return _measured(out, cells)
 
@@ -334,31 +324,13 @@ def _kind(cells: Mapping[str, Any]) -> str:
     return kind_of(word)
 
 
-def _flag(cells: Mapping[str, Any]) -> int:
-    """Whether a row's columns of errors say that it failed: a flag, or any text."""
-    cell = first_of(cells, ERRORS)
-    word = str(cell).strip().lower() if isinstance(cell, (str, int, float)) else "" if cell is None else "1"
-    return int(word not in _FALSE)
-
-
-def _with_error(output: str | None, cells: Mapping[str, Any]) -> str | None:
-    """What a tool answered, after what its error says, where that is more than that there is one."""
-    said = word_of(first_of(cells, ERRORS)).strip()
-    if not said or said.lower() in _FALSE | _TRUE or (output is not None and said in output):
-        return output
-    return said if output is None else f"{said}\n{output}"
-
-
 def _measured(steps: list[Step], cells: Mapping[str, Any]) -> list[Step]:
     """Steps with the time, duration, tokens and cost of their row; durations, tokens and cost are with the last one."""
-    time = time_of(first_of(cells, ("time", "timestamp", "ts", "created_at", "start_time")))
-    seconds = amount_of(first_of(cells, ("seconds", "duration", "duration_s", "latency", "latency_s")))
-    if seconds is None and (ms := amount_of(first_of(cells, ("duration_ms", "latency_ms")))) is not None:
+    time = time_of(first_of(cells, TIMES))
+    seconds = amount_of(first_of(cells, SECONDS))
+    if seconds is None and (ms := amount_of(first_of(cells, MILLISECONDS))) is not None:
         seconds = ms / 1000
-    tokens, cost = (
-        amount_of(first_of(cells, ("tokens", "total_tokens", "n_tokens"))),
-        amount_of(first_of(cells, ("cost", "cost_usd"))),
-    )
-    parent = name_of(first_of(cells, ("parent", "parent_id")))
+    tokens, cost = amount_of(first_of(cells, TOKENS)), amount_of(first_of(cells, COSTS))
+    parent = name_of(first_of(cells, PARENTS))
     timed = [step._replace(time=time, parent=parent) for step in steps]
     return [*timed[:-1], timed[-1]._replace(seconds=seconds, tokens=tokens, cost=cost)]

@@ -163,10 +163,14 @@ class _Named:
         name = made.id or f"t{place:04d}"
         key = _short(name, made.model)
         self.counts[key] = number = self.counts.get(key, 0) + 1
-        trial = made.trial or str(number)
-        if not made.trial and number > 1:
-            self.source.note("trials of a task have no names in the file and were numbered in its order")
+        trial = made.trial or made.run or str(number)
         whole = _short(name, made.model, trial)
+        if made.run and not made.trial and whole in self.rows:
+            self.source.note("trials of a task that are of one run were numbered in the order of the file")
+            trial = f"{made.run}, {number}"
+            whole = _short(name, made.model, trial)
+        elif not made.trial and not made.run and number > 1:
+            self.source.note("trials of a task have no names in the file and were numbered in its order")
         if (before := self.rows.get(whole)) is not None:
             raise Malformed(f"the id {name[:80]!r} has the trial {trial[:40]!r} twice, first in {row_name(before)}")
         self.rows[whole] = made.row

@@ -37,6 +37,8 @@ _OLD = {
 }
 _KINDS = {"LLM": "model", "TOOL": "tool", "AGENT": "agent", "tool": "tool", "agent": "agent"}
 _CUT = "attributes with messages that are not whole JSON, as those that were cut, were left out"
+_INVOKED = "invoke_agent "
+"""Before the name of an agent, in the name of the span of its work."""
 _DEEPEST = 40
 _WHOLE = re.compile(r"-?[0-9]{1,20}")
 
@@ -95,6 +97,7 @@ def _span(raw: Mapping[str, Any], row: int, source: Source) -> Span:
         until=time_of(end),
         seconds=(end - start) / 1e9 if end >= start > 0 else None,
         error=_error(raw, held),
+        has_status=True,
     )
     _fill(span, held, word_of(raw.get("name")), source)
     for event in objects(raw.get("events")):
@@ -140,6 +143,7 @@ def _fill(span: Span, held: Mapping[str, Any], title: str, source: Source) -> No
     )
     span.tokens = sum_of(read, wrote)
     span.stopped = word_of(next(iter(sequence(held.get("gen_ai.response.finish_reasons"))), ""))
+    span.agent = word_of(first_of(held, ("gen_ai.agent.name", "agent.name")))
     if span.kind == "tool":
         named = first_of(held, ("gen_ai.tool.name", "tool.name", "traceloop.entity.name", "ai.toolCall.name"))
         span.name = word_of(named) or title.removeprefix("execute_tool ")
@@ -152,7 +156,9 @@ def _fill(span: Span, held: Mapping[str, Any], title: str, source: Source) -> No
         )
         span.arguments, span.result = text_or_json(given), text_or_json(answered)
     elif span.kind == "agent":
-        span.name = word_of(first_of(held, ("gen_ai.agent.name", "traceloop.entity.name"))) or title
+        invoked = title.removeprefix(_INVOKED) if title.startswith(_INVOKED) else ""
+        span.agent = span.agent or word_of(held.get("traceloop.entity.name")) or invoked
+        span.name = span.agent or title
     elif span.kind == "model":
         _messages(span, held, source)
         span.tools = _tools(held, source)
@@ -176,9 +182,9 @@ def _messages(span: Span, held: Mapping[str, Any], source: Source) -> None:
         )
     if before or asked:
         asked = entries(asked, "gen_ai.input.messages")
-        span.asked += steps_of([*before, *asked], source, "gen_ai.input.messages")
+        span.asked += steps_of([*before, *asked], source, "gen_ai.input.messages", guess=False)
     if came:
-        span.came += steps_of(came, source, "gen_ai.output.messages")
+        span.came += steps_of(came, source, "gen_ai.output.messages", guess=False)
 
 
 def _tools(held: Mapping[str, Any], source: Source) -> list[Any]:
@@ -247,12 +253,12 @@ def _event(span: Span, name: str, held: Mapping[str, Any], body: Mapping[str, An
     elif name in _OLD:
         message = {"role": _OLD[name], **{k: _loaded(v) for k, v in body.items() if k != "gen_ai.system"}}
         message["role"] = _OLD[name]
-        span.asked += steps_of([message], source, name)
+        span.asked += steps_of([message], source, name, guess=False)
     elif name == "gen_ai.choice":
         inner = _loaded(body.get("message"))
         given = inner if isinstance(inner, dict) else {"content": inner, **body} if inner is not None else body
         kept = {k: _loaded(v) for k, v in given.items() if k in ("content", "tool_calls", "parts")}
-        span.came += steps_of([{"role": "assistant", **kept}], source, name)
+        span.came += steps_of([{"role": "assistant", **kept}], source, name, guess=False)
     elif name == "gen_ai.evaluation.result":
         value = first_of(held, ("gen_ai.evaluation.score.value", "gen_ai.evaluation.score.label"))
         span.mark = mark_of(value)

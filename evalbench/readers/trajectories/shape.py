@@ -65,6 +65,7 @@ class Trajectory:
     - ``policy``: The instruction that the system was given.
     - ``tools``: JSON list of {name, parameters}: the tools that the agent had; None where the file does not list them.
     - ``row``: The row of the file: line, entry, or name within an archive.
+    - ``run``: Names the trial where nothing else does, and no other trial of the task is of the same run.
     """
 
     id: str
@@ -79,6 +80,7 @@ class Trajectory:
     policy: str | None = None
     tools: str | None = None
     row: int | str = 0
+    run: str = ""
 
 
 @dataclass

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from evalbench.core.wording import counted, listed
 from evalbench.errors import BadInput
 from evalbench.readers.trajectories.about import ended_of
 from evalbench.readers.trajectories.listed_tools import tools_in
 from evalbench.readers.trajectories.looks import Look
-from evalbench.readers.trajectories.messages import instruction_of, question_of
+from evalbench.readers.trajectories.messages import guessed, instruction_of, question_of
 from evalbench.readers.trajectories.shape import Malformed, Source, Step, Trajectory, json_text, reads_as_error
 
+_DEEPEST = 100
 MOST_GATHERED = 1_000_000_000
 """Bytes of a file whose rows may be in any order, so that it is held as a whole."""
 
@@ -31,6 +33,7 @@ class Span:
     - ``group``: What several traces belong to: a conversation.  ``task``: what several traces tried: they are its trials.
     - ``stopped``: Why a model's reply ended, in the file's word.
     - ``tools``: The tools that a model was given, as the file lists them.
+    - ``agent``: The agent that the span names.  ``has_status``: Whether its format says of each span whether it failed.
     - ``asked``, ``came``: Steps of the messages that a model was given, and of those that it gave.
     """
 
@@ -59,6 +62,8 @@ class Span:
     mark: float | None = None
     stopped: str = ""
     tools: list[Any] = field(default_factory=list)
+    agent: str = ""
+    has_status: bool = False
 
 
 class _Moment(NamedTuple):
@@ -121,7 +126,7 @@ class _Told:
         self.open[span.name].pop()
 
     def result(self, span: Span) -> None:
-        failed = int(bool(span.error)) or (reads_as_error(span.result) if span.result else 0)
+        failed = int(bool(span.error)) or (reads_as_error(span.result) if span.result and not span.has_status else 0)
         text = span.result if span.result is not None else span.error or None
         made = Step(
             *("result", "tool", span.name, None, span.call_id, text, failed, span.until, span.seconds),
@@ -131,6 +136,8 @@ class _Told:
         if place is None:
             self.add(made)
         else:
+            if span.has_status:
+                failed = max(failed, self.steps[place].error or 0)
             self.steps[place] = self.steps[place]._replace(error=failed, seconds=span.seconds, name=span.name)
 
 
@@ -155,7 +162,7 @@ def trajectory_of(spans: Sequence[Span], name: str, trial: str = "") -> Trajecto
 
     The mark is that of the only span that has one; the trace ended by an error where a span above all others says so.
     """
-    ordered = sorted(spans, key=lambda span: (span.start, span.row if isinstance(span.row, int) else 0))
+    ordered = _in_time(spans)
     by_id = {span.id: span for span in ordered}
     told = _Told()
     for moment in sorted(_moments(ordered, by_id), key=lambda m: (m.when, m.place, m.rank)):
@@ -178,7 +185,7 @@ def trajectory_of(spans: Sequence[Span], name: str, trial: str = "") -> Trajecto
     return Trajectory(
         name,
         told.steps,
-        next((span.model for span in ordered if span.model), ""),
+        _model(ordered),
         trial,
         mark=marks[0] if len(marks) == 1 else None,
         ended=f"error: {roots[-1].error[:200]}" if roots else ended_of(last.stopped) if last is not None else "",
@@ -201,7 +208,7 @@ def _moments(spans: Iterable[Span], by_id: dict[str, Span]) -> Iterator[_Moment]
 def _agent(span: Span, by_id: dict[str, Span]) -> str:
     """The name of the nearest agent above a span; empty where there is none."""
     above = by_id.get(span.parent)
-    for _ in range(100):
+    for _ in range(_DEEPEST):
         if above is None or above is span:
             return ""
         if above.kind == "agent":
@@ -211,7 +218,10 @@ def _agent(span: Span, by_id: dict[str, Span]) -> str:
 
 
 def trajectories_of(spans: Iterable[Span], source: Source) -> Iterator[Trajectory]:
-    """All traces of a file, in the order of their first spans; the traces of one conversation are one trajectory."""
+    """All traces of a file, in the order of their first spans; the traces of one conversation are one trajectory.
+
+    Where the outermost agents of the traces have several names, these are the names of what is compared, in the place of the models.
+    """
     traces: dict[str, list[Span]] = {}
     for span in spans:
         traces.setdefault(span.trace, []).append(span)
@@ -220,17 +230,77 @@ def trajectories_of(spans: Iterable[Span], source: Source) -> Iterator[Trajector
         task = next((span.task for span in held if span.task), "")
         group = next((span.group for span in held if span.group), trace)
         grouped.setdefault((task, trace) if task else (group, ""), []).extend(held)
-    for (name, trial), held in grouped.items():
-        if not any(span.kind in ("model", "tool") for span in held):
-            source.note("traces without a request of a model or a call of a tool were left out")
-            continue
+    acted = {key: held for key, held in grouped.items() if any(span.kind in ("model", "tool") for span in held)}
+    if len(acted) < len(grouped):
+        source.note("traces without a request of a model or a call of a tool were left out")
+    agents = _agents(acted, source)
+    has_status = any(span.kind == "tool" and span.has_status for held in acted.values() for span in held)
+    unlike = 0
+    for (name, trial), held in acted.items():
         marked = sum(span.mark is not None for span in held)
         if marked > 1:
             source.note("traces with several marks were left unscored")
         try:
-            yield trajectory_of(held, name, trial)
+            made = trajectory_of(held, name, trial)
         except Malformed as error:
             source.fault(held[0].row, error)
+            continue
+        steps = [_judged(step, has_status, source) for step in made.steps]
+        unlike += has_status and sum(step.error == 0 and bool(reads_as_error(step.text)) for step in steps)
+        yield replace(made, steps=steps, model=agents.get((name, trial), made.model))
+    if unlike:
+        source.note(
+            f"{counted(unlike, 'result')} of tools {'reads' if unlike == 1 else 'read'} as an error, without error.type or the status ERROR "
+            "in the span: not counted as failed"
+        )
+
+
+def _judged(step: Step, has_status: bool, source: Source) -> Step:
+    """A step; a result of which no span says that it failed did not, where spans of tools can say it, and is read for it elsewhere."""
+    if step.kind != "result" or step.error is not None:
+        return step
+    return step._replace(error=0) if has_status else guessed(step, source)
+
+
+def _agents(traces: Mapping[tuple[str, str], list[Span]], source: Source) -> dict[tuple[str, str], str]:
+    """The names of the outermost agents of traces, that of the model behind one of several models; none where there are not several."""
+    found = {key: (name, _model(_in_time(held))) for key, held in traces.items() if (name := _outermost(held))}
+    names = sorted({name for name, _ in found.values()})
+    if len(names) < 2:
+        return {}
+    models = sorted({model for _, model in found.values() if model})
+    source.note(
+        f"the spans name several agents, which are compared in the place of their models: {listed(names)}. "
+        f"{'Their models have no names' if not models else 'All are of the model ' + models[0] if len(models) == 1 else 'The models are ' + listed(models)}"
+    )
+    if len(found) < len(traces):
+        source.note("traces that name no agent have the name of their model")
+    of_agent = Counter(name for name, _ in {*found.values()})
+    return {key: f"{name}, {model}" if of_agent[name] > 1 and model else name for key, (name, model) in found.items()}
+
+
+def _outermost(spans: Sequence[Span]) -> str:
+    """The name of the agent that is below no other: of a span of an agent's work, or of one that has none above it."""
+    by_id = {span.id: span for span in spans}
+    named = [span for span in _in_time(spans) if span.agent and (span.kind == "agent" or span.parent not in by_id)]
+    return min(named, key=lambda span: _depth(span, by_id)).agent if named else ""
+
+
+def _depth(span: Span, by_id: Mapping[str, Span]) -> int:
+    above = by_id.get(span.parent)
+    for depth in range(_DEEPEST):
+        if above is None:
+            return depth
+        above = by_id.get(above.parent)
+    return _DEEPEST
+
+
+def _in_time(spans: Iterable[Span]) -> list[Span]:
+    return sorted(spans, key=lambda span: (span.start, span.row if isinstance(span.row, int) else 0))
+
+
+def _model(ordered: Iterable[Span]) -> str:
+    return next((span.model for span in ordered if span.model), "")
 
 
 def refuse_large(look: Look) -> None:

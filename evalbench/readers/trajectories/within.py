@@ -8,7 +8,8 @@ from typing import Any
 
 from evalbench.readers.tools.safe import sequence
 from evalbench.readers.trajectories.about import about_of, left_unread
-from evalbench.readers.trajectories.flat import ARGUMENTS, ERRORS, KINDS, OUTPUTS, TEXTS, TOOLS, filled, steps_of_row
+from evalbench.readers.trajectories.flags import flags_of
+from evalbench.readers.trajectories.flat import filled, steps_of_row
 from evalbench.readers.trajectories.kinds import kind_of
 from evalbench.readers.trajectories.looks import Look, sole_list
 from evalbench.readers.trajectories.messages import instruction_of, question_of
@@ -22,6 +23,7 @@ from evalbench.readers.trajectories.shape import (
     name_of,
     named_calls,
 )
+from evalbench.readers.trajectories.step_columns import ARGUMENTS, KINDS, OUTPUTS, TEXTS, TOOLS
 
 NAMES = ("steps-of-trials",)
 FILES = "a record for each trial with its steps as a list under steps: kinds, or tools with their arguments and output"
@@ -71,7 +73,7 @@ def _of_record(record: Any, row: int, source: Source) -> Trajectory:
     if not isinstance(record, dict):
         raise Malformed(f"expected an object with {HELD}, found {type(record).__name__}")
     rows = [filled(step) for step in entries(record.get(HELD), HELD)]
-    flags = any(key in cells for cells in rows for key in ERRORS)
+    flags = flags_of([rows], {key for cells in rows for key in cells}, (), source)
     steps: list[Step] = []
     for i, cells in enumerate(rows):
         try:

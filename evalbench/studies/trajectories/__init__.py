@@ -22,6 +22,7 @@ from evalbench import core, kit, readers
 from evalbench.studies.contract import offered
 from evalbench.studies.trajectories import (
     blames,
+    causes,
     faults,
     inputs,
     items,
@@ -126,7 +127,7 @@ def evaluate(
     -------
     Result
         ``items``: one row per task and model.  ``tables``: ``steps``, ``tool_calls``, ``misfits``, ``missed``, ``tools``, ``tasks``,
-        ``turning_points``, ``contradictions``, ``ungrounded``, ``requirements``, ``blamed`` and ``blamed_kinds`` where the tables have them,
+        ``causes``, ``turning_points``, ``contradictions``, ``ungrounded``, ``requirements``, ``blamed`` and ``blamed_kinds`` where the tables have them,
         ``comparison`` where there are several models, and those of trials; with a judge ``verdicts`` and ``faults``, which ``judge_audit``
         reads, ``step_verdicts`` (whose ``id`` is that of a call), ``fault_kinds``, and ``calls``, what it was asked; those of tools are ``tool_calls``.
 
@@ -172,9 +173,11 @@ def evaluate(
     frames = {**data.tables, "runs": rows if given.repeated else rows.drop(columns=readers.schema.TRIAL)}
     spread, trials = kit.trials.spread(replace(data, tables=frames), {"runs": _RUNS})
     each = spread["runs"].sort_values(["id", "model"], kind="stable", ignore_index=True)
-    averaged, of_trials = trials.averaged(each.drop(columns=readers.schema.TRIAL, errors="ignore"), "id")
+    averaged, of_trials = trials.averaged(
+        each.drop(columns=readers.schema.TRIAL, errors="ignore"), "id", unscored_too=True
+    )
     k = k or items.most_trials(of_trials)
-    found = items.passed_all(averaged, of_trials, k)
+    found = items.passed_all(items.without_idle(averaged), of_trials, k)
     resampled: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
     found, fit, of_labels = humans.on(kit.grouping.carried(found, data), *told.heard, **resampled)
     chosen = list(figures) or list(summary.allowed(found, k, asked["criteria"], asked["step_criteria"]))
@@ -196,6 +199,7 @@ def evaluate(
                 "tool_calls": followed.calls.drop(columns="key"),
                 "misfits": tables.misfits(followed.calls),
                 "missed": followed.missed.assign(arguments=followed.missed["arguments"].map(inputs.in_words)),
+                "causes": causes.causes_of(followed, turns),
                 "turning_points": method.with_followed(turns[turns["kind"] != turning.SAME], names, given.repeated),
                 "contradictions": tables.contradictions_of(followed),
                 "ungrounded": followed.ungrounded,

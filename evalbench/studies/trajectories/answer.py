@@ -8,14 +8,15 @@ from typing import NamedTuple
 
 from evalbench import core, kit
 from evalbench.kit.answering import Facts
+from evalbench.studies.trajectories import causes
 from evalbench.studies.trajectories.faults import JUDGE
-from evalbench.studies.trajectories.turning import OTHER_ARGUMENTS
+from evalbench.studies.trajectories.lacking import Lacking, lacking
 
 BEYOND_CHANCE = "more than chance explains"
 REVIEW = "what-a-reviewer-must-look-at"
 """The place of the page where the calls of forbidden tools are."""
-FEW_PARTED = 5
-"""Failed trials that leave the way at one tool: fewer name no tool."""
+FEW_FAILED = 5
+"""Failed trials with one cause: fewer name none."""
 
 
 def answer(summary: core.Summary, facts: Facts) -> core.Answer:
@@ -34,7 +35,7 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
         said, after = _forbidden(deciding, facts)
         return kit.answering.answered(summary, facts, f"{said} {reached}.", next=after)
     passing = kit.answering.passing(summary) if light != "unlit" else ""
-    said = f"{reached}{passing}.{_parting(facts)}"
+    said = f"{reached}{passing}.{_causes(ordered, facts)}"
     return kit.answering.answered(summary, facts, said, decided_by=_decided(summary, ordered, facts))
 
 
@@ -42,8 +43,13 @@ def _decided(summary: core.Summary, ordered: Sequence[core.Estimate], facts: Fac
     """The figure that decides; where it is the success of one of two agents, how far they are apart, too."""
     line = kit.answering.decided_line(summary)
     deciding = kit.answering.deciding(summary)
-    rows = facts.differences("success") if len(ordered) == 2 else ()
-    if deciding is None or deciding.metric != "success" or len(rows) != 1 or not line.text:
+    rows = () if _too_few_known(ordered, facts) else facts.differences("success")
+    if deciding is None or deciding.metric != "success" or not rows or not line.text:
+        return line
+    if len(ordered) > 2:
+        apart = kit.saying.best_less_worst(ordered, rows)
+        return core.Line(f"{line.text.removesuffix('.')}; {apart}.", line.at) if apart else line
+    if rows[0].low is None or rows[0].high is None or core.stats.no_width(rows[0].low, rows[0].high):
         return line
     shared = _shared(ordered, facts)
     best, worst = shared.names if shared else (kit.saying.name_of(e) for e in ordered)
@@ -95,54 +101,48 @@ def _forbidden(e: core.Estimate, facts: Facts) -> tuple[str, core.Line]:
     return f"{kit.saying.opened_name(kit.saying.name_of(e))} called {which}{tool} in {own} of {of}.", after
 
 
-class _Marks(NamedTuple):
-    """How many trials of an agent are scored, and how many are not."""
-
-    scored: int
-    lost: int
-
-    @property
-    def share(self) -> float:
-        return self.lost / max(self.scored + self.lost, 1)
-
-
-def _marks(e: core.Estimate, facts: Facts) -> _Marks:
+def _known(ordered: Sequence[core.Estimate], facts: Facts) -> dict[str, Lacking]:
+    """The agents by the names that they are called, and what is known of their trials."""
     rows = facts.tables.get(kit.trials.ROWS)
     if rows is None:
-        return _Marks(e.n, e.n_unscored)
-    own = rows[rows["model"] == e.group["model"]] if "model" in e.group else rows
-    return _Marks(int(own["success"].notna().sum()), int((own["unscored"] != "").sum()))
+        return {kit.saying.name_of(e): Lacking(e.n, e.n_unscored, 0, 1) for e in ordered}
+    own = lacking(rows)
+    return {kit.saying.name_of(e): own[e.group["model"]] for e in ordered if e.group.get("model") in own}
 
 
-def _unmarked(ordered: Sequence[core.Estimate], facts: Facts, lacking: Mapping[str, _Marks]) -> str:
-    """How often agents reach the goal of which one has too many trials without a mark: none is named better."""
-    no = {"mark": "no mark", JUDGE: "no verdict"}.get(str(facts.parameters.get("success_by", "mark")), "no score")
-    most = max(lacking, key=lambda name: lacking[name].share)
-    scored, lost = lacking[most]
-    of = f"{core.wording.count(lost)} of {core.wording.count(scored + lost)}"
+def _too_few_known(ordered: Sequence[core.Estimate], facts: Facts) -> dict[str, Lacking]:
+    """Those of which too many trials have no mark, or are absent."""
+    most = float(facts.parameters.get("max_unscored", kit.MAX_UNSCORED))
+    return {name: own for name, own in _known(ordered, facts).items() if own.share > most}
+
+
+def _unmarked(ordered: Sequence[core.Estimate], facts: Facts, few: Mapping[str, Lacking]) -> str:
+    """How often agents reach the goal of which too many trials of one are not known: none is named better."""
+    no = {"mark": "mark", JUDGE: "verdict"}.get(str(facts.parameters.get("success_by", "mark")), "score")
+    most = max(few, key=lambda name: few[name].share)
+    why = few[most].in_words(no)
 
     def said(e: core.Estimate) -> str:
-        own = lacking.get(kit.saying.name_of(e))
+        own = few.get(kit.saying.name_of(e))
         scored = "" if own is None else f" ({core.wording.count(own.scored)} scored)"
         return f"{kit.saying.share(e.value or 0.0)} of trials{scored}"
 
     first, last = (kit.saying.name_of(e) for e in (ordered[0], ordered[-1]))
     if len(ordered) == 1:
-        return f"{kit.saying.opened_name(first)} reaches the goal in {said(ordered[0])}; {of} have {no}"
+        return f"{kit.saying.opened_name(first)} reaches the goal in {said(ordered[0])}; {why}"
+    why = why.replace(" trials ", f" trials of {most} ", 1)
     if len(ordered) == 2:
         both = (
             f"{kit.saying.opened_name(first)} reaches the goal in {said(ordered[0])} and {last} in {said(ordered[1])}"
         )
-        return f"{both}; which is better is not known: {of} trials of {most} have {no}"
-    return f"Which agent reaches the goal most often is not known: {of} trials of {most} have {no}"
+        return f"{both}; which is better is not known: {why}"
+    return f"Which agent reaches the goal most often is not known: {why}"
 
 
 def _reached(summary: core.Summary, ordered: Sequence[core.Estimate], facts: Facts) -> str:
     """How often the agents reach the goal, the best first; whether a difference is shown."""
-    share = float(facts.parameters.get("max_unscored", kit.MAX_UNSCORED))
-    marks = {kit.saying.name_of(e): _marks(e, facts) for e in ordered}
-    if lacking := {name: own for name, own in marks.items() if own.share > share}:
-        return _unmarked(ordered, facts, lacking)
+    if few := _too_few_known(ordered, facts):
+        return _unmarked(ordered, facts, few)
     best, worst = ordered[0], ordered[-1]
     a, b = kit.saying.name_of(best), kit.saying.name_of(worst)
     first, last = (kit.saying.share(e.value or 0.0) for e in (best, worst))
@@ -159,7 +159,10 @@ def _reached(summary: core.Summary, ordered: Sequence[core.Estimate], facts: Fac
             return (
                 f"{opening} reaches the goal more often than {b}, in {first} of trials against {last}, {BEYOND_CHANCE}"
             )
-        tested = "no difference is shown" if row is not None else "whether that is chance was not tested"
+        if row is not None and row.difference is None:
+            tested = "they share no scored task, so that they cannot be compared"
+        else:
+            tested = "no difference is shown" if row is not None else "whether that is chance was not tested"
         return f"{opening} reaches the goal in {first} of trials and {b} in {last}; {tested}"
     alike = kit.saying.not_told_apart(ordered, rows)[1:]
     unlike = len({e.n + e.n_unscored for e in ordered}) > 1
@@ -183,17 +186,12 @@ def _every_time(summary: core.Summary) -> str:
     return f", and in all of {k[1]} trials for {kit.saying.share(own.value or 0.0)} of tasks" if own and k else ""
 
 
-def _parting(facts: Facts) -> str:
-    """The tool at which most failed trajectories leave the way of successful ones; nothing of few, or where two tools are as frequent."""
-    table = facts.tables.get("turning_points")
+def _causes(ordered: Sequence[core.Estimate], facts: Facts) -> str:
+    """What most failed trials have in common: of each agent, of many the one that fails most often."""
+    table = facts.tables.get("causes")
     if table is None or not len(table):
         return ""
-    tools = table.loc[table["instead_of"] != "", "instead_of"].value_counts()
-    if not len(tools):
-        return ""
-    most = int(tools.iloc[0])
-    if most < FEW_PARTED or (tools == most).sum() > 1:
-        return ""
-    kinds = table.loc[table["instead_of"] == tools.index[0], "kind"]
-    how = ", called with other arguments" if (kinds == OTHER_ARGUMENTS).mean() > 0.5 else ""
-    return f" Failed trials most often leave the way at “{tools.index[0]:.60}”{how}: {most} of the {len(table)} that part from a successful one."
+    spoken = ordered if len(ordered) <= 2 else ordered[-1:]
+    whose = {e.group.get("model", ""): kit.saying.whose(e) for e in spoken}
+    said = causes.said(causes.counted(table), FEW_FAILED, whose)
+    return f" {said}" if said else ""

@@ -40,8 +40,8 @@ def blamed(
     Returns
     -------
     figures : DataFrame or None
-        ``judge``, ``what`` (see :data:`RIGHT`), ``value``, ``ci_low``, ``ci_high`` (tasks are resampled), ``chance``, ``n``; None without
-        judges and people.
+        ``judge``, ``what`` (see :data:`RIGHT`), ``value``, ``ci_low``, ``ci_high`` (tasks are resampled), ``chance``, ``n`` tasks, ``of`` (how
+        many trajectories people blame somebody for); None without judges and people.
     kinds : DataFrame or None
         ``judge``, ``kind``, ``people`` and ``judged`` (how often each named it), ``both``, ``f1``, ``kappa`` and ``note`` where a kind is
         too rare; None where no kinds are named.
@@ -49,8 +49,7 @@ def blamed(
     Raises
     ------
     BadInput
-        Lists blames of trajectories and steps that are not there, rows of both a judge and a person or of neither, and trajectories that
-        several people blame differently.
+        Lists blames of trajectories and steps that are not there, and rows of both a judge and a person or of neither.
     """
     if found.blames is None:
         return None, None
@@ -61,10 +60,11 @@ def blamed(
     if people.empty or judged.empty:
         return None, None
     truth = people.drop_duplicates("run")[["run", "at", "agent", "kind"]]
-    pairs = judged.merge(truth, on="run", suffixes=("", "_true")).merge(_sizes(found), on="run")
+    pairs = judged.merge(truth, on="run", suffixes=("", "_true")).merge(_sizes(found, truth), on="run")
     pairs = pairs.assign(**dict(_scores(pairs))).sort_values(["judge", "id", "run"], ignore_index=True)
     named = ours is not None and bool((pairs["kind_true"] != "").any())
-    return _figures(pairs, RIGHT | KIND if named else RIGHT, seed, n_resamples), _kinds(pairs)
+    figures = _figures(pairs, RIGHT | KIND if named else RIGHT, seed, n_resamples)
+    return figures.assign(of=len(truth)), _kinds(pairs)
 
 
 def _placed(found: Given) -> pd.DataFrame:
@@ -77,21 +77,45 @@ def _placed(found: Given) -> pd.DataFrame:
     faults += [f"{row.id}: there is no step {row.step}" for row in own[own["at"].isna()].itertuples()]
     both = (own["judge"] == "") == (own["annotator"] == "")
     faults += [f"{task}: needs either a judge or an annotator" for task in own.loc[both, "id"].unique()]
-    people = own[own["judge"] == ""].drop_duplicates(["run", "step", "agent"])
-    several = people.loc[people.duplicated("run"), "id"].unique()
-    faults += [f"{task}: people blame different agents or steps; settle that first" for task in several]
     if faults:
         raise errors.BadInput.listing("blames:", faults)
-    return own
+    return own[~own["run"].isin(_disputed(own))]
 
 
-def _sizes(found: Given) -> pd.DataFrame:
-    """The steps of each trajectory, and the agents that speak in it."""
+def _disputed(own: pd.DataFrame) -> set[int]:
+    """The trajectories for which people blame different agents or steps."""
+    people = own[own["judge"] == ""].drop_duplicates([c for c in ("run", *RUN, "step", "agent") if c in own])
+    return {*people.loc[people.duplicated("run"), "run"]}
+
+
+def unsettled(found: Given) -> Iterator[str]:
+    """A note on trajectories that people blame differently, which are left out."""
+    if found.blames is None:
+        return
+    own = found.blames.merge(found.runs[[*RUN, "run"]], on=list(RUN), how="left")
+    people = own[own["judge"] == ""]
+    if n := len(_disputed(own)):
+        of = core.counted(people["run"].nunique(), "trajectory", "trajectories")
+        yield f"People blame different agents or steps in {n} of {of} that they blame somebody for; these are left out of what judges have right."
+
+
+def _sizes(found: Given, truth: pd.DataFrame) -> pd.DataFrame:
+    """The steps of each trajectory, and the agents that speak in it, where the one that people blame is among them.
+
+    Agents are the roles of steps, or, where more of those that people blame are names of messages, these names.
+    """
     steps = found.steps
-    roles = steps["role"].str.strip().str.casefold()
-    speaking = steps[["run"]].assign(_role=roles)[~roles.isin(_OTHERS)].groupby("run")["_role"].nunique()
+    told = {name: steps[name].str.strip().str.casefold() for name in ("role", "name")}
+    spoken = ~told["role"].isin(_OTHERS)
+    whose = dict(truth[["run", "agent"]].itertuples(index=False, name=None))
+    blamed = {run: agent.strip().casefold() for run, agent in whose.items()}
+    best: dict[Any, int] = {}
+    for which, kept in (("role", spoken), ("name", spoken & (steps["kind"] == "message") & (told["name"] != ""))):
+        agents = told[which][kept].groupby(steps["run"][kept]).agg(set)
+        counts: dict[Any, int] = {run: len(own) for run, own in agents.items() if blamed.get(run) in own}
+        best = counts if len(counts) > len(best) else best
     sizes = steps.groupby("run").size().rename("n_steps").reset_index()
-    return sizes.assign(n_agents=sizes["run"].map(speaking).astype(float))
+    return sizes.assign(n_agents=sizes["run"].map(best).astype(float))
 
 
 def _scores(pairs: pd.DataFrame) -> Iterator[tuple[str, Any]]:

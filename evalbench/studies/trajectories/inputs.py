@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,11 @@ import pandas as pd
 from evalbench import core, errors, kit, readers
 from evalbench.metrics.tool_schemas import Check, schema_check
 from evalbench.readers import Column, Table
+from evalbench.readers.role_names import plain, role_called
+from evalbench.readers.role_values import first_cells, is_marks
+from evalbench.readers.roles import noted
 from evalbench.readers.trajectories import SCHEMAS, kind_of, speaker_of, tool_of
+from evalbench.studies.trajectories import cells
 from evalbench.studies.trajectories.ordered import in_order, numbered
 
 FAULTS = ("agent", "environment", "user", "grader")
@@ -23,10 +27,10 @@ ENDED = {"limit": "a limit", "environment": "an error of the environment"}
 """Names of notes that say how a trajectory ended."""
 AGENTS = frozenset({"assistant", "agent", "ai", "model", "bot"})
 USERS = frozenset({"user", "human", "customer"})
-_YES = frozenset({"true", "yes", "pass", "passed", "success", "correct", "solved", "да", "是"})
-_NO = frozenset({"false", "no", "fail", "failed", "failure", "incorrect", "unsolved", "нет", "否"})
-_NO_ERROR = frozenset({"", "0", "0.0", "false", "no", "none", "null", "ok", "нет", "否"})
-_AN_ERROR = frozenset({"1", "1.0", "true", "yes", "да", "是"})
+_MAY_BE_OUTCOMES = frozenset(
+    {"result", "outcome", "score", "status", "verdict", "pass", "final score", "итог", "результат", "结果"}
+)
+"""Names that mean the outcome of a trajectory in a table that has no steps."""
 _OPTIONAL = ("role", "name", "arguments", "call_id", "text", "error")
 
 
@@ -234,20 +238,40 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     if "steps" in out and "kind" in out["steps"]:
         out["steps"] = _kinds(out["steps"])
     for name in [name for name in ("steps", "outcomes") if name in out]:
-        cells = {"mark": mark_of, "arguments": _as_json, "error": error_of}
-        out[name] = out[name].assign(**{c: _mapped(out[name][c], own) for c, own in cells.items() if c in out[name]})
+        out[name] = cells.read(out[name])
     return out
 
 
 def _outcomes_apart(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """The tables; one of outcomes that was given alone, in the place of the steps, has no steps beside it."""
     steps = frames.get("steps")
-    if len(frames) > 1 or steps is None or "mark" not in steps or {"step", "kind", "name"} & {*steps}:
+    if steps is None and {"outcomes", "requirements"} & {*frames}:
+        return {"steps": _no_steps(next(frames[n] for n in ("outcomes", "requirements") if n in frames)), **frames}
+    if len(frames) > 1 or steps is None or {"step", "kind", "name"} & {*steps}:
         return dict(frames)
-    lacking = [c.name for c in SCHEMA["steps"].columns if c.required and c.name not in {*steps, "id"}]
-    kept = [name for name in steps if name != "mark"]
-    none = pd.DataFrame({name: pd.Series(dtype=object) for name in [*kept, *lacking]})
-    return {"steps": none, "outcomes": steps}
+    if {"requirement", "met"} <= {*steps}:
+        return {"steps": _no_steps(steps), "requirements": steps}
+    steps = _with_mark(steps)
+    if "mark" not in steps:
+        return dict(frames)
+    return {"steps": _no_steps(steps), "outcomes": steps}
+
+
+def _with_mark(outcomes: pd.DataFrame) -> pd.DataFrame:
+    """A table that is no table of steps, the one column of marks in it that may be the outcome as such."""
+    known = [c for c in outcomes if plain(str(c)) in _MAY_BE_OUTCOMES and is_marks(first_cells(outcomes[c]))]
+    if "mark" in outcomes or len(known) != 1:
+        return outcomes
+    return noted(outcomes.rename(columns={known[0]: "mark"}), outcomes, {str(known[0]): "mark"})
+
+
+def _no_steps(other: pd.DataFrame) -> pd.DataFrame:
+    """A table of steps without a row, which names trajectories as another table does."""
+    kept = [name for name in other if name in RUN or role_called(str(name)) is not None]
+    columns = dict.fromkeys([*kept, *(c.name for c in SCHEMA["steps"].columns if c.required)])
+    return pd.DataFrame(
+        {name: pd.Series(dtype=object) for name in columns if name not in ("mark", "requirement", "met")}
+    )
 
 
 def _kinds(steps: pd.DataFrame) -> pd.DataFrame:
@@ -271,45 +295,6 @@ def _listed_tools(tools: pd.DataFrame) -> pd.DataFrame:
     return tools.rename(columns={other: "parameters"}) if other and "parameters" not in tools else tools
 
 
-def _mapped(cells: pd.Series, own: Callable[[Any], Any]) -> pd.Series:
-    """Cells of which each becomes another; of texts each different one is looked at once."""
-    if not isinstance(cells.dtype, pd.StringDtype):
-        return cells.map(own)
-    if own is _as_json:
-        return cells
-    codes, known = pd.factorize(cells, use_na_sentinel=False)
-    made = pd.Series([own(one) for one in known.tolist()], dtype=None if len(known) else object)
-    return made.take(codes).set_axis(cells.index)
-
-
-def _as_json(cell: Any) -> Any:
-    return json.dumps(cell, ensure_ascii=False) if isinstance(cell, Mapping | list) else cell
-
-
-def mark_of(cell: Any) -> Any:
-    """A cell of marks as read, but words as numbers.
-
-    Examples
-    --------
-    >>> mark_of("0.5"), mark_of("Yes"), mark_of("failed"), mark_of(True), mark_of(None)
-    ('0.5', 1, 0, 1, None)
-    """
-    word = str(cell).strip().casefold()
-    return 1 if word in _YES else 0 if word in _NO else cell
-
-
-def error_of(cell: Any) -> Any:
-    """A cell of errors as read, but nothing where it denies one, and a word where it says no more than that there is one.
-
-    Examples
-    --------
-    >>> error_of(0), error_of("False"), error_of(True), error_of(1.0), error_of("timeout"), error_of(None)
-    ('', '', 'error', 'error', 'timeout', '')
-    """
-    word = "" if cell is None or cell is pd.NA or cell != cell else str(cell).strip().casefold()
-    return "" if word in _NO_ERROR else "error" if word in _AN_ERROR else cell
-
-
 def given(data: readers.Dataset) -> Given:
     """The tables joined; ``check`` was asked before."""
     steps, outcomes = _named(data["steps"]), data.get("outcomes")
@@ -317,7 +302,9 @@ def given(data: readers.Dataset) -> Given:
     steps = steps.assign(**{c: "" for c in _OPTIONAL if c not in steps})
     steps = steps.assign(**{c: steps[c].fillna("") for c in _OPTIONAL if steps[c].hasnans})
     of_run, first = numbered(steps, RUN)
-    named = [steps[list(RUN)].iloc[first], *([_named(outcomes)[list(RUN)]] if outcomes is not None else [])]
+    names = ("outcomes",) if len(steps) or outcomes is not None else ("requirements",)
+    others = [data[name] for name in names if data.get(name) is not None]
+    named = [steps[list(RUN)].iloc[first], *(_named(other)[list(RUN)] for other in others)]
     runs = pd.concat(named).drop_duplicates().sort_values(list(RUN), ignore_index=True)
     runs = runs.assign(run=np.arange(len(runs)))
     own = named[0].merge(runs, on=list(RUN), how="left")["run"].to_numpy()[of_run]

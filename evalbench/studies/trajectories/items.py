@@ -80,7 +80,7 @@ def rows_of(
         n_misfit=count_of_tools(calls["misfit"] != ""),
         n_unknown=count_of_tools(calls["schema"] == schemas.UNKNOWN),
         n_failed=count(calls, calls["failed"]),
-        n_recovered=np.where(count(calls, calls["failed"]) > 0, count(calls, calls["recovered"]), np.nan),
+        n_recovered=count(calls, calls["recovered"]),
         n_repeats=count(calls, calls["repeated"]),
         looped=np.where(read, count(calls, calls["cycle"] > 0) > 0, np.nan),
         n_claims=said["claims"].to_numpy(dtype=float),
@@ -95,7 +95,8 @@ def rows_of(
     marked, decided = (
         np.where(own.notna(), own >= success_from - kit.verdicts.ROUNDING, np.nan) for own in (runs["mark"], told)
     )
-    by_calls = np.where(knows, complete & (out["forbidden"] != 1), np.nan)
+    says = knows & ((expected > 0) | banned)
+    by_calls = np.where(says, complete & (out["forbidden"] != 1), np.nan)
     success = {MARK: marked, CALLS: by_calls, REQUIREMENTS: out["all_met"].to_numpy(), JUDGE: decided}[success_by]
     lost, blamed = np.isnan(success), bool((runs["fault"] != "").any())
     out = out.assign(
@@ -153,7 +154,15 @@ def _stopped(found: Given, success: core.Floats, read: core.Bools) -> core.Float
     most = found.runs["max_steps"].to_numpy(dtype=float)
     with np.errstate(invalid="ignore"):
         spent = (np.bincount(steps["run"], minlength=n) >= most) & (success != 1)
+    if beyond_limit(found):
+        spent, most = np.zeros(n, dtype=bool), np.full(n, np.nan)
     return np.where(read & (told.any() | np.isfinite(most)), told | spent, np.nan)
+
+
+def beyond_limit(found: Given) -> int:
+    """How many trajectories have more steps than their limit, which is then of something else than the rows of the table."""
+    taken = np.bincount(found.steps["run"], minlength=len(found.runs))
+    return int((taken > found.runs["max_steps"].to_numpy(dtype=float)).sum())
 
 
 def _unfinished(found: Given, read: core.Bools) -> core.Floats:
@@ -162,6 +171,23 @@ def _unfinished(found: Given, read: core.Bools) -> core.Floats:
     last = steps.drop_duplicates("run", keep="last")
     open_ended = last.loc[last["kind"].isin(("call", "result")), "run"]
     return np.where(read, np.isin(np.arange(len(found.runs)), open_ended), np.nan)
+
+
+_SHARES_OF = {
+    **dict.fromkeys(("n_unreadable", "n_unknown", "n_failed", "n_repeats"), "n_calls"),
+    "n_misfit": "n_held",
+    "n_recovered": "n_failed",
+    "n_ungrounded": "n_claims",
+}
+"""What is counted → what it is a share of."""
+
+
+def without_idle(items: pd.DataFrame) -> pd.DataFrame:
+    """The items without counts that are a share of nothing: a task without a failed call has no part in how many are made good."""
+    out = items
+    for above, below in reversed(_SHARES_OF.items()):
+        out = out.assign(**{above: out[above].where(items[below] != 0)})
+    return out
 
 
 def passed_all(items: pd.DataFrame, rows: pd.DataFrame | None, k: int) -> pd.DataFrame:

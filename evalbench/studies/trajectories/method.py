@@ -11,7 +11,7 @@ import pandas as pd
 from evalbench import core, kit, readers
 from evalbench.metrics.trajectories import LONGEST_CYCLE, TURNS
 from evalbench.readers.schema import TRIAL
-from evalbench.studies.trajectories import items, schemas, turning
+from evalbench.studies.trajectories import blames, items, schemas, turning
 from evalbench.studies.trajectories.inputs import AGENTS, RUN, Given
 from evalbench.studies.trajectories.ordered import among
 
@@ -47,7 +47,7 @@ def notes(
     yield from kit.answers.remarks(found)
     if equal := items.equal_trials(given):
         short = f"{equal} of {core.counted(n, 'trajectory', 'trajectories')} are, step by step, the same as another trial of their task"
-        text = f"{short}: a cache or a fixed seed repeats them, so that they show no more than one trial does."
+        text = f"{short}. If a cache or a fixed seed repeats them, they show no more than one trial does."
         yield core.Note("sample", short, text) if equal > options["max_unscored"] * n else text
     if given.tasks_known and (strangers := sorted({*runs["id"]} - given.tasks_known)):
         short = f"{len(strangers)} of {core.counted(runs['id'].nunique(), 'task')} {'is' if len(strangers) == 1 else 'are'} not in the table tasks, such as {strangers[0]:.40}"
@@ -68,10 +68,17 @@ def notes(
             f"Trajectories whose last step is a call or a tool's result: {unfinished} of {n}. They may have been cut by a limit or by the log; "
             "that is not giving up."
         )
+    if beyond := items.beyond_limit(given):
+        yield (
+            f"Trajectories with more steps than max_steps: {beyond} of {n}. The limit does not count the rows of this table, so that none is "
+            "taken to have been ended by it."
+        )
+    yield from _expecting_none(given, followed)
     unreadable = followed.calls["unreadable"]
     if lost := int((unreadable != "").sum()):
         yield f"Calls whose arguments cannot be read: {lost} of {len(unreadable)}; they match no expected call."
     yield from _of_schemas(followed.calls)
+    yield from blames.unsettled(given)
     yield from _between_runs(runs)
     yield from turning.not_compared(parted.fresh)
     if alike := int((parted.turns["kind"] == turning.SAME).sum()):
@@ -93,18 +100,27 @@ def notes(
         )
 
 
+def _expecting_none(given: Given, followed: items.Followed) -> Iterator[str]:
+    """What tasks that expect no call do to the figures of calls."""
+    tasks = given.runs[given.runs["knows_expected"]]
+    none = tasks[~tasks["run"].isin(given.expected["run"])]
+    if len(none) and len(none) < len(tasks):
+        made = int(followed.calls["run"].isin(none["run"]).sum())
+        yield (
+            f"Tasks that expect no call: {none['id'].nunique()} of {tasks['id'].nunique()}. Each of their {core.counted(made, 'call')} counts as "
+            "not expected in the precision; they have no part in the recall, and by calls alone it is not known whether they are reached."
+        )
+
+
 def _partial(given: Given, options: Mapping[str, Any]) -> Iterator[str]:
     """Marks between 0 and 1 that are too low for a success."""
     if options["success_by"] != items.MARK:
         return
     marks = given.runs["mark"].dropna()
     if partly := int(((marks > 0) & (marks < 1) & (marks < options["success_from"])).sum()):
-        between = "lies" if partly == 1 else "lie"
-        counts = "counts" if partly == 1 else "count"
-        yield (
-            f"{partly} of {core.counted(len(marks), 'mark')} {between} between 0 and 1 and {counts} as not reached "
-            f"(success_from={options['success_from']:g})."
-        )
+        counts = f"{'lies' if partly == 1 else 'lie'} between 0 and 1 and {'counts' if partly == 1 else 'count'} as not reached"
+        short = f"{partly} of {core.counted(len(marks), 'mark')} {counts} (success_from={options['success_from']:g})"
+        yield core.Note("instrument", short) if partly > options["max_unscored"] * len(marks) else f"{short}."
 
 
 def _fewer_scored(runs: pd.DataFrame, k: int) -> Iterator[str]:
@@ -172,8 +188,8 @@ def described(options: Mapping[str, Any]) -> tuple[str, ...]:
         "a list to look at, not a count of lies.",
         "Requirements met with all that they need: each of these is met, too, and what it needs in turn. Success without what others are to blame "
         "for leaves out trajectories whose fault is that of the environment, the user or the grader; no light rests on it.",
-        "Blames: a judge is right where it names the agent or the step that a person named; chance picks an agent or a step of the trajectory at "
-        "random, each as likely as any other.",
+        "Blames: a judge is right where it names the agent or the step that a person named; chance picks one of the agents that speak in the "
+        "trajectory, where the one that people blame is among them, or one of all its steps, each as likely as any other.",
         *([JUDGED] if options.get("criteria") else []),
         "Failed trajectories are held against the successful one of the same task that they follow longest, of their own agent, else of another.",
         "Loggers count steps differently (a thought and its call as one or as two) and log costs at their own prices: lengths and costs are "

@@ -9,6 +9,7 @@ import pandas as pd
 
 from evalbench import core, draw, kit
 from evalbench.readers.schema import TRIAL
+from evalbench.studies.trajectories import causes
 from evalbench.studies.trajectories.calls import LOOKS
 from evalbench.studies.trajectories.inputs import AGENTS
 from evalbench.studies.trajectories.ordered import among
@@ -97,6 +98,26 @@ def misfits(result: core.Result) -> pd.DataFrame:
     if tools is None or "misfits" not in tools:
         return pd.DataFrame()
     return _none("Every call fits the schema of its tool" if held else "No call is of a tool whose schema is given")
+
+
+def why_failed(result: core.Result) -> pd.DataFrame:
+    """What failed trials of each agent have in common, as far as calls show it; the most frequent first."""
+    table = result.tables.get("causes")
+    if table is None:
+        return _none(
+            _none_failed(_trials_of(result))
+            if (_trials_of(result)["success"] == 0).sum() == 0
+            else "The steps of failed trials are not known."
+        )
+    own = causes.counted(table)
+    said = {
+        "agent": own["model"],
+        "what": own["cause"],
+        "tool": own["name"],
+        "failed trials": own["n"],
+        "of": own["of"],
+    }
+    return pd.DataFrame({**said, "tasks": own["tasks"], "such as": own["case"]})
 
 
 def turning_points(result: core.Result) -> pd.DataFrame:
@@ -331,8 +352,9 @@ def blamed(result: core.Result) -> pd.DataFrame:
         return pd.DataFrame()
     ends = ([None if v != v else v for v in table[c]] for c in ("value", "ci_low", "ci_high"))
     said = core.wording.aligned(*ends)
-    columns = {"judge": table["judge"], "right in": table["what"], "share": said, "by chance": table["chance"].round(3)}
-    return pd.DataFrame({**columns, "trajectories": table["n"]})
+    chance = [f"{value:.3f}" if value == value else "not known" for value in table["chance"]]
+    columns = {"judge": table["judge"], "right in": table["what"], "share": said, "by chance": chance}
+    return pd.DataFrame({**columns, "tasks": table["n"], "trajectories that people blame": table["of"]})
 
 
 def blamed_kinds(result: core.Result) -> pd.DataFrame:
@@ -346,6 +368,8 @@ def unmet(result: core.Result) -> pd.DataFrame:
     table = result.tables.get("requirements")
     if table is None:
         return pd.DataFrame()
+    if table["requirement"].astype(str).str.fullmatch(r"\d+").all():  # numbers name nothing beyond their task
+        table = table.assign(requirement=table["id"].astype(str) + ": " + table["requirement"].astype(str))
     by = table.groupby(["requirement", "model"], sort=True)
     found = by.agg(asked=("id", "size"), met=("met", "sum"), with_needs=("met_with_needs", "sum")).reset_index()
     order = (found["met"] / found["asked"]).sort_values(kind="stable").index

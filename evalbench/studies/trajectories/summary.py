@@ -11,6 +11,7 @@ import pandas as pd
 
 from evalbench import core, kit
 from evalbench.studies.trajectories import faults, judging
+from evalbench.studies.trajectories.lacking import Lacking, lacking
 
 CLEANED = "success_without_others_faults"
 EVERY_TRIAL = 0
@@ -29,8 +30,8 @@ def all_measures(k: int) -> tuple[core.Measure, ...]:
     """Every figure of one model."""
     return (
         core.share_of("success"),
-        core.mean_of("pass_hat", "pass_hat_k", title=f"pass^{k}", undefined=f"no task has {k} scored trials"),
-        core.mean_of("pass_at", "pass_at_k", title=f"pass@{k}", undefined=f"no task has {k} scored trials"),
+        core.share_of("pass_hat", "pass_hat_k", title=f"pass^{k}", undefined=f"no task has {k} scored trials"),
+        core.share_of("pass_at", "pass_at_k", title=f"pass@{k}", undefined=f"no task has {k} scored trials"),
         core.share_of(
             "own_success",
             CLEANED,
@@ -67,7 +68,7 @@ def all_measures(k: int) -> tuple[core.Measure, ...]:
         _ratio("n_repeats", "n_calls", "repeated_calls", "calls that repeat an earlier one", higher_is_better=False),
         core.share_of("looped", "loops", title="trajectories with a loop", higher_is_better=False, worst=None),
         core.share_of(
-            "stopped", "ended_by_limit", title="trajectories ended by a limit", higher_is_better=False, worst=None,
+            "stopped", "ended_by_limit", title="trajectories ended by a limit or an error", higher_is_better=False, worst=None,
             undefined="no table says how trajectories ended",
         ),
         _ratio(
@@ -114,7 +115,7 @@ def measures(
     return tuple(m for m in known if not figures or m.metric in ("success", *figures))
 
 
-COMPARED = ("success", "pass_hat_k", "call_f1", "cost")
+COMPARED = ("success", "pass_hat_k", "requirements_met", "call_f1", "cost")
 
 
 def compared(own: Sequence[core.Measure]) -> tuple[core.Measure, ...]:
@@ -128,8 +129,11 @@ def allowed(
     """The figures that the tables allow: those of which some item has what they are made of; all of the criteria, and no kinds of failures."""
     judged = {m.metric for m in faults.figures(criteria, (), step_criteria)}
 
+    silent = () if (items["n_calls"] > 0).any() else ("calls",)
+
     def has_all(measure: core.Measure) -> bool:
-        return all(np.isfinite(items[column.removeprefix("#")]).any() for column in measure.sums)
+        known = all(np.isfinite(items[column.removeprefix("#")]).any() for column in measure.sums)
+        return known and measure.metric not in silent
 
     return tuple(
         m.metric for m in measures((), k, criteria, (), step_criteria) if m.metric in {"success", *judged} or has_all(m)
@@ -181,30 +185,94 @@ def summarise(
     seen = "forbidden" in items and "forbidden_calls" not in lights and bool((items["forbidden"] > 0).any())
     if seen:
         red = kit.verdicts.pass_mark(0.0, higher_is_better=False)
-        own = tuple(replace(m, bands=red, least_units=1) if m.metric == "forbidden_calls" else m for m in own)
+        own = tuple(
+            replace(m, bands=red, least_units=1, certain="red") if m.metric == "forbidden_calls" else m for m in own
+        )
     lit = {name: rule for name, rule in lights.items() if name in {m.metric for m in own}}
     resampled: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
+    known = lacking(items)
+    estimates = faults.estimates(items, own, lit, **resampled)
+    if seen:  # an agent that called none is not praised because another did
+        estimates = [
+            replace(e, light="unlit") if e.metric == "forbidden_calls" and not e.value else e for e in estimates
+        ]
     found = kit.worst_group(
-        items,
+        items.drop(columns="n_trials_lost", errors="ignore"),
         own,
         "model",
         lights=lit,
-        estimates=faults.estimates(items, own, lit, **resampled) if criteria else None,
+        estimates=estimates,
         remark=f"Whether the goal is reached is decided by the judge {judge}." if success_by == faults.JUDGE else "",
         fit=correction_fit,
         headline="success",
         over=core.counted(items["id"].nunique(), "task"),
-        faults=ended_from_outside(items, max_unscored),
+        held_back=lambda e: _unmarked(e, known, max_unscored),
+        faults=_in_words(ended_from_outside(items, max_unscored), absent(known, max_unscored)),
         max_unscored=max_unscored,
         **resampled,
     )
-    undefined = {
-        m.metric: m.undefined
-        for m in own
-        if not {"success", "pass_hat", "pass_at", "own_success", "detour"} & {*m.sums}
-        if not faults.is_judged(m.metric)
+    undefined = {m.metric: m.undefined for m in own if not _rests_on_marks(m) and not faults.is_judged(m.metric)}
+    shown = (_without_flat(_without_marks(e, undefined)) for e in found.estimates)
+    return replace(found, estimates=tuple(_at_worst(_of_those(e, items), known, items) for e in shown))
+
+
+_BY_MARKS = frozenset({"success", "pass_hat", "pass_at", "own_success", "detour"})
+
+
+def _rests_on_marks(measure: core.Measure) -> bool:
+    return not _BY_MARKS.isdisjoint(measure.sums)
+
+
+def _unmarked(e: core.Estimate, known: Mapping[str, Lacking], most: float) -> str:
+    """Why a figure of marks has no light: too many trials have none."""
+    own = known.get(e.group.get("model", ""))
+    on_marks = e.metric in ("success", CLEANED, "pass_hat_k", "pass_at_k", "detour") or e.metric.endswith(
+        "_per_success"
+    )
+    if own is None or not on_marks or own.unmarked <= most * own.of:
+        return ""
+    return f"{core.wording.count(own.unmarked)} of {core.counted(own.of, 'trial')} have no mark"
+
+
+def absent(known: Mapping[str, Lacking], most: float) -> dict[str, str]:
+    """Why a model's light is grey: more than this share of its trials are not in the tables."""
+    return {
+        model: f"{core.wording.count(own.absent)} of {core.counted(own.of, 'trial')} of {model} are absent"
+        for model, own in known.items()
+        if own.absent > most * own.of
     }
-    return replace(found, estimates=tuple(_without_flat(_without_marks(e, undefined)) for e in found.estimates))
+
+
+def _in_words(*faults: Mapping[str, str]) -> dict[str, str]:
+    """Several reasons of each model as one."""
+    models = dict.fromkeys(model for one in faults for model in one)
+    return {model: "; ".join(one[model] for one in faults if model in one) for model in models}
+
+
+_OF_COUNTS = frozenset({"call_precision", "call_recall", "call_f1", "precision_by_name", "recall_by_name"})
+
+
+def _of_those(e: core.Estimate, items: pd.DataFrame) -> core.Estimate:
+    """A figure of counts whose n are the tasks that have something to count: those that expect no call have no part in recall."""
+    if e.metric not in _OF_COUNTS or e.value is None:
+        return e
+    (measure,) = (m for m in all_measures(1) if m.metric == e.metric)
+    own = items[items["model"] == e.group["model"]] if "model" in e.group else items
+    n = kit.evidence.n_behind(own, measure, own["id"])
+    return replace(e, n=n, n_undefined=e.n_undefined + e.n - n)
+
+
+def _at_worst(e: core.Estimate, known: Mapping[str, Lacking], items: pd.DataFrame) -> core.Estimate:
+    """Success with what it would be if every trial without a mark, or that is absent, had failed."""
+    own = known.get(e.group.get("model", ""))
+    if e.metric != "success" or e.value is None or own is None or own.share == 0 or own.trials < 2 or len(e.group) > 1:
+        return e
+    rows = items[items["model"] == e.group["model"]]
+    reached = float((rows["success"].fillna(0) * (rows["n_trials"] - rows["n_trials_lost"])).sum())
+    which = [word for word, n in (("unmarked", own.unmarked), ("absent", own.absent)) if n]
+    said = f"{reached / own.of:.3g} if every {' or '.join(which)} trial had failed"
+    others = [part for part in e.note.split("; ") if part and not part.endswith("were the worst")]
+    return replace(e, note="; ".join([*others, said]))
 
 
 def _without_marks(e: core.Estimate, undefined: Mapping[str, str]) -> core.Estimate:
@@ -245,7 +313,7 @@ def ended_from_outside(items: pd.DataFrame, most: float) -> dict[str, str]:
     return {
         str(
             model
-        ): f"{core.percent(share, [share])} of the trajectories of {model} were ended by limits or by errors of the environment"
+        ): f"{core.percent(share, [most])} of the trajectories of {model} were ended by limits or by errors of the environment"
         for model, share in shares.items()
         if share > most
     }

@@ -6,7 +6,7 @@ import json
 import pytest
 from trajectory_files import ANSWER, FAILED, FOUND, POLICY, QUESTION, THOUGHT, anthropic, openai, response, told, write
 
-from evalbench.readers.trajectories import read_trajectories, recognised
+from evalbench.readers.trajectories import columns_read, read_trajectories, recognised
 
 SHAPE = [
     ("call", "find_shelf", 1.0),
@@ -273,3 +273,21 @@ def test_results_that_are_pass_or_fail_are_marks_and_what_is_not_read_is_named(t
     read = read_trajectories(write(tmp_path / "n.jsonl", rows))
     assert read.outcomes.empty
     assert "fields that were not read: result, difficulty" in read.notes
+
+
+def test_a_run_names_the_trial_where_it_differs_and_what_was_read_is_not_listed_as_unread(tmp_path):
+    def record(task, run, **more):
+        return {"task_id": task, "model": "mole", "run": run, "messages": openai(), **more}
+
+    crashed = record("a", 1, error="Traceback: ConnectionError", success=None)
+    read = read_trajectories(write(tmp_path / "runs.jsonl", [record("a", 0, success=1), crashed, record("b", 0, success=1, error="none")]))  # fmt: skip
+    assert read.outcomes[["id", "trial", "ended"]].values.tolist() == [
+        ["a", "0", ""], ["a", "1", "error: Traceback: ConnectionError"], ["b", "0", ""],
+    ]  # fmt: skip
+    last = read.steps[(read.steps["id"] == "a") & (read.steps["trial"] == "1")].iloc[-1]
+    assert last[["kind", "name"]].tolist() == ["note", "environment"]
+    assert not any("not read" in note or "no names" in note for note in read.notes)
+    assert columns_read("openai-messages", [*crashed]) == {"task_id": "id", "model": "model", "run": "trial", "messages": "steps", "error": "ended", "success": "mark"}  # fmt: skip
+    read = read_trajectories(write(tmp_path / "same.jsonl", [record("a", "nightly"), record("a", "nightly"), record("b", "nightly")]))  # fmt: skip
+    assert read.steps[["id", "trial"]].drop_duplicates().values.tolist() == [["a", "nightly"], ["a", "nightly, 2"], ["b", "nightly"]]  # fmt: skip
+    assert any("of one run were numbered" in note for note in read.notes)

@@ -78,3 +78,10 @@ def test_another_study_reads_the_same_file_as_before(tmp_path):
     rows = [{"id": "a", "messages": openai(), "output": "x"}]
     items = {"items": Table((Column("id", "id"), Column("output", "text")), unique=("id",))}
     assert load(write(tmp_path / "r.json", rows), items)["items"]["output"].tolist() == ["x"]
+
+
+def test_how_a_trial_ended_is_no_column_that_is_not_used(tmp_path):
+    runs = [{"id": "a", "stop_reason": "max_steps", "success": 0, "messages": openai()}]
+    data = load(write(tmp_path / "runs.json", runs), SCHEMA)
+    assert "ended" not in data["outcomes"]
+    assert not any("not used" in note and "ended" in note for note in data.notes)

@@ -80,13 +80,6 @@ def test_unknown_kinds_and_rows_without_a_task_are_faults(tmp_path):
     assert "row 5: column id: expected an identifier" in message
 
 
-def test_a_column_that_says_whether_each_step_worked_is_no_mark_of_the_trial(tmp_path):
-    rows = [{"task_id": "a", "step": i, "tool": "f", "args": "{}", "success": i % 2} for i in range(3)]
-    read = read_trajectories(write(tmp_path / "s.jsonl", rows))
-    assert read.outcomes.empty
-    assert any("column success differs between the steps of a trial" in note for note in read.notes)
-
-
 def test_a_table_under_its_own_names_is_left_to_the_study(tmp_path):
     path = table(tmp_path / "own.csv", [{"id": "a", "step": 0, "kind": "call", "name": "f"}])
     assert is_own(path)

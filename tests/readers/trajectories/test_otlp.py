@@ -1,4 +1,4 @@
-"""OTLP exports: new messages, old events and log records, numbered attributes; each step once, in time order."""
+"""OTLP exports: new messages, old events and log records, numbered attributes; each step once, in time order; agents and failures."""
 
 import json
 import time
@@ -285,3 +285,94 @@ def test_spans_without_ids_and_traces_without_a_model_are_named(tmp_path):
         read_trajectories(write(tmp_path / "a.json", export({**spans()[0], "traceId": 5})))
     with pytest.raises(BadInput, match="no trajectories"):
         read_trajectories(write(tmp_path / "b.json", export(span(1, 0, 1, {"http.method": "GET"}))))
+
+
+GUESSED = "the format has no field for failures of tools"
+
+
+def trace(number, agent="", of_model="fern-1b", result=FOUND, title="", **tool):
+    """A trace of an agent that calls a tool, and answers."""
+    held = {"gen_ai.operation.name": "invoke_agent", **({"gen_ai.agent.name": agent} if agent else {})}
+    acted = {
+        "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find_loan", "gen_ai.tool.call.id": "c1",
+        "gen_ai.tool.call.result": result, **tool.pop("held", {}),
+    }  # fmt: skip
+    back = {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": result}]}
+    whole = [
+        span(0, 0, 9, held, **({"name": title} if title else {})),
+        model(1, 1, 3, [text("user", QUESTION)], [CALL]),
+        span(2, 3, 5, acted, "s0", **tool),
+        model(3, 5, 8, [text("user", QUESTION), CALL, back], [text("assistant", ANSWER)]),
+    ]
+    for each in whole:
+        each["traceId"] = f"t{number}"
+        each["attributes"] = [
+            {"key": a["key"], "value": {"stringValue": of_model}} if a["key"] == "gen_ai.request.model" else a
+            for a in each["attributes"]
+        ]
+    return whole
+
+
+def read(tmp_path, *traces):
+    return read_trajectories(write(tmp_path / "s.json", export(*(one for whole in traces for one in whole))))
+
+
+def models(found):
+    return found.steps[["id", "model"]].drop_duplicates().values.tolist()
+
+
+def test_agents_of_one_model_are_compared_by_their_names(tmp_path):
+    found = read(tmp_path, trace(1, "sol"), trace(2, "luna"), trace(3, title="invoke_agent sol"))
+    assert models(found) == [["t1", "sol"], ["t2", "luna"], ["t3", "sol"]]
+    assert "the spans name several agents, which are compared in the place of their models: luna, sol. All are of the model fern-1b" in found.notes  # fmt: skip
+
+
+def test_models_of_one_agent_are_compared_by_theirs(tmp_path):
+    found = read(tmp_path, trace(1, "sol"), trace(2, "sol", "moss-7b"), trace(3))
+    assert models(found) == [["t1", "fern-1b"], ["t2", "moss-7b"], ["t3", "fern-1b"]]
+    assert not any("agent" in note for note in found.notes)
+
+
+def test_an_agent_of_several_models_has_the_model_in_its_name(tmp_path):
+    found = read(tmp_path, trace(1, "sol"), trace(2, "sol", "moss-7b"), trace(3, "luna"), trace(4))
+    assert models(found) == [["t1", "sol, fern-1b"], ["t2", "sol, moss-7b"], ["t3", "luna"], ["t4", "fern-1b"]]
+    assert any("The models are fern-1b, moss-7b" in note for note in found.notes)
+    assert "traces that name no agent have the name of their model" in found.notes
+
+
+def test_the_outermost_agent_is_the_one_that_is_compared(tmp_path):
+    def below(number, *names):
+        under = [span(5 + i, 4, 5, {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}, "s0") for i, name in enumerate(names)]  # fmt: skip
+        return [{**one, "traceId": f"t{number}"} for one in under]
+
+    one, two = [*trace(1, "sol"), *below(1, "clerk")], [*trace(2, "luna"), *below(2, "clerk", "sol")]
+    assert models(read(tmp_path, one, two)) == [["t1", "sol"], ["t2", "luna"]]
+    same = [*trace(1, "sol"), *below(1, "clerk")], [*trace(2, "sol"), *below(2, "baker")]
+    assert models(read(tmp_path, *same)) == [["t1", "fern-1b"], ["t2", "fern-1b"]]
+
+
+@pytest.mark.parametrize(
+    "failed", [{"held": {"error.type": "timeout"}}, {"status": {"code": 2, "message": "late"}}, {"status": {"code": "STATUS_CODE_ERROR"}}]
+)  # fmt: skip
+def test_spans_of_tools_say_what_failed_and_the_others_did_not(tmp_path, failed):
+    found = read(
+        tmp_path, trace(1, result="late", **failed), trace(2), trace(3, result="Error: not in a span's status")
+    )
+    assert found.steps["error"].dropna().tolist() == [1, 0, 0]
+    assert not any(GUESSED in note for note in found.notes)
+    assert any(note.startswith("1 result of tools reads as an error, without error.type") for note in found.notes)
+
+
+def test_results_in_messages_alone_are_read_for_failures(tmp_path):
+    back = json.loads(json.dumps(BACK))
+    back["parts"][0]["response"] = "Error: no such loan"
+    alone = [
+        one for one in spans() if attributes({"gen_ai.operation.name": "execute_tool"})[0] not in one["attributes"]
+    ]
+    alone[0]["attributes"] = [
+        {"key": a["key"], "value": {"stringValue": json.dumps([text("user", QUESTION), CALL, back])}} if a["key"] == "gen_ai.input.messages" else a
+        for a in alone[0]["attributes"]
+    ]  # fmt: skip
+    found = read(tmp_path, alone)
+    assert found.steps["error"].dropna().tolist() == [1]
+    assert any(GUESSED in note for note in found.notes)
