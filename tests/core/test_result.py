@@ -68,7 +68,11 @@ def test_a_title_in_place_of_a_metric_is_answered_with_the_metric():
 def test_results_of_the_first_schema_are_read_with_the_metric_as_title(result, tmp_path):
     content = {**result.to_json(), "tables": {}}
     assert content["schema_version"] == 3
-    for version, rows in ((3, content["summary"]), (2, content["summary"]), (1, [without(row, "title") for row in content["summary"]])):
+    for version, rows in (
+        (3, content["summary"]),
+        (2, content["summary"]),
+        (1, [without(row, "title") for row in content["summary"]]),
+    ):
         written = {**content, "schema_version": version, "by": ["checker"], "summary": rows}
         (tmp_path / "results.json").write_text(json.dumps(written))
         assert [row["title"] for row in read_results(tmp_path)["summary"]] == ["f1", "f1"]

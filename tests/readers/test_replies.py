@@ -103,12 +103,7 @@ def test_studies_whose_answers_have_other_names_read_them(study, tmp_path):
         row |= {"ts": "2026-01-01"}
     rows = [row | {"id": f"r{i}"} for i in range(3)]
     tables = loaded(tmp_path, rows, study).tables
-    column = {
-        "confidence": "answer",
-        "cot_levels": "answer",
-        "needle": "answer",
-        "rag_generation": "answer",
-    }
+    column = {"confidence": "answer", "cot_levels": "answer", "needle": "answer", "rag_generation": "answer"}
     assert next(iter(tables.values()))[column.get(study, "answer")].tolist() == [TEXT] * 3
 
 

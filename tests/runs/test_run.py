@@ -189,10 +189,7 @@ def test_bad_usage_is_one_message_and_exit_2(words, said, tmp_path):
             "column rule: is missing; expected a text; is 'roole' meant? (--map roole=rule)",
         ),
         (lambda f: (f / "predictions.csv").unlink(), "table predictions is missing"),
-        (
-            lambda f: (f / "documents.csv").write_text((f / "documents.csv").read_text() * 2),
-            "is duplicated, found",
-        ),
+        (lambda f: (f / "documents.csv").write_text((f / "documents.csv").read_text() * 2), "is duplicated, found"),
     ],
 )
 def test_faults_of_a_table_are_one_message(change, said, tmp_path):
