@@ -26,6 +26,7 @@ from evalbench.readers.log_store.address import is_log_store
 from evalbench.readers.log_store.frames import logged
 from evalbench.readers.nameless import of_tables
 from evalbench.readers.nested import unnested
+from evalbench.readers.one_reference import one_reference
 from evalbench.readers.one_table import one_table
 from evalbench.readers.renames import adapted, all_at_once, todays_targets, unknown_renames, usual, without_left_out
 from evalbench.readers.replies import replies_read
@@ -245,8 +246,10 @@ def by_roles(
     - ``grouping``: Options that name columns, which are not taken for others that they only may mean.
     """
     given, asked = without_left_out(raw.frames, todays_targets(columns, schema))
+    present = {str(column).strip() for frame in given.values() for column in frame.columns}
+    asked = {source: target for source, target in asked.items() if source != target or source in present}
     first = named(with_marks(given, schema), schema, asked, SURE if adapt else PERHAPS)
-    frames, left = adapted(as_before(first, schema, asked), asked, adapt)
+    frames, left = adapted(one_reference(as_before(first, schema, asked), schema), asked, adapt)
     surely = named(frames, schema, left, SURE)
     options = [o.split(",") if isinstance(o, str) else o if isinstance(o, (list, tuple)) else () for o in grouping]
     kept = {name.strip(): name.strip() for names in options for name in names if isinstance(name, str) and name.strip()}

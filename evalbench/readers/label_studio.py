@@ -40,7 +40,8 @@ def with_marks(frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Table]) 
         [{"id": task["id"], **task["data"]} for task in tasks.to_dict("records")], index=tasks.index, dtype=object
     )
     key = _by_role(schema[main])["id"]
-    items = items.rename(columns={"id": key}) if key not in items else items.drop(columns="id")
+    if key != "id":
+        items = items.rename(columns={"id": key}) if key not in items else items.drop(columns="id")
     people = ratings[names["annotator"]].nunique()
     said = f"an export of Label Studio: {counted(len(ratings), 'mark')} of {counted(people, 'annotator')}"
     return {**frames, main: noted(items, tasks, {"data": main, "annotations": target}, [said]), target: ratings}

@@ -104,7 +104,7 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """
     found, items = dict(frames), frames.get("items")
     if items is not None:
-        two = sides.answers(sides.one_reference(items), ITEMS.columns)
+        two = sides.answers(items, ITEMS.columns)
         said = readers.former.under_new_names(two, {"output": "answer"})
         found["items"] = items = readers.roles.with_roles(said, _LONG, {})
     if items is not None and {"model", "answer", "question"} <= set(items.columns) and not _named(found):

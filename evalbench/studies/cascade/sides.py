@@ -53,17 +53,6 @@ def answers(items: pd.DataFrame, columns: tuple[readers.Column, ...]) -> pd.Data
     return readers.roles.noted(out, items, found)
 
 
-def one_reference(items: pd.DataFrame) -> pd.DataFrame:
-    """The items without a column reference that lists several right answers, where the study takes one; ``truth`` was always one."""
-    read_as = items.attrs.get(readers.roles.READ_AS, {})
-    if "reference" not in items or "reference" in read_as.values():
-        return items
-    if not any(isinstance(cell, list) for cell in readers.role_values.first_cells(items["reference"])):
-        return items
-    said = "column reference lists right answers, where the study takes one text: it is not used"
-    return readers.roles.noted(items.drop(columns="reference"), items, {}, [said])
-
-
 def winners(items: pd.DataFrame, names: Mapping[str, str], columns: tuple[readers.Column, ...]) -> pd.DataFrame | None:
     """The table of winners, where the items have a column of them: id, winner, annotator."""
     free = [str(c) for c in items.columns if all(str(c) != column.name for column in columns)]

@@ -96,10 +96,10 @@ def test_a_window_is_a_study_s_data(log, log_place):
     log.append([interaction(i, model="a/b") for i in range(10)])
     store, window = address_of(log_place), Window(START, START + timedelta(hours=5))
     columns = window_columns("text_metrics")
-    assert columns == {"request": "prompt", "response": "output"}
+    assert columns == {"request": "question", "response": "answer"}
     rows = load(window_data(store, window), study="text_metrics", columns=columns)["items"]
     assert [*rows["id"]] == [f"r{i:05d}" for i in range(5)]
-    assert [*rows["output"]] == [f"a{i}" for i in range(5)]
+    assert [*rows["answer"]] == [f"a{i}" for i in range(5)]
     assert set(rows["model"]) == {"a/b"}
 
 
