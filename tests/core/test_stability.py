@@ -114,7 +114,7 @@ def test_two_models_that_agree_on_nearly_all_are_drawn_together():
     final = (draw.permutation(200) < 101).astype(float)
     nearly = np.where(np.arange(200) < 4, 1 - final, final)
     parts = (
-        "answer",
+        "correct",
         "steps",
         "similarity",
         "coherence",
