@@ -18,6 +18,7 @@ from evalbench.readers.runs import PAGE, read_run
 SCHEMA_VERSION = 1
 _WIDTH = 100
 _SURE = 0.9
+_NAMED = 8
 
 
 def headline(results: Mapping[str, Any], most: int = 10) -> list[str]:
@@ -69,6 +70,28 @@ def printed_read_as(folder: Path) -> list[str]:
     pairs = dict.fromkeys(pair for columns in read_as_of(folder).values() for pair in columns.items())
     said = ", ".join(f"{name} as {role}" for name, role in pairs)
     return textwrap.wrap(f"columns read {said}", _WIDTH, subsequent_indent="    ") if said else []
+
+
+_UNUSED = "columns that are not used: "
+
+
+def printed_unused(notes: Sequence[str]) -> list[str]:
+    """Lines on the columns that a run did not use, and on those of which it could not tell which is meant; none where there are none.
+
+    Examples
+    --------
+    >>> printed_unused(["a.csv: no column reference; which is meant: 'x' (--map x=reference) or 'y' (--map y=reference)?"])
+    ["not read  no column reference; which is meant: 'x' (--map x=reference) or 'y' (--map y=reference)?"]
+    >>> printed_unused(["items: columns that are not used: expected, gold"])
+    ['not used  expected, gold']
+    """
+    unused = dict.fromkeys(n for note in notes for n in note.partition(_UNUSED)[2].rstrip(".").split(", ") if n)
+    asked = [note.partition(": ")[2] for note in notes if "which is meant: " in note and ": no column " in note]
+    said = [f"not read  {text}" for text in asked]
+    if unused:
+        more = f" and {len(unused) - _NAMED} more" if len(unused) > _NAMED else ""
+        said.append(f"not used  {', '.join(list(unused)[:_NAMED])}{more}")
+    return [line for text in said for line in textwrap.wrap(text, _WIDTH, subsequent_indent="    ")]
 
 
 def _lines(rows: Sequence[Mapping[str, Any]], titles: Mapping[str, str], results: Mapping[str, Any]) -> list[str]:

@@ -271,7 +271,7 @@ def carry_out(
     - ``after``: Further lines about a finished run.
     """
     from evalbench.commands.brief import brief
-    from evalbench.commands.printed import printed_read_as, run_object
+    from evalbench.commands.printed import printed_read_as, printed_unused, run_object
     from evalbench.commands.step_summary import summarise_run
     from evalbench.core.budget import in_words
     from evalbench.core.progress import Shown
@@ -326,8 +326,9 @@ def carry_out(
                 click.echo(f"  {stopped['sentence']}")
             if stopped := in_words(done.results.get("budget") or {}):
                 click.echo(f"budget  {stopped}")
-        for line in printed_read_as(done.folder) if done.results is not None else ():
-            click.echo(line)
+        if done.results is not None:
+            for line in (*printed_read_as(done.folder), *printed_unused(done.results["notes"])):
+                click.echo(line)
         for line in after(done) if after and done.results is not None else ():
             click.echo(line)
         click.echo(f"report  {page}", err=done.results is None)

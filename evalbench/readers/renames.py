@@ -29,6 +29,7 @@ FORMER: Mapping[str, tuple[str, ...]] = {
     "time": ("ts",),
 }
 """Our columns → the names that studies gave to them once."""
+_NAMED = 8
 _MEANT = re.compile(r"meant\? \(--map ('(?:[^']|'\"'\"')*'|[^\s)]+)\)")
 
 
@@ -236,14 +237,20 @@ def unfound(columns: Mapping[str, str], frames: Iterable[pd.DataFrame]) -> dict[
 def unknown_renames(columns: Mapping[str, str], frames: Iterable[pd.DataFrame]) -> list[str]:
     """What is wrong with the sources of renames that no table has."""
     given = list(frames)
-    present = {str(c).strip() for frame in given for c in frame.columns}
+    present = list(dict.fromkeys(str(c).strip() for frame in given for c in frame.columns))
     return [
-        f"no table has a column {source!r} to rename"
-        + (f"; did you mean --map {target}={source}?" if target in present else _nearest(source, present))
+        f"no table has a column {source!r} to rename{_instead(source, target, present)}"
         for source, target in unfound(columns, given).items()
     ]
 
 
-def _nearest(name: str, present: Iterable[str]) -> str:
-    near = get_close_matches(name, sorted(present), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+def _instead(source: str, target: str, present: Sequence[str]) -> str:
+    """What a rename of a column that is not there may have meant: the other way round, a near name, or nothing."""
+    if target in present and role_called(source) is not None:
+        return f"; did you mean --map {target}={source}?"
+    near = [] if target in present else get_close_matches(source, sorted(present), n=1)
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    there = f"; {target} is there already, without a rename" if target in present else ""
+    more = f" and {len(present) - _NAMED} more" if len(present) > _NAMED else ""
+    return f"{there}; there are {', '.join(present[:_NAMED])}{more}"

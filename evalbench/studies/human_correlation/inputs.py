@@ -19,19 +19,27 @@ MANY_ANNOTATORS = 12
 DOCUMENTED = ("meteor", "sacrebleu", "rouge1")
 SIDES = ("better", "worse")
 _MARK = [*panels.KEYS, "criterion", "annotator", "mark"]
-_MODEL = Column("model", "id", groups=True, required=False)
+_MODEL = Column("model", "id", groups=True, required=False, former=("system",))
 
 SCHEMA: Mapping[str, Table] = {
     "items": Table(
         (
-            Column("id", "id"),
+            Column("id", "id", former=("doc_id",)),
             _MODEL,
-            Column("answer", "text", required=False, empty_ok=True, keep_null=True, help="null: unscored"),
+            Column(
+                "answer",
+                "text",
+                required=False,
+                empty_ok=True,
+                keep_null=True,
+                help="null: unscored",
+                former=("output",),
+            ),
             Column("better", "text", required=False, empty_ok=True, keep_null=True, help="the text that people prefer"),
             Column("worse", "text", required=False, empty_ok=True, keep_null=True, help="the other text of the pair"),
             Column("reference", "texts", required=False, empty_ok=True, perhaps=("answer",)),
-            Column("contexts", "texts", required=False, empty_ok=True),
-            Column("question", "text", required=False, empty_ok=True, help="the request"),
+            Column("contexts", "texts", required=False, empty_ok=True, former=("context",)),
+            Column("question", "text", required=False, empty_ok=True, help="the request", former=("prompt",)),
             Column("samples", "texts", required=False, empty_ok=True),
             Column("annotator", "id", required=False),
             Column("criterion", "id", required=False),
@@ -45,7 +53,7 @@ SCHEMA: Mapping[str, Table] = {
     ),
     "ratings": Table(
         (
-            Column("id", "id"),
+            Column("id", "id", former=("doc_id",)),
             _MODEL,
             Column("annotator", "id"),
             Column("criterion", "id"),
@@ -56,7 +64,7 @@ SCHEMA: Mapping[str, Table] = {
     ),
     "pairs": Table(
         (
-            Column("id", "id"),
+            Column("id", "id", former=("doc_id",)),
             Column("better", "id", help="the system whose output people prefer"),
             Column("worse", "id"),
             Column("criterion", "id", required=False),
@@ -67,7 +75,7 @@ SCHEMA: Mapping[str, Table] = {
     ),
     "scores": Table(
         (
-            Column("id", "id"),
+            Column("id", "id", former=("doc_id",)),
             Column("model", "id", required=False),
             Column("metric", "id"),
             Column("value", "float", role="mark", empty_ok=True),

@@ -42,7 +42,7 @@ def as_numbers(frame: pd.DataFrame, column: str, notes: list[str]) -> None:
     words = frame[column].map(lambda cell: cell.strip().casefold() if isinstance(cell, str) else cell)
     texts = words[words.map(lambda cell: isinstance(cell, str) and cell != "" and not _is_number(cell))]
     known = texts.isin(list(WORDS))
-    if not len(texts) or known.mean() < _MOST_KNOWN:
+    if not len(texts) or known.mean() < _MOST_KNOWN or _counts(words.drop(texts.index)):
         return
     odd = texts[~known]
     frame[column] = words.map(lambda cell: WORDS.get(cell, cell) if isinstance(cell, str) else cell)
@@ -51,6 +51,12 @@ def as_numbers(frame: pd.DataFrame, column: str, notes: list[str]) -> None:
     what = "marks" if column == "mark" else "labels"
     notes.append(f"{what} in words were read as numbers: {said}")
     notes += [_odd_words(odd, frame.index, what)] if len(odd) else []
+
+
+def _counts(cells: pd.Series) -> bool:
+    """Whether cells are numbers of a scale, among which a word has no place: others than 0, 0.5 and 1."""
+    given = cells[cells.map(lambda cell: cell is not None and cell == cell and cell != "")]
+    return not pd.to_numeric(given, errors="coerce").dropna().isin((0, 0.5, 1)).all()
 
 
 def _is_number(cell: str) -> bool:

@@ -37,7 +37,9 @@ SCHEMA = {
         (
             Column("id", "id"),
             Column("question", "text"),
-            Column("reference", "text", required=False, empty_ok=True, help="the right answer"),
+            Column(
+                "reference", "text", required=False, empty_ok=True, help="the right answer", former=("ground_truth",)
+            ),
             Column("doc_id", "id", required=False, empty_ok=True, help="the document that answers it"),
             _PASSAGE,
             _GROUP,

@@ -34,6 +34,7 @@ SCHEMA: Mapping[str, Table] = {
             Column(
                 "answer",
                 "text",
+                former=("output",),
                 required=False,
                 empty_ok=True,
                 keep_null=True,
@@ -52,7 +53,14 @@ SCHEMA: Mapping[str, Table] = {
             Column("model", "id", groups=True, required=False, help="whose generation it is, where there are several"),
             Column("test_set", "id", groups=True, required=False, help="the set that the question belongs to"),
             Column("task", "text", required=False, choices=inputs.TASKS, help="what the test set's answers should be"),
-            Column("question", "text", required=False, empty_ok=True, help="the question as it was asked"),
+            Column(
+                "question",
+                "text",
+                required=False,
+                empty_ok=True,
+                help="the question as it was asked",
+                former=("prompt",),
+            ),
             Column(
                 "reference",
                 "texts",

@@ -32,10 +32,10 @@ SCHEMA: Mapping[str, Table] = {
     "items": Table(
         (
             Column("id", "id"),
-            Column("question", "text", required=False, empty_ok=True, help="as it was written; needed for asking a model"),
-            Column("answer", "text", required=False, empty_ok=True, keep_null=True, help="needed unless a model is asked; null: unscored"),
+            Column("question", "text", required=False, empty_ok=True, help="as it was written; needed for asking a model", former=('query',)),
+            Column("answer", "text", required=False, empty_ok=True, keep_null=True, help="needed unless a model is asked; null: unscored", former=('output',)),
             Column("reference", "texts", required=False, empty_ok=True, help="a text, or a JSON list: the best counts", perhaps=("answer",)),
-            Column("contexts", "texts", required=False, empty_ok=True, help="for metrics that need one"),
+            Column("contexts", "texts", required=False, empty_ok=True, help="for metrics that need one", former=('context',)),
             Column("lang", "id", required=False, empty_ok=True, help="ISO 639-1, of the prompt and of transliterate"),
             Column("model", "id", groups=True, required=False, help="whose answer it is"),
         ),
@@ -47,8 +47,8 @@ SCHEMA: Mapping[str, Table] = {
         (
             Column("id", "id", help="of the item whose query was changed"),
             Column("augmentation", "id", help="how it was changed, such as butter_finger"),
-            Column("question", "text", required=False, empty_ok=True, help="as it was changed"),
-            Column("answer", "text", required=False, empty_ok=True, keep_null=True, help="null: unscored"),
+            Column("question", "text", required=False, empty_ok=True, help="as it was changed", former=('query',)),
+            Column("answer", "text", required=False, empty_ok=True, keep_null=True, help="null: unscored", former=('output',)),
             Column("reference", "texts", required=False, empty_ok=True, help="where it is another one, as after a translation", perhaps=("answer",)),
             Column("level", "id", required=False, empty_ok=True, choices=inputs.LEVELS, help="to which test the augmentation belongs"),
             Column("model", "id", groups=True, required=False, help="whose answer it is"),

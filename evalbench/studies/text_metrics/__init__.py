@@ -43,6 +43,7 @@ SCHEMA: Mapping[str, Table] = {
             Column(
                 "answer",
                 "text",
+                former=("output",),
                 required=False,
                 empty_ok=True,
                 keep_null=True,
@@ -56,8 +57,8 @@ SCHEMA: Mapping[str, Table] = {
                 help="a text, or a JSON list: the best counts (ROUGE: see references)",
                 perhaps=("answer",),
             ),
-            Column("contexts", "texts", required=False, empty_ok=True),
-            Column("question", "text", required=False, empty_ok=True, help="the request"),
+            Column("contexts", "texts", required=False, empty_ok=True, former=("context",)),
+            Column("question", "text", required=False, empty_ok=True, help="the request", former=("prompt",)),
             Column("samples", "texts", required=False, empty_ok=True, help="further answers of the same model"),
             Column("model", "id", groups=True, required=False),
         ),
