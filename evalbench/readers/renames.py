@@ -251,6 +251,6 @@ def _instead(source: str, target: str, present: Sequence[str]) -> str:
     near = [] if target in present else get_close_matches(source, sorted(present), n=1)
     if near:
         return f"; did you mean {near[0]!r}?"
-    there = f"; {target} is there already, without a rename" if target in present else ""
+    there = f"; {target} exists, without a rename" if target in present else ""
     more = f" and {len(present) - _NAMED} more" if len(present) > _NAMED else ""
     return f"{there}; there are {', '.join(present[:_NAMED])}{more}"

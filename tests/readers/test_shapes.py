@@ -372,7 +372,7 @@ class TestRenames:
         ("columns", "said"),
         [
             ({"answer": "reference"}, r"column reference: already exists, so answer cannot be renamed to it; rename that one too"),
-            ({"said": "answer"}, r"no table has a column 'said' to rename; answer is there already, without a rename; there are id, answer"),
+            ({"said": "answer"}, r"no table has a column 'said' to rename; answer exists, without a rename; there are id, answer"),
             ({"answers": "text"}, r"no table has a column 'answers' to rename; did you mean 'answer'\?"),
         ],
     )  # fmt: skip
