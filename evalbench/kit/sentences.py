@@ -180,7 +180,8 @@ def _with_group(e: Estimate, own: Sequence[Estimate], found: Sequence[Estimate],
     shares = [f for f in found if f.metric == share and (f.group or not e.group)]
     beside = [f"{share_text(f, shares)} {share}" for f in shares if f.group == e.group]
     within = ", ".join(filter(None, [name, *beside]))
-    return f"{estimate_text(e, own)} ({within})" if within else estimate_text(e, own)
+    said = estimate_text(e, found or own)
+    return f"{said} ({within})" if within else said
 
 
 def drawn_units(items: pd.DataFrame, measure: Measure, by: str, units: str) -> dict[str, int]:

@@ -115,6 +115,7 @@ NOT_JUDGED = {
     ("judge_audit", "items"): "as verdicts",
     ("drift", "oos"): "two samples are judged; models of which they differ are named",
     ("drift", "oot"): "as oos",
+    ("rag_retrieval", "answers"): "the searches of run",
 }
 
 
