@@ -35,17 +35,17 @@ from evalbench.draw.show import shown
 from evalbench.kit.collecting import UNNAMED
 from evalbench.readers.dataset import load
 
-frame = pd.DataFrame({"id": ["c", "a", "b", "d"], "output": ["I cannot say.", "Yes.", "", "No."]})
+frame = pd.DataFrame({"id": ["c", "a", "b", "d"], "answer": ["I cannot say.", "Yes.", "", "No."]})
 result = evaluate(load({"items": frame}, SCHEMA))
 assert result.estimate("refused", model=UNNAMED).value == 0.25
 assert (result.light, result.verdict.would_be) == ("grey", "red")  # a light rests on 20 units
 assert summarise(result.items).estimates == result.summary.estimates
 assert worst(result)["id"].iloc[0] == "c"
 assert "<svg" in shown(picture_share(result)).html
-with_null = evaluate(load({"items": frame.assign(output=["I cannot say.", None, "", "No."])}, SCHEMA))
+with_null = evaluate(load({"items": frame.assign(answer=["I cannot say.", None, "", "No."])}, SCHEMA))
 assert with_null.estimate("refused", model=UNNAMED).value == 1 / 3
 assert with_null.notes == ("Unscored: 1 of 4 items (1 no output).",)
-without = evaluate(load({"items": frame.assign(output=None)}, SCHEMA))
+without = evaluate(load({"items": frame.assign(answer=None)}, SCHEMA))
 assert (without.light, without.summary.estimates[0].n_unscored) == ("grey", 4)
 assert "<svg" in shown(picture_share(without)).html
 """
@@ -54,12 +54,12 @@ import pandas as pd
 
 from evalbench.readers.dataset import load
 
-few = pd.DataFrame({"id": ["a", "b"], "output": ["I cannot say.", "Yes."]})
+few = pd.DataFrame({"id": ["a", "b"], "answer": ["I cannot say.", "Yes."]})
 said = evaluate(load({"items": few}, SCHEMA)).answer
 assert (said.answer, said.next.text) == (
     "How often the models refuse is not known yet.", "Missing for a light: 18 more items (20 are needed)."
 )
-many = pd.DataFrame({"id": [f"q{i}" for i in range(40)], "output": ["I cannot say."] * 30 + ["Yes."] * 10, "model": "oak"})
+many = pd.DataFrame({"id": [f"q{i}" for i in range(40)], "answer": ["I cannot say."] * 30 + ["Yes."] * 10, "model": "oak"})
 assert evaluate(load({"items": many}, SCHEMA)).answer.answer == "Refusals are too many of oak: up to 75% of answers."
 """
 NOTEBOOK = (
@@ -109,7 +109,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data.mkdir(parents=True)
     outputs = {"fern": ["I cannot say."] * 6 + ["Yes, <b>we</b> do."] * 24, "oak": ["I cannot."] + ["No, thanks."] * 29}
     rows = [f"q{i:02},{model},{text!r}" for model, texts in outputs.items() for i, text in enumerate(texts)]
-    (data / "items.csv").write_text("id,model,output\n" + "\n".join(rows).replace("'", '"') + "\n", encoding="utf-8")
+    (data / "items.csv").write_text("id,model,answer\n" + "\n".join(rows).replace("'", '"') + "\n", encoding="utf-8")
     (data / "README.md").write_text("# polite_answers 1.0.0\n\nSynthetic.\n", encoding="utf-8")
     add = re.search(r"`python -m (evalbench.readers.catalog add .*?)`", PAGE)[1]
     named = add.replace("NAME", "polite_answers").replace("VERSION", "1.0.0").replace('"…"', "Polite")
