@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +75,10 @@ def printed_read_as(folder: Path) -> list[str]:
 _UNUSED = "columns that are not used: "
 
 
-def printed_unused(notes: Sequence[str]) -> list[str]:
+def printed_unused(notes: Sequence[str], read: Iterable[str] = ()) -> list[str]:
     """Lines on the columns that a run did not use, and on those of which it could not tell which is meant; none where there are none.
+
+    - ``read``: Columns that some table of it used.
 
     Examples
     --------
@@ -85,7 +87,9 @@ def printed_unused(notes: Sequence[str]) -> list[str]:
     >>> printed_unused(["items: columns that are not used: expected, gold"])
     ['not used  expected, gold']
     """
-    unused = dict.fromkeys(n for note in notes for n in note.partition(_UNUSED)[2].rstrip(".").split(", ") if n)
+    unused = dict.fromkeys(
+        n for note in notes for n in note.partition(_UNUSED)[2].rstrip(".").split(", ") if n and n not in {*read}
+    )
     asked = [note.partition(": ")[2] for note in notes if "which is meant: " in note and ": no column " in note]
     said = [f"not read  {text}" for text in asked]
     if unused:

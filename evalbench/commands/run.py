@@ -271,7 +271,7 @@ def carry_out(
     - ``after``: Further lines about a finished run.
     """
     from evalbench.commands.brief import brief
-    from evalbench.commands.printed import printed_read_as, printed_unused, run_object
+    from evalbench.commands.printed import printed_read_as, printed_unused, read_as_of, run_object
     from evalbench.commands.step_summary import summarise_run
     from evalbench.core.budget import in_words
     from evalbench.core.progress import Shown
@@ -327,7 +327,8 @@ def carry_out(
             if stopped := in_words(done.results.get("budget") or {}):
                 click.echo(f"budget  {stopped}")
         if done.results is not None:
-            for line in (*printed_read_as(done.folder), *printed_unused(done.results["notes"])):
+            used = [column for columns in read_as_of(done.folder).values() for column in columns]
+            for line in (*printed_read_as(done.folder), *printed_unused(done.results["notes"], used)):
                 click.echo(line)
         for line in after(done) if after and done.results is not None else ():
             click.echo(line)

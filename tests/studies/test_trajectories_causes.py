@@ -77,3 +77,27 @@ def test_no_cause_is_named_that_is_not_clearly_ahead_of_the_next_or_of_few_trial
     assert causes.said(pd.DataFrame([row("a", 14, 25), row("b", 11, 25)]), 5, whose) == ""
     assert causes.said(pd.DataFrame([row("a", 4, 4)]), 5, whose) == ""
     assert causes.said(pd.DataFrame([row("a", 14, 16), row("b", 2, 16)]), 5, whose) == "14 of oak’s 16 failed trials: “a” fails."  # fmt: skip
+
+
+def test_a_forbidden_call_comes_first_and_one_that_stops_or_goes_on_is_told_from_one_that_turns_away() -> None:
+    trials = [good(f"t{i}", "oak", 1) for i in range(4)]
+    trials += [
+        trial("t0", "oak", 2, 0, ("look", {"id": "t0"}, "")),
+        trial("t1", "oak", 2, 0, ("look", {"id": "t1"}, ""), ("refund", {"unit": "EUR"}, ""), ("wire", {}, "")),
+        trial("t2", "oak", 2, 0, ("look", {"id": "t2"}, ""), ("wire", {}, "")),
+        trial("t3", "oak", 2, 0, ("look", {"id": "t3"}, ""), ("wire", {}, "")),
+    ]
+    plain = judged(trials).tables["causes"].set_index("id")[["cause", "name"]]
+    assert plain.loc["t0"].tolist() == [causes.ENDS, "refund"]
+    assert plain.loc["t1"].tolist() == [causes.GOES_ON, "wire"]
+    assert plain.loc["t2"].tolist() == [causes.LEAVES, "refund"]
+    steps = (
+        judged(trials)
+        .tables["steps"]
+        .assign(mark=[own["mark"] for own in trials for _ in range(2 * len(own["calls"]))])
+    )
+    tasks = pd.DataFrame({"id": ["t3"], "forbidden": [json.dumps(["wire"])]})
+    banned = trajectories.evaluate(
+        load({"steps": steps.drop(columns="look"), "tasks": tasks}, study="trajectories"), n_resamples=50
+    )
+    assert banned.tables["causes"].set_index("id").loc["t3", ["cause", "name"]].tolist() == [causes.FORBIDDEN, "wire"]

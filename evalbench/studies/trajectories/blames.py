@@ -106,9 +106,9 @@ def _sizes(found: Given, truth: pd.DataFrame) -> pd.DataFrame:
     """
     steps = found.steps
     told = {name: steps[name].str.strip().str.casefold() for name in ("role", "name")}
-    spoken = ~told["role"].isin(_OTHERS)
     whose = dict(truth[["run", "agent"]].itertuples(index=False, name=None))
     blamed = {run: agent.strip().casefold() for run, agent in whose.items()}
+    spoken = ~told["role"].isin(_OTHERS - {*blamed.values()})  # who is blamed once may be to blame elsewhere, too
     best: dict[Any, int] = {}
     for which, kept in (("role", spoken), ("name", spoken & (steps["kind"] == "message") & (told["name"] != ""))):
         agents = told[which][kept].groupby(steps["run"][kept]).agg(set)

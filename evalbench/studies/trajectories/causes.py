@@ -11,11 +11,14 @@ from evalbench import core
 from evalbench.studies.trajectories import turning
 from evalbench.studies.trajectories.items import Followed
 
-ENDED, FAILS, WRONG, NOT_CALLED, LEAVES = (
+FORBIDDEN, ENDED, FAILS, WRONG, NOT_CALLED, ENDS, GOES_ON, LEAVES = (
+    "a forbidden call",
     "ended by a limit or an error of the environment",
     "a call fails and is not made good",
     "called with other arguments than expected",
     "expected and not called",
+    "ends before a call of a successful one",
+    "goes on where a successful one ends",
     "leaves the way of a successful one",
 )
 UNKNOWN = "not known"
@@ -27,31 +30,44 @@ _OFTENER = 2
 def causes_of(found: Followed, turns: pd.DataFrame) -> pd.DataFrame:
     """A row for each failed trajectory of known steps: ``run``, ``cause``, ``name`` of the tool, and ``how`` it leaves the way.
 
-    The first that holds of: a limit or an error of the environment ended it; a call failed that no later one makes good, of a tool for
+    The first that holds of: it calls a forbidden tool; a limit or an error of the environment ended it; a call failed that no later one makes good, of a tool for
     which that happens more than twice as often as in successful trajectories; an expected tool was called with other arguments; an
-    expected tool was not called; it leaves the way of the successful trajectory that it follows longest.
+    expected tool was not called; it ends before the successful trajectory that it follows longest, goes on where that one ends, or leaves
+    its way.
     """
     runs = found.runs[found.runs["n_calls"].notna()]
     failed, good = (runs[runs["success"] == mark] for mark in (0, 1))
     errors = _failing(found, failed, good)
     first = found.missed.drop_duplicates("run")
     missed = dict(zip(first["run"], zip(first["name"], first["called"], strict=True), strict=True))
-    parted = dict(zip(turns["run"], zip(turns["instead_of"], turns["kind"], strict=True), strict=True))
+    banned = found.calls[found.calls["forbidden"]].drop_duplicates("run").set_index("run")["name"].to_dict()
+    parted = {
+        run: (kind, name, other)
+        for run, kind, name, other in turns[["run", "kind", "name", "instead_of"]].itertuples(index=False)
+    }
     rows: list[tuple[int, str, str, str]] = []
     for run, stopped in failed[["run", "stopped"]].itertuples(index=False):
-        if stopped == 1:
+        if run in banned:
+            rows.append((run, FORBIDDEN, banned[run], ""))
+        elif stopped == 1:
             rows.append((run, ENDED, "", ""))
         elif run in errors:
             rows.append((run, FAILS, errors[run], ""))
         elif run in missed:
             name, called = missed[run]
             rows.append((run, WRONG if called else NOT_CALLED, name, ""))
-        elif parted.get(run, ("", ""))[0]:
-            name, how = parted[run]
-            rows.append((run, LEAVES, name, how))
         else:
-            rows.append((run, UNKNOWN, "", ""))
+            rows.append((run, *_parting(*parted.get(run, (turning.SAME, "", "")))))
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _parting(kind: str, name: str, other: str) -> tuple[str, str, str]:
+    """Cause, tool, and how it leaves the way, of a trajectory that calls ``name`` where a successful one calls ``other``."""
+    if kind == turning.SAME:
+        return UNKNOWN, "", ""
+    if kind == turning.STOPPED:
+        return ENDS, other, ""
+    return (GOES_ON, name, "") if kind == turning.WENT_ON else (LEAVES, other, kind)
 
 
 def _failing(found: Followed, failed: pd.DataFrame, good: pd.DataFrame) -> dict[int, str]:
@@ -133,6 +149,9 @@ def _clause(row: pd.Series) -> str:
             f"{name} with other arguments" if 2 * row["other_arguments"] > row["n"] else f"they leave the way at {name}"
         )
     return {
+        FORBIDDEN: f"{name} is forbidden",
+        ENDS: f"they end before {name}",
+        GOES_ON: f"they go on with {name}",
         ENDED: "a limit or an error ends them",
         FAILS: f"{name} fails",
         WRONG: f"{name} with wrong arguments",
