@@ -12,7 +12,9 @@ from evalbench.studies import trajectories
 from evalbench.studies.trajectories import causes
 
 
-def judged(trials: list[dict[str, Any]], expected: dict[str, Any] | None = None) -> core.Result:
+def judged(
+    trials: list[dict[str, Any]], expected: dict[str, Any] | None = None, forbidden: dict[str, Any] | None = None
+) -> core.Result:
     """Trials: task, model, mark, and calls as (tool, arguments, error)."""
     steps = pd.DataFrame(
         {"id": own["id"], "model": own["model"], "trial": own["trial"], "step": 2 * i + j, "kind": kind, "name": name,
@@ -24,6 +26,9 @@ def judged(trials: list[dict[str, Any]], expected: dict[str, Any] | None = None)
     tables = {"steps": steps}
     if expected is not None:
         tables["tasks"] = pd.DataFrame({"id": [*expected], "expected": [json.dumps(own) for own in expected.values()]})
+    if forbidden is not None:
+        own = [json.dumps(names) for names in forbidden.values()]
+        tables["tasks"] = pd.DataFrame({"id": [*forbidden], "forbidden": own})
     return trajectories.evaluate(load(tables, study="trajectories"), n_resamples=50)
 
 
@@ -91,13 +96,5 @@ def test_a_forbidden_call_comes_first_and_one_that_stops_or_goes_on_is_told_from
     assert plain.loc["t0"].tolist() == [causes.ENDS, "refund"]
     assert plain.loc["t1"].tolist() == [causes.GOES_ON, "wire"]
     assert plain.loc["t2"].tolist() == [causes.LEAVES, "refund"]
-    steps = (
-        judged(trials)
-        .tables["steps"]
-        .assign(mark=[own["mark"] for own in trials for _ in range(2 * len(own["calls"]))])
-    )
-    tasks = pd.DataFrame({"id": ["t3"], "forbidden": [json.dumps(["wire"])]})
-    banned = trajectories.evaluate(
-        load({"steps": steps.drop(columns="look"), "tasks": tasks}, study="trajectories"), n_resamples=50
-    )
-    assert banned.tables["causes"].set_index("id").loc["t3", ["cause", "name"]].tolist() == [causes.FORBIDDEN, "wire"]
+    banned = judged(trials, forbidden={"t3": ["wire"]}).tables["causes"].set_index("id")
+    assert banned.loc["t3", ["cause", "name"]].tolist() == [causes.FORBIDDEN, "wire"]
