@@ -140,8 +140,7 @@ def offer_of(
     if isinstance(one.read, BadInput) and on_values(one.read):
         own = roles_by_name(study, columns)
         first = next(iter(studies.study(study).SCHEMA))
-        held = {*held, first, *own.values(), *own, *(f"{first}.{name}" for name in own)}
-        held |= surely_held(studies.study(study).SCHEMA, columns)
+        held = {*held, first, *own.values(), *own, *surely_held(studies.study(study).SCHEMA, columns)}
     missing = [need.words for need in wanted if not held & {*need.holds}]
     if one.refused is not None and not missing:
         missing = list(dict.fromkeys(_lacking(one.refused, wanted)))

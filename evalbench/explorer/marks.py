@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LONGEST_NAME, LONGEST_COMMENT = 80, 10_000
 _READ = {
     "prompt", "question", "request", "context", "contexts", "chunk", "text", "texts", "source", "source_text", "reference", "ground_truth",
-    "gold_answer", "expected", "right", "output", "output_a", "output_b", "answer", "answer_a", "answer_b", "model_answer",
+    "gold_answer", "expected", "right", "output", "output_a", "output_b", "answer", "answer_a", "answer_b", "answer_other", "model_answer",
     "response", "reply", "said", "claim", "quote", "rule", "truth_rule", "prediction_rule", "explanation", "correction",
 }  # fmt: skip
 """Columns of texts that a blind annotator reads."""

@@ -135,7 +135,7 @@ def chosen_of(
         faults.append(f"most is {most}; expected at least 1")
     if faults:
         raise BadInput.listing("no metrics were chosen:", faults)
-    panel, terms = settled(_items(run), results["parameters"])
+    panel, terms = settled(read_frame(run / ITEMS), results["parameters"])
     unknown = [name for name in criteria if name not in panel.criteria]
     if unknown:
         raise BadInput(f"{run}: no criterion {', '.join(unknown)}; there are {', '.join(panel.criteria)}")
@@ -235,10 +235,6 @@ def _not_available(metric: str, available: Collection[str]) -> str:
         return "a column of the labelled table or a judge's marks; name it with --available where the log has it"
     lacking = [name for name in needs if name in _TEXTS and name not in available]
     return f"it needs {', '.join(lacking)}, which the log lacks" if lacking else ""
-
-
-def _items(run: Path) -> Any:
-    return read_frame(run / ITEMS)
 
 
 def read_chosen(path: Path) -> Chosen:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from evalbench.readers.role_names import plain
 from evalbench.readers.roles import noted
 
 if TYPE_CHECKING:
@@ -28,17 +29,17 @@ def under_new_names(frame: pd.DataFrame, former: Mapping[str, str]) -> pd.DataFr
     ({'id': ['a'], 'start': [0]}, ['column text_id was read as id; the column id beside it is not used'])
     """
     names = {str(c).strip(): c for c in frame.columns}
-    found = {old: new for old, new in former.items() if old in names}
-    if not found or frame.columns.has_duplicates:
+    alike = {plain(old): new for old, new in former.items()}
+    found = {name: alike[plain(name)] for name in names if plain(name) in alike}
+    if not found or len({*found.values()}) < len(found) or frame.columns.has_duplicates:
         return frame
-    beside = [names[new] for new in found.values() if new in names and new not in found]
+    beside = {new for new in found.values() if new in names and new not in found}
     said = [
-        f"column {old} was read as {new}"
-        + f"; the column {new} beside it is not used" * (new in names and new not in found)
+        f"column {old} was read as {new}" + f"; the column {new} beside it is not used" * (new in beside)
         for old, new in found.items()
     ]
-    renamed = frame.drop(columns=beside).rename(columns={names[old]: new for old, new in found.items()})
-    return noted(renamed, frame, found, said)
+    renamed = frame.drop(columns=[names[new] for new in beside])
+    return noted(renamed.rename(columns={names[old]: new for old, new in found.items()}), frame, found, said)
 
 
 def as_before(

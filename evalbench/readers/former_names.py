@@ -53,7 +53,7 @@ def renamed(names: Iterable[str], former: Mapping[str, str]) -> dict[str, str]:
 
 
 def renamed_of(file: Path, names: Iterable[str]) -> dict[str, str]:
-    """As :func:`renamed`, of the columns of a run's file; nothing of a file that is no table of an earlier run."""
+    """As :func:`renamed`, of the columns of a run's file; empty where the run is not of an earlier version."""
     given = list(names)
     if _former().isdisjoint(given):
         return {}

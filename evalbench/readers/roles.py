@@ -112,8 +112,11 @@ def with_roles(
     free = [n for n in cells if table.column(n) is None and n not in renames and n not in open_to_adapt]
     for tier in tiers:
         fitting = {
-            column: [n for n in free if fit(n, column) == tier and holds(cells[n], column, tier, cells)]
+            column: [
+                n for n in free if n not in found and fit(n, column) == tier and holds(cells[n], column, tier, cells)
+            ]
             for column in wanted
+            if column.name not in found.values()
         }
         found |= _told_apart(_numbered(fitting, cells), found)
     if not found:

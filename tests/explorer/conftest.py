@@ -14,6 +14,8 @@ import pytest
 if TYPE_CHECKING:
     from served_explorer import Served
 
+    from evalbench.explorer.rows import Rows
+
 HOSTILE = "<img src=x onerror=alert(1)>\u202e'; DROP TABLE items; --"
 QUOTED = 'a "b" c'
 
@@ -55,6 +57,13 @@ def folder(tmp_path: Path) -> Path:
     (at / "results.json").write_text(json.dumps(results), encoding="utf-8")
     (at / "run.json").write_text(json.dumps({"status": "ok", "study": "needle", "run_id": "run"}), encoding="utf-8")
     return at
+
+
+@pytest.fixture
+def rows(folder: Path) -> Rows:
+    from evalbench.explorer.rows import Rows
+
+    return Rows(folder)
 
 
 @pytest.fixture

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import shlex
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from asked_server import asked
-from click.testing import CliRunner
+from marked_rows import mark, merged
 from some_studies import some_studies
-from studied import evaluated, sample, whole
+from studied import whole
 
 from evalbench import studies
-from evalbench.cli import group
 from evalbench.errors import BadInput
 from evalbench.explorer.answers import about
-from evalbench.explorer.mark_files import marks_of, merge_line
+from evalbench.explorer.mark_files import marks_of
 from evalbench.explorer.marks import blinded, reveals, save
 from evalbench.explorer.opened import open_run
 from evalbench.explorer.rows import Rows
-from evalbench.kit.corrected_means import LABEL
 from evalbench.runs.record import record
 
 pytest.importorskip("duckdb", reason="peer not importable: duckdb")
@@ -32,17 +28,8 @@ HOSTILE = "<script>alert(1)</script>\u202e=1+1"
 
 
 @pytest.fixture
-def rows(folder: Path) -> Rows:
-    return Rows(folder)
-
-
-@pytest.fixture
 def reports(folder: Path) -> Path:
     return folder.parent.parent
-
-
-def mark(row: int, value: str = "1", annotator: str = "anna", **more: Any) -> dict[str, Any]:
-    return {"row": row, "mark": value, "annotator": annotator, **more}
 
 
 @pytest.mark.parametrize(
@@ -260,15 +247,6 @@ def test_a_filter_that_says_the_score_leaves_no_mark_blind(
     assert marks_of(rows.folder)[["blind", "where", "sort"]].values.tolist() == [[not named, where, sort]]
 
 
-def merged(rows: Rows, folder: Path) -> pd.DataFrame:
-    """The labels that the command of the page makes."""
-    _, _, *words = shlex.split(merge_line(rows.folder))
-    out = folder / "labels.csv"
-    result = CliRunner().invoke(group, ["label", *words[:-1], str(out)])
-    assert result.exit_code == 0, result.output
-    return pd.read_csv(out)
-
-
 def test_an_item_that_was_marked_after_seeing_is_not_marked_blind_any_more(rows: Rows, reports: Path) -> None:
     assert save(rows, mark(3, blind=True))["blind"] is True
     save(rows, mark(3))
@@ -279,28 +257,6 @@ def test_an_item_that_was_marked_after_seeing_is_not_marked_blind_any_more(rows:
     assert marks_of(rows.folder)[["row", "annotator", "mark", "blind"]].values.tolist() == [
         [3, "anna", "1", True], [4, "anna", "1", True], [3, "anna", "0", False], [3, "ben", "1", True],
     ]  # fmt: skip
-
-
-def test_the_command_is_one_command_whatever_the_run_is_called(folder: Path, tmp_path: Path) -> None:
-    other = folder.rename(folder.with_name("a'; echo 'run $(x)"))
-    rows = Rows(other)
-    save(rows, mark(3))
-    assert len(merged(rows, tmp_path)) == 1
-
-
-def test_label_merge_reads_them_with_their_models(rows: Rows, reports: Path, tmp_path: Path) -> None:
-    save(rows, mark(2, "1"))
-    save(rows, mark(3, "0", comment="=1+1"))
-    save(rows, mark(4, "", skipped="cannot say"))
-    save(rows, mark(5, "1"))
-    save(rows, mark(5, ""))
-    save(rows, mark(2, "0", annotator="ben"))
-    labels = merged(rows, tmp_path).sort_values(["annotator", "doc_id", "system"])
-    assert labels[["doc_id", "system", "annotator"]].values.tolist() == [
-        ["q1", "birch", "anna"], ["q1", "oak", "anna"], ["q2", "oak", "anna"], ["q1", "oak", "ben"],
-    ]  # fmt: skip
-    assert labels["score"].fillna(-1).tolist() == [0, 1, -1, 0]
-    assert labels["skipped"].tolist()[2] == "cannot say"
 
 
 def test_a_blind_reader_sees_texts_and_not_who_answered_or_what_was_scored(rows: Rows) -> None:
@@ -361,41 +317,3 @@ def test_the_server_saves_marks_of_its_own_page_only(rows: Rows, reports: Path) 
     assert found["n"] == 1
     assert found["marks"][0]["annotator"] == "anna"
     assert "label merge" in found["line"]
-
-
-def test_a_study_reads_the_marks_as_its_labels(tmp_path: Path) -> None:
-    """A judge that calls half of the right answers wrong; a reader marks some of the items, blind; the figure is corrected."""
-    judged: dict[str, Any] = {
-        "judge": lambda item: (
-            "CORRECT" if item["gold"][0] in item["answer"] and len(item["question"]) % 2 else "INCORRECT"
-        ),
-        "scorer": "judge",
-    }
-    before = evaluated("needle", sample("needle"), **judged)
-    folder = tmp_path / "reports" / "needle" / "run"
-    record(before, folder)
-    rows = Rows(folder)
-    items = rows.frame()
-    for row in items.index[items["unscored"] == ""][::4]:
-        save(rows, mark(int(row), str(int(row % 5 > 0)), blind=True))
-    labels = merged(rows, tmp_path)
-    after = evaluated("needle", sample("needle"), **judged, labels=str(tmp_path / "labels.csv"), labels_of="recall")
-    column = f"{LABEL['random']}recall"
-    assert after.items[column].notna().sum() == len(labels) > 100
-    given = after.items[after.items[column].notna()].set_index(["id", "model"])[column]
-    assert given.to_dict() == labels.set_index(["doc_id", "system"])["score"].to_dict()
-
-
-def test_a_merged_mark_says_which_filter_and_order_led_to_its_item(rows: Rows, tmp_path: Path) -> None:
-    """A filter by the group alone chooses among no group's items; what the reader looked for is named."""
-    save(rows, mark(0))
-    save(rows, mark(1, where="model=oak"))
-    save(rows, mark(2, where='model=oak recall=0 question~"a b"', sort="-length"))
-    save(rows, mark(3, sort="model"))
-    found = merged(rows, tmp_path).set_index("doc_id")["selected_by"].fillna("")
-    assert sorted(found) == ["", "", "", 'recall=0 question~"a b", sorted by -length']
-
-
-def test_marks_of_all_items_have_no_column_of_a_filter(rows: Rows, tmp_path: Path) -> None:
-    save(rows, mark(0))
-    assert "selected_by" not in merged(rows, tmp_path)

@@ -147,7 +147,7 @@ def test_a_table_of_another_shape_needs_no_option(tmp_path: Path, write: Any, no
 
 def test_what_is_there_under_our_former_name_stays() -> None:
     frame = pd.DataFrame(
-        {"request": ["a"], "prompt": ["b"], "response": ["c"], "answer": ["d"], "ts": ["2026-01-01"], "date": ["x"]}
+        {"request": ["a"], "prompt": ["b"], "Response": ["c"], "answer": ["d"], "ts": ["2026-01-01"], "date": ["x"]}
     )
     found = studies.load({"oos": frame}, study="drift").tables["oos"]
     assert found[["question", "answer"]].to_numpy().tolist() == [["a", "c"]]

@@ -4,34 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from searched import evaluated
 
-from evalbench import BadInput, load, rag_retrieval
-
-
-def frame(text, *names):
-    rows = [line.split() for line in text.strip().splitlines()]
-    return pd.DataFrame(rows, columns=list(names))
-
-
-QRELS = frame("a p 1\na q 0\nb p 2\nb r 1\nc p 0", "id", "doc_id", "relevance")
-RUN = frame(
-    """a q 3 one
-    a p 2 one
-    b r 5 one
-    b x 4 one
-    z p 1 one
-    a p 2 two
-    b x 2 two
-    b p 2 two
-    b r 2 two""",
-    "id", "doc_id", "score", "model",
-)  # fmt: skip
-
-
-def evaluated(run=RUN, qrels=QRELS, **options):
-    tables = {"run": run, "qrels": qrels, **options.pop("tables", {})}
-    options = {"metrics": ["mrr", "ndcg"], "k": 2, "ks": [1, 2], "n_resamples": 50, **options}
-    return rag_retrieval.evaluate(load(tables, study="rag_retrieval"), **options)
+from evalbench import BadInput
 
 
 def queries(n, *, run="run", first=0, relevant_at=1, top=10.0, step=-1.0):

@@ -258,7 +258,7 @@ def _outcomes_apart(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFram
 
 
 def _with_mark(outcomes: pd.DataFrame) -> pd.DataFrame:
-    """A table that is no table of steps, the one column of marks in it that may be the outcome as such."""
+    """A table of outcomes, its column ``mark`` under the name that it has; as it is where it has one, or several that may be."""
     known = [c for c in outcomes if plain(str(c)) in _MAY_BE_OUTCOMES and is_marks(first_cells(outcomes[c]))]
     if "mark" in outcomes or len(known) != 1:
         return outcomes
