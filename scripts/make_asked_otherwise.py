@@ -1,4 +1,4 @@
-"""Writes data/asked_otherwise/1.0.0: queries about a town that does not exist, changed in six ways, with the answers of two models
+"""Writes data/asked_otherwise/1.1.0: queries about a town that does not exist, changed in six ways, with the answers of two models
 that do not exist.
 
 Planted, by seed: ``oak-7b`` gives a wrong answer to four in ten of the queries that it answered rightly when they are written with
@@ -15,7 +15,7 @@ from evalbench.core.seeds import rng
 from evalbench.text.augment import augmented
 
 ROOT = Path(__file__).resolve().parents[1]
-OUT = ROOT / "data" / "asked_otherwise" / "1.0.0"
+OUT = ROOT / "data" / "asked_otherwise" / "1.1.0"
 SEED = 32
 MODELS = {"fern-1b": 0.84, "oak-7b": 0.92}
 MADE = ("butter_finger", "word_swap", "human_level", "special_token", "transliterate")
@@ -60,7 +60,7 @@ QUESTIONS: dict[str, tuple[tuple[str, str, str, tuple[str, ...]], ...]] = {
          ("12", "15", "18", "21", "24", "27", "33")),
     ),
 }  # fmt: skip
-CARD = """# asked_otherwise 1.0.0 (synthetic: yes)
+CARD = """# asked_otherwise 1.1.0 (synthetic: yes)
 
 {n} short questions about a town that does not exist, {en} English and {ru} Russian, each as it was written and changed in six ways, with the
 answers of two models that do not exist. Sample data of the study `stability`. They show how the study works; they say nothing about any
@@ -70,6 +70,7 @@ real model.
 - How made: questions and paraphrases written by hand for this project; `scripts/make_asked_otherwise.py` changes the questions by the
   augmentations of the package, draws the answers by seed and writes these files and this card.
 - Licence: CC0-1.0.
+- Version 1.1.0 has other names of columns than 1.0.0; its values are equal.
 - `items.jsonl`: one row per question and model. `variants.jsonl`: one row per question, augmentation and model.
 
 ## Counts
@@ -96,7 +97,7 @@ def questions() -> list[dict[str, Any]]:
                     {
                         "id": f"{lang}{5 * i + j + 1:03}",
                         "lang": lang,
-                        "query": texts[0],
+                        "question": texts[0],
                         "paraphrase": texts[1][:1].upper() + texts[1][1:],
                         "reference": form.format(a=values[(3 * i + j) % len(values)]),
                         "wrong": [form.format(a=v) for k, v in enumerate(values) if k != (3 * i + j) % len(values)],
@@ -115,7 +116,7 @@ def main() -> None:
     """Write the files and the card."""
     asked = questions()
     columns = {"ids": [q["id"] for q in asked], "languages": [q["lang"] for q in asked], "seed": SEED}
-    changed = {name: augmented([q["query"] for q in asked], name, **columns).texts for name in MADE}
+    changed = {name: augmented([q["question"] for q in asked], name, **columns).texts for name in MADE}
     changed["paraphrase"] = [q["paraphrase"] for q in asked]
     items, variants = [], []
     right: dict[tuple[str, str], int] = {}
@@ -125,7 +126,9 @@ def main() -> None:
             known = bool(draw.random() < share)
             own = {"id": question["id"], "lang": question["lang"], "model": model}
             output = answer(question, known, model, draw)
-            items.append({**own, "query": question["query"], "output": output, "reference": question["reference"]})
+            items.append(
+                {**own, "question": question["question"], "answer": output, "reference": question["reference"]}
+            )
             right[model, "as written"] = right.get((model, "as written"), 0) + known
             for name, texts in changed.items():
                 chance = rng(SEED, f"answers of {model} to {name}", question["id"])
@@ -134,7 +137,13 @@ def main() -> None:
                 said = output if still == known else answer(question, still, model, chance)
                 right[model, name] = right.get((model, name), 0) + still
                 variants.append(
-                    {"id": question["id"], "augmentation": name, "model": model, "query": texts[place], "output": said}
+                    {
+                        "id": question["id"],
+                        "augmentation": name,
+                        "model": model,
+                        "question": texts[place],
+                        "answer": said,
+                    }
                 )
     OUT.mkdir(parents=True, exist_ok=True)
     for name, rows in (("items", items), ("variants", variants)):

@@ -1,4 +1,4 @@
-"""Writes data/cascade/1.0.0: questions to an invented town's desk, the answers of two invented models, what they can be judged against,
+"""Writes data/cascade/1.1.0: questions to an invented town's desk, the answers of two invented models, what they can be judged against,
 people's labels and the verdicts of two judges.  Everything is invented; no model gave any of it.
 
 Each question has a state for either answer (right, part, vague, wrong), from which labels and verdicts follow, with the errors
@@ -23,7 +23,7 @@ from evalbench.studies import load
 from evalbench.studies.cascade import evaluate
 
 ROOT = Path(__file__).resolve().parents[1]
-OUT = ROOT / "data" / "cascade" / "1.0.0"
+OUT = ROOT / "data" / "cascade" / "1.1.0"
 SEED = 8
 CHEAP, STRONG = "elm-small", "elm-large"
 MODELS = {"a": "fern", "b": "oak"}
@@ -136,7 +136,7 @@ def texts(row: dict[str, Any], draw: random.Random) -> None:
     wrong = n + draw.choice((1, 2, 3, 5))
     for side in ("a", "b"):
         state, plain = row[side], put(asked[2 if side == "a" else 3], n)
-        row[f"output_{side}"] = {
+        row[f"answer_{side}"] = {
             "right": plain,
             "wrong": put(asked[2 if side == "a" else 3], wrong),
             "vague": draw.choice(VAGUE[lang]),
@@ -144,12 +144,12 @@ def texts(row: dict[str, Any], draw: random.Random) -> None:
             "none": draw.choice(("", REFUSED[lang], REFUSED[lang], OTHER[lang])),
         }[state]
     if row["zone"] == "same":
-        row["output_b"] = draw.choice((row["output_a"], row["output_a"].rstrip(".") + "!", row["output_a"].upper()))
+        row["answer_b"] = draw.choice((row["answer_a"], row["answer_a"].rstrip(".") + "!", row["answer_a"].upper()))
     elif (row["a"], row["b"]) == ("right", "right"):
-        row[draw.choice(("output_a", "output_b"))] += draw.choice(MORE[lang])
+        row[draw.choice(("answer_a", "answer_b"))] += draw.choice(MORE[lang])
     if row["again"]:
         for side in ("a", "b"):
-            row[f"output_{side}"] = row["of"][f"output_{side}"]
+            row[f"answer_{side}"] = row["of"][f"answer_{side}"]
 
 
 def with_bases(rows: list[dict[str, Any]], draw: random.Random) -> list[tuple[str, str]]:
@@ -162,12 +162,12 @@ def with_bases(rows: list[dict[str, Any]], draw: random.Random) -> list[tuple[st
     truth, rest = [*truth, *rest[: n - len(truth)]], rest[n - len(truth) :]
     chunks = [*chunks, *rest[: n - len(chunks)]]
     for row in rows:
-        row.update(truth="", chunks=[], relevant=None, facts=[], class_a="", class_b="", true_class="")
+        row.update(reference="", contexts=[], relevant=None, facts=[], class_a="", class_b="", true_class="")
     for row in truth:
-        row["truth"] = row["right"]
+        row["reference"] = row["right"]
     for row in chunks:
         other = draw.choice([one for one in rows if one["lang"] == row["lang"] and one["place"] != row["place"]])
-        row["chunks"] = [other["right"], row["right"]]
+        row["contexts"] = [other["right"], row["right"]]
         row["relevant"] = [0, 1]
     classified = draw.sample(rows, 40)
     for row in classified:
@@ -259,7 +259,7 @@ class Judge:
         worth = {}
         for i, text in enumerate(item["answers"], 1):
             state = next(
-                QUALITY[row[s]] for row in self.rows.values() for s in ("a", "b") if row[f"output_{s}"] == text
+                QUALITY[row[s]] for row in self.rows.values() for s in ("a", "b") if row[f"answer_{s}"] == text
             )
             worth[i] = state + draw.gauss(0, 0.5)
         return sorted(worth, key=lambda i: -worth[i])
@@ -307,10 +307,10 @@ def made() -> dict[str, str]:
     columns = [
         "id",
         "question",
-        "output_a",
-        "output_b",
-        "truth",
-        "chunks",
+        "answer_a",
+        "answer_b",
+        "reference",
+        "contexts",
         "relevant",
         "facts",
         "class_a",
@@ -355,7 +355,7 @@ def card(frames: Mapping[str, pd.DataFrame]) -> str:
     table = "\n".join(
         f"| {a} | {b} | {n} |" for (a, b), n in sorted(Counter(zip(states["a"], states["b"], strict=True)).items())
     )
-    return f"""# cascade 1.0.0 (synthetic: yes)
+    return f"""# cascade 1.1.0 (synthetic: yes)
 
 {len(items)} questions to the desk of a town that does not exist, the answers of two models that do not exist, fern (A) and oak (B), and what
 these can be judged against. Sample data of the study `cascade`. They show how the study works; they say nothing about any real model or judge.
@@ -365,7 +365,8 @@ these can be judged against. Sample data of the study `cascade`. They show how t
   verdicts follow from the states, with errors: a label is another mark with probability {LABEL_ERROR:g}; of a pair with a better answer
   {STRONG} names it in both orders with probability {SURE[STRONG][0]:g} ({CHEAP}: {SURE[CHEAP][0]:g}) and lets the place decide with {SURE[STRONG][1]:g} ({SURE[CHEAP][1]:g}).
 - Licence: CC0-1.0.
-- `items.jsonl`: a row a question, {int((items["lang"] == "en").sum())} English and {int((items["lang"] == "ru").sum())} Russian; {int((items["truth"] != "").sum())} with a ground truth, {int((items["chunks"].map(len) > 0).sum())} with
+- Version 1.1.0 has other names of columns than 1.0.0; its values are equal.
+- `items.jsonl`: a row a question, {int((items["lang"] == "en").sum())} English and {int((items["lang"] == "ru").sum())} Russian; {int((items["reference"] != "").sum())} with a ground truth, {int((items["contexts"].map(len) > 0).sum())} with
   chunks that are labelled relevant or not, {int((items["facts"].map(len) > 0).sum())} with a must-have fact, {int((items["true_class"] != "").sum())} with classes of the query; {int((states["duplicate_of"] != "").sum())} are other questions in other words.
 - `labels.csv`: marks of both answers, 0 to 2, by two annotators, of {frames["labels"]["id"].nunique()} questions. `dictionary.csv`: facts by term.
 - `verdicts.csv`: of two judges, the cheap {CHEAP} and the strong {STRONG}; pairs of all questions in both orders, the rest where the cascade asks:

@@ -1,4 +1,4 @@
-"""Writes data/cited_answers/1.0.0 from scripts/cited_answers/answers.txt, which was written by hand.
+"""Writes data/cited_answers/1.1.0 from scripts/cited_answers/answers.txt, which was written by hand.
 
 A block is a question: Q question, G gold answer, S kind | title | text of a supplied source, A the model's answer, C number |
 source (s1, s2; x: an address that was not supplied) | claim | quote, F what was planted.
@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-OUT = ROOT / "data" / "cited_answers" / "1.0.0"
+OUT = ROOT / "data" / "cited_answers" / "1.1.0"
 HOSTS = {"encyclopaedia": "lexica.example", "press": "courier.example", "official": "registry.example"}
 MODEL = "oak-7b"
 
@@ -39,8 +39,8 @@ def read() -> tuple[list[dict], list[dict], list[tuple[str, str]]]:
             url = f"https://archive.example/{name}" if source == "x" else urls[int(source[1:]) - 1]
             citations.append({"n": int(number), "claim": claim, "url": url} | ({"quote": quote} if quote else {}))
         answers.append({
-            "id": name, "model": MODEL, "lang": lang, "question": parts["Q"][0], "gold_answer": parts["G"][0],
-            "model_answer": parts["A"][0], "citations": citations,
+            "id": name, "model": MODEL, "lang": lang, "question": parts["Q"][0], "reference": parts["G"][0],
+            "answer": parts["A"][0], "citations": citations,
         })  # fmt: skip
         faults += [(name, fault.strip()) for line in parts.get("F", []) for fault in line.split(",")]
     return answers, sources, faults
@@ -59,9 +59,9 @@ def main() -> None:
 def card(answers: list[dict], sources: list[dict], faults: list[tuple[str, str]]) -> str:
     languages = Counter(a["lang"] for a in answers)
     citations = [c for a in answers for c in a["citations"]]
-    marks = sum(len(re.findall(r"\[[0-9, -]+\]", a["model_answer"])) for a in answers)
+    marks = sum(len(re.findall(r"\[[0-9, -]+\]", a["answer"])) for a in answers)
     table = "\n".join(f"| {fault} | {n} |" for fault, n in sorted(Counter(f for _, f in faults).items()))
-    return f"""# cited_answers 1.0.0 (synthetic: yes)
+    return f"""# cited_answers 1.1.0 (synthetic: yes)
 
 {len(answers)} questions in the shape of Natural Questions, each with a gold answer, an answer with citation marks by a model that
 does not exist, its citations and the sources that the model was given. Sample data of the studies `citation` and
@@ -71,6 +71,7 @@ does not exist, its citations and the sources that the model was given. Sample d
 - How made: written by hand for this project (`scripts/cited_answers/answers.txt`); `scripts/make_cited_answers.py` numbers
   the addresses and writes these files and this card.
 - Licence: CC0-1.0.
+- Version 1.1.0 has other names of columns than 1.0.0; its values are equal.
 - `answers.jsonl`: one row per question. `sources.jsonl`: one row per supplied source. `faults.csv`: what was planted in which
   answer (no study reads it).
 

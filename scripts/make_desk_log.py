@@ -1,4 +1,4 @@
-"""Write the sample data sets desk_log, desk_log_control and desk_log_judged, all @1.0.0: half a year of a help desk that nobody runs.
+"""Write the sample data sets desk_log, desk_log_control and desk_log_judged, all @1.1.0: half a year of a help desk that nobody runs.
 
 Run from anywhere: ``python scripts/make_desk_log.py``.  OOS is January and February, OOT March to June.  In desk_log three things
 change on 1 April: requests come through another form and open in other words, more of them are about devices, which the invented
@@ -62,11 +62,11 @@ def month_rows(
         day, minute = divmod(int(minutes[i]), 24 * 60)
         yield {
             "id": f"{month}{i + 1:04d}",
-            "ts": f"2026-{month:02d}-{day + 1:02d}T{minute // 60:02d}:{minute % 60:02d}:00Z",
+            "time": f"2026-{month:02d}-{day + 1:02d}T{minute // 60:02d}:{minute % 60:02d}:00Z",
             "lang": lang,
             "topic": topic,
-            "request": f"{opener}{asked[:1].lower() if opener.rstrip().endswith((',', ':')) else asked[:1]}{asked[1:]}{more}",
-            "response": " ".join([str(draw.choice(style["before"])), fact, str(draw.choice(style["after"]))]).strip(),
+            "question": f"{opener}{asked[:1].lower() if opener.rstrip().endswith((',', ':')) else asked[:1]}{asked[1:]}{more}",
+            "answer": " ".join([str(draw.choice(style["before"])), fact, str(draw.choice(style["after"]))]).strip(),
             "label": int(right[i]),
         }
 
@@ -114,11 +114,11 @@ def main() -> None:
     phrases = yaml.safe_load(SOURCE.read_text("utf-8"))
     data = ROOT / "data"
     oos = [row for month in (1, 2) for row in month_rows(month, False, phrases, "oos")]
-    write(data / "desk_log" / "1.0.0", "oos", oos)
+    write(data / "desk_log" / "1.1.0", "oos", oos)
     for name, drifts in (("desk_log", True), ("desk_log_control", False)):
         oot = [row for month in (3, 4, 5, 6) for row in month_rows(month, drifts and month >= SETS_IN, phrases, name)]
-        write(data / name / "1.0.0", "oot", oot)
-    folder, sides = data / "desk_log_judged" / "1.0.0", {"oos": (1, 2), "oot": (3, 4, 5, 6)}
+        write(data / name / "1.1.0", "oot", oot)
+    folder, sides = data / "desk_log_judged" / "1.1.0", {"oos": (1, 2), "oot": (3, 4, 5, 6)}
     for side, months in sides.items():
         rows = [
             row

@@ -1,4 +1,4 @@
-"""Writes data/dialogues/1.0.0: 200 invented sessions of two invented models with a parcel service that does not exist.
+"""Writes data/dialogues/1.1.0: 200 invented sessions of two invented models with a parcel service that does not exist.
 
 Planted, by seed: resolved sessions are short; a fifth is abandoned after more answers; ``oak-7b`` needs more answers than
 ``fern-1b``; in the week 2026-W14 sessions are three answers longer.
@@ -14,7 +14,7 @@ from typing import Any
 from evalbench.core.seeds import rng
 
 ROOT = Path(__file__).resolve().parents[1]
-OUT = ROOT / "data" / "dialogues" / "1.0.0"
+OUT = ROOT / "data" / "dialogues" / "1.1.0"
 SEED = 23
 SESSIONS, WEEKS, WORSE_WEEK = 200, 10, 4
 FIRST_MONDAY = datetime(2026, 3, 2, 8, tzinfo=timezone(timedelta(hours=3)))
@@ -68,7 +68,7 @@ GIVEN_UP = {"en": ("Never mind, I will go there myself.", ""), "ru": ("Ладн�
 STREETS = {"en": ("Quarry Lane", "Osier Row"), "ru": ("Каменной улице", "Ивовой улице")}
 TOWNS = {"en": ("Larkmere", "Dunholt"), "ru": ("Жаворонково", "Дунхольт")}
 DAYS = {"en": ("Monday", "Thursday"), "ru": ("понедельник", "четверг")}
-FIELDS = ("session_id", "turn", "role", "ts", "resolved", "model", "text")
+FIELDS = ("session_id", "turn", "role", "time", "resolved", "model", "text")
 
 
 def session(number: int) -> list[dict[str, Any]]:
@@ -103,7 +103,7 @@ def session(number: int) -> list[dict[str, Any]]:
             "session_id": f"s{number:03}",
             "turn": turn,
             "role": role,
-            "ts": at.isoformat(),
+            "time": at.isoformat(),
             "resolved": int(resolved),
         }
         rows.append({**row, "model": model, "text": text.format(**words)})
@@ -111,7 +111,7 @@ def session(number: int) -> list[dict[str, Any]]:
     return rows
 
 
-CARD = """# dialogues 1.0.0 (synthetic: yes)
+CARD = """# dialogues 1.1.0 (synthetic: yes)
 
 {n} sessions of customers with two models that do not exist, about the parcels of a service that does not exist. Sample data
 of the study `dialogue`. They show how the study works; they say nothing about any real model.
@@ -120,6 +120,7 @@ of the study `dialogue`. They show how the study works; they say nothing about a
 - How made: sentences were written by hand for this project; `scripts/make_dialogues.py` draws the sessions by seed and writes
   these files and this card.
 - Licence: CC0-1.0.
+- Version 1.1.0 has other names of columns than 1.0.0; its values are equal.
 - `turns.csv`: one row per turn; `resolved` is that of the whole session.
 
 ## Counts

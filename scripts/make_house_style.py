@@ -1,4 +1,4 @@
-"""Write the sample data set house_style_curated@1.0.0 from its hand-written source.
+"""Write the sample data set house_style_curated@1.1.0 from its hand-written source.
 
 Run from anywhere: ``python scripts/make_house_style.py``. The source, in ``scripts/house_style/``, quotes the
 passages instead of counting characters:
@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = Path(__file__).resolve().parent / "house_style"
-DATA = ROOT / "data" / "house_style_curated" / "1.0.0"
+DATA = ROOT / "data" / "house_style_curated" / "1.1.0"
 TEST_DATA = ROOT / "tests" / "data"
 CHECKERS = {"f": "fern-prompt@1.1.0|oak-7b", "r": "reed-index@2.2.0|oak-7b", "m": "moss-panel@2.1.0|birch-30b"}
 DESCRIPTIONS = {
@@ -45,9 +45,9 @@ class Rule(NamedTuple):
 
 
 class Violation(NamedTuple):
-    sample_id: str
+    id: str
     violation_id: str
-    checker: str
+    model: str
     spans: tuple[tuple[int, int], ...]
     context: str
     rule: str
@@ -58,7 +58,7 @@ class Violation(NamedTuple):
 
 
 class Document(NamedTuple):
-    sample_id: str
+    id: str
     lang: str
     text: str
     truth: tuple[Violation, ...]
@@ -145,12 +145,12 @@ def flat_row(violation: Violation) -> dict[str, object]:
 
 def nested_document(document: Document) -> dict[str, object]:
     def nested(violation: Violation) -> dict[str, object]:
-        row = {"violation_id": violation.violation_id, "checker": violation.checker, **place(violation)}
+        row = {"violation_id": violation.violation_id, "model": violation.model, **place(violation)}
         row |= {name: getattr(violation, name) for name in FINDING[4:]}
         return {name: value for name, value in row.items() if value != ""}
 
     return {
-        "sample_id": document.sample_id,
+        "id": document.id,
         "lang": document.lang,
         "text": document.text,
         "violations": [nested(violation) for violation in document.truth],
@@ -168,11 +168,11 @@ def verdict_rows(document: Document) -> list[dict[str, object]]:
             truth = document.truth[int(verdict["truth"]) - 1]
             rows += [
                 {
-                    "sample_id": document.sample_id,
-                    "checker": prediction.checker,
+                    "id": document.id,
+                    "model": prediction.model,
                     "truth_id": truth.violation_id,
                     "prediction_id": prediction.violation_id,
-                    "is_match": int(sign == "+"),
+                    "mark": int(sign == "+"),
                     "annotator": annotator,
                 }
                 for annotator, sign in zip(ANNOTATORS, (verdict["first"], verdict["second"]), strict=True)
@@ -187,7 +187,7 @@ def characters(violation: Violation) -> set[int]:
 
 def faults(document: Document, checker: str, wordings: set[str]) -> Counter[str]:
     """How the predictions of one checker on one document differ from the truth, counted by kind of fault."""
-    predictions = [row for row in document.predictions if row.checker == checker]
+    predictions = [row for row in document.predictions if row.model == checker]
     count: Counter[str] = Counter(predictions=len(predictions))
     hits: Counter[str] = Counter()
     for row in predictions:
@@ -220,7 +220,7 @@ def count_tables(documents: list[Document], rules: dict[str, Rule]) -> dict[str,
     verdicts = [row for document in documents for row in verdict_rows(document)]
     pairs: dict[str, list[int]] = {}
     for row in verdicts:
-        pairs.setdefault(f"{row['truth_id']} {row['prediction_id']}", []).append(row["is_match"])
+        pairs.setdefault(f"{row['truth_id']} {row['prediction_id']}", []).append(row["mark"])
     wordings = {wording for rule in rules.values() for wording in rule.wording.values()}
     by_checker = {
         checker: sum((faults(document, checker, wordings) for document in documents), Counter())
@@ -282,27 +282,27 @@ def write(data: Path = DATA, test_data: Path = TEST_DATA) -> None:
     documents = read_documents(rules)
     data.mkdir(parents=True, exist_ok=True)
     test_data.mkdir(parents=True, exist_ok=True)
-    write_csv(data / "documents.csv", ("sample_id", "text", "lang"), [document._asdict() for document in documents])
+    write_csv(data / "documents.csv", ("id", "text", "lang"), [document._asdict() for document in documents])
     write_csv(
         data / "truth.csv",
-        ("sample_id", "violation_id", *FINDING),
+        ("id", "violation_id", *FINDING),
         [flat_row(row) for document in documents for row in document.truth],
     )
     write_csv(
         data / "predictions.csv",
-        ("sample_id", "violation_id", "checker", *FINDING),
+        ("id", "violation_id", "model", *FINDING),
         [flat_row(row) for document in documents for row in document.predictions],
     )
     write_csv(
         data / "pair_verdicts.csv",
-        ("sample_id", "checker", "truth_id", "prediction_id", "is_match", "annotator"),
+        ("id", "model", "truth_id", "prediction_id", "mark", "annotator"),
         [row for document in documents for row in verdict_rows(document)],
     )
-    described = [{"checker": CHECKERS[kind], "description": words} for kind, words in DESCRIPTIONS.items()]
-    write_csv(data / "checkers.csv", ("checker", "description"), described)
+    described = [{"model": CHECKERS[kind], "description": words} for kind, words in DESCRIPTIONS.items()]
+    write_csv(data / "checkers.csv", ("model", "description"), described)
     card = (SOURCE / "README.template.md").read_text("utf-8").format(**count_tables(documents, rules))
     (data / "README.md").write_text(card, encoding="utf-8", newline="\n")
-    nested = [nested_document(document) for document in documents if document.sample_id in NESTED]
+    nested = [nested_document(document) for document in documents if document.id in NESTED]
     (test_data / "house_style_nested.jsonl").write_text(
         "".join(json.dumps(document, ensure_ascii=False) + "\n" for document in nested), encoding="utf-8", newline="\n"
     )

@@ -1,4 +1,4 @@
-"""Writes data/judge_audit/1.0.0: 120 pairs of invented answers, verdicts of four invented judges, labels of three invented annotators.
+"""Writes data/judge_audit/1.1.0: 120 pairs of invented answers, verdicts of four invented judges, labels of three invented annotators.
 
 Planted, by seed: ``alder`` is a good judge; ``alder-mini`` is a copy of it with a little noise; ``birch`` prefers the longer answer, and so a
 long text that answers nothing; ``cedar`` prefers the answer shown first.
@@ -14,7 +14,7 @@ from typing import Any
 from evalbench.core.seeds import rng
 
 ROOT = Path(__file__).resolve().parents[1]
-OUT = ROOT / "data" / "judge_audit" / "1.0.0"
+OUT = ROOT / "data" / "judge_audit" / "1.1.0"
 SEED, N, N_LABELLED, N_NULL = 47, 120, 60, 40
 MODEL, OTHER, NULL = "heron-2b", "larch-8b", "parrot-0"
 ERRORS = {"ada": 0.03, "bo": 0.05, "vera": 0.08}
@@ -107,7 +107,7 @@ def pairs() -> list[dict[str, Any]]:
         found.append(
             {
                 "id": f"p{i + 1:03}", "lang": lang, "question": QUESTION[lang].format(place=place, day=day),
-                "output": texts[0], "output_other": texts[1], HELPFUL: float(better), COMPLETE: float(whole[0]),
+                "answer": texts[0], "answer_other": texts[1], HELPFUL: float(better), COMPLETE: float(whole[0]),
             }
         )  # fmt: skip
     return found
@@ -124,7 +124,7 @@ def verdicts(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     rows = []
     for pair in found:
         for judge in COSTS:
-            rows += compared(pair, judge, MODEL, pair["output"])
+            rows += compared(pair, judge, MODEL, pair["answer"])
         for judge in ("alder", "birch"):
             rows.append(marked(pair, judge))
     for pair in found[:N_NULL]:
@@ -138,9 +138,9 @@ def short(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows with lengths, and texts and comments only where they occur first."""
     seen: set[tuple[str, ...]] = set()
     for row in rows:
-        row |= {"length": len(row["output"]), "length_other": len(row["output_other"]) or None}
+        row |= {"length": len(row["answer"]), "length_other": len(row["answer_other"]) or None}
         for names, key in (
-            (("question", "output", "output_other", "lang"), ("text", row["id"])),
+            (("question", "answer", "answer_other", "lang"), ("text", row["id"])),
             (("comment", "method"), (row["judge"], row["criterion"])),
         ):
             if key in seen:
@@ -159,7 +159,7 @@ def good(pair: dict[str, Any], judge: str, criterion: str) -> float:
 
 def compared(pair: dict[str, Any], judge: str, model: str, output: str) -> list[dict[str, Any]]:
     """A pair in both orders, every second one in the first order twice."""
-    longer = float(len(output) > len(pair["output_other"]))
+    longer = float(len(output) > len(pair["answer_other"]))
     asked = [("ab", "1"), ("ba", "1"), *([("ab", "2")] if int(pair["id"][1:]) % 2 else [])]
     rows = []
     for order, repeat in asked:
@@ -176,7 +176,7 @@ def compared(pair: dict[str, Any], judge: str, model: str, output: str) -> list[
         unscored = ("unparsed" if draw.random() < 0.7 else "timeout") if draw.random() < lost else ""
         rows.append(
             {
-                **head(pair, judge, model, HELPFUL, output), "output_other": pair["output_other"], "order": order,
+                **head(pair, judge, model, HELPFUL, output), "answer_other": pair["answer_other"], "order": order,
                 "repeat": repeat, "mark": None if unscored else mark, "unscored": unscored,
                 "reason": "" if unscored else reason(pair["lang"], judge, mark), **spent(judge, draw),
             }
@@ -189,10 +189,10 @@ def marked(pair: dict[str, Any], judge: str) -> dict[str, Any]:
     mark = good(pair, judge, COMPLETE)
     if judge == "birch":
         own = rng(SEED, "birch/complete", pair["id"])
-        mark = float(len(pair["output"]) > 120) if own.random() < TO_LONGER else pair[COMPLETE]
+        mark = float(len(pair["answer"]) > 120) if own.random() < TO_LONGER else pair[COMPLETE]
     draw = rng(SEED, f"{judge}/complete", pair["id"])
     return {
-        **head(pair, judge, MODEL, COMPLETE, pair["output"]), "output_other": "", "order": "", "repeat": "1", "mark": mark,
+        **head(pair, judge, MODEL, COMPLETE, pair["answer"]), "answer_other": "", "order": "", "repeat": "1", "mark": mark,
         "unscored": "", "reason": "", **spent(judge, draw),
     }  # fmt: skip
 
@@ -201,7 +201,7 @@ def head(pair: dict[str, Any], judge: str, model: str, criterion: str, output: s
     return {
         "id": pair["id"], "judge": judge, "model": model, "criterion": criterion, "method": METHODS[criterion],
         "comment": COMMENTS.get((judge, criterion), ""), "prompt": f"{criterion}-v1", "lang": pair["lang"],
-        "question": pair["question"], "output": output,
+        "question": pair["question"], "answer": output,
     }  # fmt: skip
 
 
@@ -249,7 +249,7 @@ def labels(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-CARD = """# judge_audit 1.0.0 (synthetic: yes)
+CARD = """# judge_audit 1.1.0 (synthetic: yes)
 
 120 pairs of answers by models that do not exist, verdicts of four judges that do not exist, labels of three annotators who do not exist.
 Sample data of the study `judge_audit`. They show how the study works; they say nothing about any real model, judge or person.
@@ -257,9 +257,10 @@ Sample data of the study `judge_audit`. They show how the study works; they say 
 - Synthetic: everything here is invented: places, questions, answers, verdicts, reasons, labels, times and prices.
 - How made: `scripts/make_judge_audit.py` draws everything by seed and writes these files and this card.
 - Licence: CC0-1.0.
-- `verdicts.jsonl`: one row per verdict: `id, judge, model, criterion, method, comment, prompt, lang, question, output, output_other, order, repeat,
+- Version 1.1.0 has other names of columns than 1.0.0; its values are equal.
+- `verdicts.jsonl`: one row per verdict: `id, judge, model, criterion, method, comment, prompt, lang, question, answer, answer_other, order, repeat,
   mark, unscored, reason, tokens, seconds, cost, length, length_other`; texts, comments and methods where they occur first. By *helpful* pairs are compared in both orders, every second pair twice in the first order; `mark`
-  is the preference for `output`. By *complete* two of the judges mark `output` alone.
+  is the preference for `answer`. By *complete* two of the judges mark `answer` alone.
 - `labels.csv`: what three annotators said of 60 of the 120, drawn at random: `id, model, criterion, annotator, mark`.
 
 ## Planted

@@ -1,4 +1,4 @@
-"""Writes data/needles/1.0.0: facts, haystacks of our own paragraphs, and a recorded grid of two models that do not exist.
+"""Writes data/needles/1.1.0: facts, haystacks of our own paragraphs, and a recorded grid of two models that do not exist.
 
 Planted, by seed: ``fern-1b`` loses facts at depth 0.5 of contexts of 16 000 tokens and more, most of them in related haystacks;
 ``oak-7b`` loses few anywhere.  Some replies hold the number within a longer one, or name another number first.
@@ -16,7 +16,7 @@ from evalbench.core.seeds import rng
 from evalbench.text.words import words
 
 ROOT = Path(__file__).resolve().parents[1]
-OUT = ROOT / "data" / "needles" / "1.0.0"
+OUT = ROOT / "data" / "needles" / "1.1.0"
 SEED = 31
 MODELS = ("fern-1b", "oak-7b")
 KINDS = ("vanilla", "related")
@@ -89,7 +89,7 @@ MISSED = {
     "ru": ("В тексте этого нет.", "Не нахожу.", "Это {w}."),
 }
 BEFORE = {"en": "Of the {w} lines, one says {a}.", "ru": "Из {w} строк в одной сказано: {a}."}
-CARD = """# needles 1.0.0 (synthetic: yes)
+CARD = """# needles 1.1.0 (synthetic: yes)
 
 {needles} facts, haystacks of our own paragraphs in two kinds and languages, and {n} recorded replies of two models that do not
 exist. Sample data of the study `needle`. They show how the study works; they say nothing about any real model.
@@ -98,6 +98,7 @@ exist. Sample data of the study `needle`. They show how the study works; they sa
 - How made: sentences and patterns were written by hand for this project; `scripts/make_needles.py` fills them by seed and writes
   these files and this card.
 - Licence: CC0-1.0.
+- Version 1.1.0 has other names of columns than 1.0.0; its values are equal.
 - `items.csv`: the recorded grid, one row per reply; its contexts of 1 000 to 64 000 tokens never existed. `needles.jsonl` and
   `haystacks.jsonl`: what a model is asked about with `model=…`.
 
@@ -132,7 +133,7 @@ def needles() -> list[dict[str, Any]]:
                     "lang": lang,
                     "needle": sentence.format(p=place, n=answer),
                     "question": question.format(p=place),
-                    "expected": answer,
+                    "reference": answer,
                 }
             )
     return rows
@@ -156,7 +157,7 @@ def haystacks() -> list[dict[str, Any]]:
 def reply(needle: dict[str, Any], model: str, kind: str, length: int, depth: float) -> str:
     """What the invented model says."""
     draw = rng(SEED, "reply", f"{needle['id']} {model} {kind} {length} {depth}")
-    lang, answer = needle["lang"], needle["expected"]
+    lang, answer = needle["lang"], needle["reference"]
     lost = model == "fern-1b" and length >= LONG and depth == LOST_AT
     right = draw.random() < (LOST[kind] if lost else RECALL[model][kind])
     other = str(draw.integers(10_000, 99_999))
@@ -177,8 +178,8 @@ def main() -> None:
     rows = [
         {
             "id": f"{fact['id']}/{kind}/{length}/{depth:g}", "model": model, "needle": fact["id"], "lang": fact["lang"],
-            "haystack": kind, "length": length, "depth": depth, "question": fact["question"], "expected": fact["expected"],
-            "reply": reply(fact, model, kind, length, depth),
+            "haystack": kind, "length": length, "depth": depth, "question": fact["question"], "reference": fact["reference"],
+            "answer": reply(fact, model, kind, length, depth),
         }
         for fact, model, kind, length, depth in product(facts, MODELS, KINDS, LENGTHS, DEPTHS)
     ]  # fmt: skip
@@ -196,7 +197,7 @@ def main() -> None:
         for lost, kind in product((False, True), KINDS):
             own = [r for r in rows if r["model"] == model and r["haystack"] == kind]
             own = [r for r in own if not lost or (r["length"] >= LONG and r["depth"] == LOST_AT)]
-            shares.append(f"{sum(r['expected'] in r['reply'] for r in own) / len(own):.2f}")
+            shares.append(f"{sum(r['reference'] in r['answer'] for r in own) / len(own):.2f}")
         table.append(f"| {model} | {' | '.join(shares)} |")
     sizes = {
         (kind, lang): sum(len(words(t["text"])) for t in texts if (t["kind"], t["lang"]) == (kind, lang))

@@ -1,4 +1,4 @@
-"""Write the sample data sets ner_notes@1.0.0 and ner_strings@1.0.0: invented town news with entities of four classes.
+"""Write the sample data sets ner_notes@1.1.0 and ner_strings@1.1.0: invented town news with entities of four classes.
 
 Run from anywhere: ``python scripts/make_ner_notes.py``.  Sentences with slots are filled with invented names by seed, so that
 every true span is known; three invented models then predict them, each with its own habits of missing, confusing and cutting.
@@ -219,12 +219,12 @@ def reply(text_id: str, requests: str, described: str, kind: str, listed: list[t
     if rng(SEED, "fenced", f"{text_id}/{requests}/{described}/{kind}").random() < 0.1:
         said = f"```python\n{said}\n```"
     return {
-        "text_id": text_id,
+        "id": text_id,
         "model": "larch-2",
         "requests": requests,
         "description": described,
         "entity_class": kind,
-        "reply": said,
+        "answer": said,
     }
 
 
@@ -239,7 +239,7 @@ def write(path: Path, columns: list[str], rows: list[tuple[Any, ...]]) -> None:
         writer.writerows(rows)
 
 
-CARD = """# {name} 1.0.0 (synthetic: yes)
+CARD = """# {name} 1.1.0 (synthetic: yes)
 
 {what}
 
@@ -247,6 +247,7 @@ CARD = """# {name} 1.0.0 (synthetic: yes)
 - How made: sentences with slots were written by hand for this project and filled with invented names by seed
   (`scripts/make_ner_notes.py`); three models that do not exist then mark them, each with its own habits.
 - Licence: CC0-1.0.
+- Version 1.1.0 has other names of columns than 1.0.0; its values are equal.
 {files}
 ## What was planted
 
@@ -268,12 +269,12 @@ def main() -> None:
     plain = [(text_id, text, lang) for text_id, lang, text, _ in notes]
     answered = list(replies(notes))
     for name in ("ner_notes", "ner_strings"):
-        folder = ROOT / "data" / name / "1.0.0"
+        folder = ROOT / "data" / name / "1.1.0"
         folder.mkdir(parents=True, exist_ok=True)
-        write(folder / "texts.csv", ["text_id", "text", "lang"], plain)
-    folder = ROOT / "data" / "ner_notes" / "1.0.0"
-    write(folder / "gold.csv", ["text_id", "start", "end", "entity_class"], gold)
-    write(folder / "predictions.csv", ["text_id", "start", "end", "entity_class", "model"], spans)
+        write(folder / "texts.csv", ["id", "text", "lang"], plain)
+    folder = ROOT / "data" / "ner_notes" / "1.1.0"
+    write(folder / "gold.csv", ["id", "start", "end", "entity_class"], gold)
+    write(folder / "predictions.csv", ["id", "start", "end", "entity_class", "model"], spans)
     write(
         folder / "classes.csv",
         ["entity_class", "definition", "examples"],
@@ -304,7 +305,7 @@ def main() -> None:
         ),
         encoding="utf-8",
     )
-    (ROOT / "data" / "ner_strings" / "1.0.0" / "README.md").write_text(
+    (ROOT / "data" / "ner_strings" / "1.1.0" / "README.md").write_text(
         CARD.format(
             name="ner_strings",
             what="Town news in English and Russian, and the named entities that three models that do not exist list in them, as strings "
@@ -319,9 +320,7 @@ def main() -> None:
         encoding="utf-8",
     )
     write(
-        ROOT / "data" / "ner_strings" / "1.0.0" / "predictions.csv",
-        ["text_id", "entity_class", "entity", "model"],
-        listed,
+        ROOT / "data" / "ner_strings" / "1.1.0" / "predictions.csv", ["id", "entity_class", "entity", "model"], listed
     )
 
 

@@ -1,4 +1,4 @@
-"""Writes data/repeated_answers/1.0.0: two invented models that answer every question five times, in English and Russian.
+"""Writes data/repeated_answers/1.1.0: two invented models that answer every question five times, in English and Russian.
 
 Planted, by seed: on the set ``facts`` (an exact task) ``rowan-2b`` flickers on a tenth of the questions, ``alder-7b`` never does
 but is wrong more often; on ``tales`` (a creative task) ``alder-7b`` tells nearly the same tale each time, ``rowan-2b`` another one.
@@ -13,7 +13,7 @@ from typing import Any
 from evalbench.core.seeds import rng
 
 ROOT = Path(__file__).resolve().parents[1]
-OUT = ROOT / "data" / "repeated_answers" / "1.0.0"
+OUT = ROOT / "data" / "repeated_answers" / "1.1.0"
 SEED, TRIALS = 31, 5
 STEADY, FLICKERING = "alder-7b", "rowan-2b"
 ALWAYS_WRONG = {STEADY: 8, FLICKERING: 2}
@@ -87,7 +87,7 @@ def facts() -> list[dict[str, Any]]:
                     {
                         "id": f"{kind}-{lang}{k + 1:02d}",
                         "lang": lang,
-                        "prompt": request[lang].format(place=place),
+                        "question": request[lang].format(place=place),
                         "answers": answers,
                     }
                 )
@@ -125,7 +125,7 @@ def creative_rows() -> list[dict[str, Any]]:
     rows = []
     for lang, things in THINGS.items():
         for k, thing in enumerate(things):
-            question = {"id": f"tale-{lang}{k + 1:02d}", "lang": lang, "prompt": REQUEST[lang].format(thing=thing)}
+            question = {"id": f"tale-{lang}{k + 1:02d}", "lang": lang, "question": REQUEST[lang].format(thing=thing)}
             drawn = rng(SEED, "tale", thing).permutation(len(TALES[lang]))[:TRIALS]
             for trial in range(1, TRIALS + 1):
                 alike = ALIKE[lang].format(thing=thing, far=FAR[lang][trial - 1])
@@ -155,14 +155,14 @@ def row(
 ) -> dict[str, Any]:
     """One line of the file."""
     named = {"id": question["id"], "test_set": test_set, "task": task, "model": model, "trial": trial}
-    return {**named, "prompt": question["prompt"], "reference": reference, "output": output}
+    return {**named, "question": question["question"], "reference": reference, "answer": output}
 
 
 def card(rows: list[dict[str, Any]]) -> str:
     """The data card."""
     exact, creative = (len({r["id"] for r in rows if r["task"] == task}) for task in ("exact", "creative"))
     russian = len({r["id"] for r in rows if "-ru" in r["id"]})
-    return f"""# repeated_answers 1.0.0 (synthetic: yes)
+    return f"""# repeated_answers 1.1.0 (synthetic: yes)
 
 {exact} questions of facts and {creative} requests for a tale, each answered {TRIALS} times by two models that do not exist. Sample data of the
 study `reproduction`. They show how the study works; they say nothing about any real model.
@@ -170,7 +170,8 @@ study `reproduction`. They show how the study works; they say nothing about any 
 - Synthetic: everything here is invented: places, people, timetables, tales, answers, models.
 - How made: texts were written by hand for this project; `scripts/make_repeated_answers.py` combines them by seed and writes these files.
 - Licence: CC0-1.0.
-- `items.jsonl`: one row per generation: `id, test_set, task, model, trial, prompt, reference, output`; a null output is lost.
+- Version 1.1.0 has other names of columns than 1.0.0; its values are equal.
+- `items.jsonl`: one row per generation: `id, test_set, task, model, trial, question, reference, answer`; a null answer is lost.
 
 ## What is planted
 

@@ -1,4 +1,4 @@
-"""Writes data/rule_book_answers/1.0.0 from scripts/rule_book_answers/answers.txt, which was written by hand, and from rule_books.
+"""Writes data/rule_book_answers/1.1.0 from scripts/rule_book_answers/answers.txt, which was written by hand, and from rule_books.
 
 A block is a question of rule_books: T a fact of its ground truth, N what a judge would ask from an answer to it.  Then come
 the answers of two systems: = system | retrieved articles by rank (of the question's country where none is named; p: partially
@@ -23,8 +23,8 @@ from evalbench.studies.rag_generation.judged import cases_of
 from evalbench.text.sentences import sentences
 
 ROOT = Path(__file__).resolve().parents[1]
-BOOKS = ROOT / "data" / "rule_books" / "1.0.0"
-OUT = ROOT / "data" / "rule_book_answers" / "1.0.0"
+BOOKS = ROOT / "data" / "rule_books" / "1.1.0"
+OUT = ROOT / "data" / "rule_book_answers" / "1.1.0"
 CODE = re.compile(r"(?:~(?P<context>\d))?(?:!(?P<against>\d))?(?P<fact>\d?)(?:\+(?P<article>\d\d))?(?P<invented>x?)")
 REASONS = {
     "en": {
@@ -94,7 +94,7 @@ def read() -> tuple[list[dict], list[tuple[str, str, str]], Invented]:
             system = System(part.split("\n"), asked, articles, facts, judge, written)
             answers.append({
                 "id": name, "model": system.name, "group": asked["group"], "lang": asked["lang"],
-                "question": asked["question"], "answer": system.text, "contexts": system.contexts, "ground_truth": truth,
+                "question": asked["question"], "answer": system.text, "contexts": system.contexts, "reference": truth,
             })  # fmt: skip
             faults += [(name, system.name, fault) for fault in system.faults]
     return answers, faults, judge
@@ -218,7 +218,7 @@ def card(answers: list[dict], faults: list[tuple[str, str, str]], told: list[dic
     kinds = sorted({fault for fault, _ in planted})
     table = "\n".join(f"| {kind} | {' | '.join(str(planted[kind, s]) for s in systems)} |" for kind in kinds)
     tasks = Counter(row["task"] for row in told)
-    return f"""# rule_book_answers 1.0.0 (synthetic: yes)
+    return f"""# rule_book_answers 1.1.0 (synthetic: yes)
 
 Answers of two systems that do not exist, {" and ".join(systems)}, to the {len({r["id"] for r in answers})} questions of `rule_books`, each with the three articles that it
 was made from, by rank, and the verdicts of a judge on all of it. Sample data of the study `rag_generation`. They show how the study
@@ -229,6 +229,7 @@ works; they say nothing about any real law, country or system.
   the articles and writes these files and this card. Its verdicts are those of a judge that makes no mistakes, so that the
   figures show the planted faults and nothing else; a real judge errs.
 - Licence: CC0-1.0.
+- Version 1.1.0 has other names of columns than 1.0.0; its values are equal.
 - `answers.jsonl`: one row per question and system. `verdicts.jsonl`: one row per thing that was asked: {", ".join(f"{n} {task}" for task, n in sorted(tasks.items()))}.
   `faults.csv`: what was planted in which answer (no study reads it).
 

@@ -1,4 +1,4 @@
-"""Writes data/rule_books/1.0.0 from scripts/rule_books/, which was written by hand.
+"""Writes data/rule_books/1.1.0 from scripts/rule_books/, which was written by hand.
 
 A file is a country: C name | language | book of rules.  Then come blocks: A subject | title, with the text on the next line;
 Q question, G its ground truth, S the subject of the article that answers it, P the passage in that article's words, R the
@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = Path(__file__).resolve().parent / "rule_books"
-OUT = ROOT / "data" / "rule_books" / "1.0.0"
+OUT = ROOT / "data" / "rule_books" / "1.1.0"
 COUNTRIES = ("veldmark", "osmarra", "karrowmere", "tindalia", "vereskovia")
 ARTICLE = {"en": "article", "ru": "статья"}
 
@@ -40,7 +40,7 @@ def read() -> tuple[list[dict], list[dict]]:
             number = sum(question["group"] == country for question in questions) + 1
             questions.append({
                 "id": f"{country}-q{number}", "group": country, "lang": lang, "question": part["Q"],
-                "ground_truth": part["G"], "doc_id": source["doc_id"], "passage": part["P"],
+                "reference": part["G"], "doc_id": source["doc_id"], "passage": part["P"],
                 "related": [articles[subject.strip()]["doc_id"] for subject in part.get("R", "").split(",") if subject],
             })  # fmt: skip
         documents += articles.values()
@@ -68,7 +68,7 @@ def card(documents: list[dict], questions: list[dict]) -> str:
         f"| {sum(d['group'] == country for d in documents)} | {sum(q['group'] == country for q in questions)} |"
         for country in COUNTRIES
     )
-    return f"""# rule_books 1.0.0 (synthetic: yes)
+    return f"""# rule_books 1.1.0 (synthetic: yes)
 
 {len(documents)} articles from the regulations of five countries that do not exist, and {len(questions)} questions with their answers and
 the passages that carry them. Sample data of the studies of retrieval and of answers from passages. They show how the studies
@@ -78,6 +78,7 @@ work; they say nothing about any real law, country or system.
 - How made: written by hand for this project (`scripts/rule_books/`); `scripts/make_rule_books.py` numbers the articles and writes
   these files and this card.
 - Licence: CC0-1.0.
+- Version 1.1.0 has other names of columns than 1.0.0; its values are equal.
 
 | country | language | articles | questions |
 | --- | --- | ---: | ---: |
@@ -94,7 +95,7 @@ UTF-8, JSON Lines.
 | file | one row per | columns |
 | --- | --- | --- |
 | `documents.jsonl` | article | `doc_id`, `group` (the country), `lang`, `text` (the heading is the first line) |
-| `questions.jsonl` | question | `id`, `group`, `lang`, `question`, `ground_truth`, `doc_id` (the article that answers it), `passage` (from its text, word for word) |
+| `questions.jsonl` | question | `id`, `group`, `lang`, `question`, `reference`, `doc_id` (the article that answers it), `passage` (from its text, word for word) |
 """
 
 

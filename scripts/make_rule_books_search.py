@@ -1,4 +1,4 @@
-"""Writes data/rule_books_search/1.0.0: two invented searches over the articles of rule_books, their judgements, and answers.
+"""Writes data/rule_books_search/1.1.0: two invented searches over the articles of rule_books, their judgements, and answers.
 
 What each search does with a question is drawn from its habits; everything else follows from the subjects of the articles.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from evalbench.core.seeds import rng
 
 ROOT = Path(__file__).resolve().parents[1]
-OUT = ROOT / "data" / "rule_books_search" / "1.0.0"
+OUT = ROOT / "data" / "rule_books_search" / "1.1.0"
 SEED = 17
 DEPTH = 10
 NOBODY = {
@@ -97,10 +97,10 @@ def main() -> None:
                     right = int(rng(SEED, model, question["id"]).random() < chance)
                     answers.append((question["id"], run, model, right))
     OUT.mkdir(parents=True, exist_ok=True)
-    write(OUT / "run.csv", ("query_id", "passage_id", "score", "run"), run_rows)
-    write(OUT / "qrels.csv", ("query_id", "passage_id", "relevance"), qrels)
-    write(OUT / "answers.csv", ("query_id", "run", "model", "answer_correct"), answers)
-    write(OUT / "places.csv", ("query_id", "run", "place"), places)
+    write(OUT / "run.csv", ("id", "doc_id", "score", "model"), run_rows)
+    write(OUT / "qrels.csv", ("id", "doc_id", "relevance"), qrels)
+    write(OUT / "answers.csv", ("id", "model", "answered_by", "correct"), answers)
+    write(OUT / "places.csv", ("id", "model", "place"), places)
     text = "".join(json.dumps({key: q[key] for key in NOBODY}, ensure_ascii=False) + "\n" for q in asked)
     (OUT / "questions.jsonl").write_text(text, encoding="utf-8")
     (OUT / "README.md").write_text(card(qrels, run_rows, answers, places), encoding="utf-8")
@@ -118,15 +118,16 @@ def card(qrels: list[tuple], run_rows: list[tuple], answers: list[tuple], places
     kinds = (*PLACES, "no passages", "nothing to find")
     table = "\n".join(f"| {kind} | {' | '.join(str(counts[run, kind]) for run in HABITS)} |" for kind in kinds)
     grades = Counter(grade for *_, grade in qrels)
-    return f"""# rule_books_search 1.0.0 (synthetic: yes)
+    return f"""# rule_books_search 1.1.0 (synthetic: yes)
 
-What two searches that do not exist find for the questions of `rule_books@1.0.0`, how relevant each article is, and whether the
+What two searches that do not exist find for the questions of `rule_books@1.1.0`, how relevant each article is, and whether the
 answers of three invented models were right. Sample data of the study `rag_retrieval`. It shows how the study works; it says
 nothing about any real search, model or law.
 
 - Synthetic: everything is invented. No search was run, no model asked, and the judgements were **not** collected from people.
 - How made: `scripts/make_rule_books_search.py` lets each search put the article that answers at a place drawn from its habits.
 - Licence: CC0-1.0.
+- Version 1.1.0 has other names of columns than 1.0.0; its values are equal.
 
 `moss-vectors` stands for a search by meaning: it finds the subject in any language and confuses countries. `reed-words`
 stands for a search by words: it is good in English and lost in Russian, its scores are whole numbers of which many are equal,
@@ -142,13 +143,13 @@ The places are those before passages with equal scores are put in order. One que
 
 | file | rows | columns |
 | --- | ---: | --- |
-| `run.csv` | {len(run_rows)} | `query_id`, `passage_id` (the `doc_id` of `rule_books`), `score`, `run` |
-| `qrels.csv` | {len(qrels)} | `query_id`, `passage_id`, `relevance`: 2 answers the question ({grades[2]}), 1 touches on it ({grades[1]}), 0 irrelevant ({grades[0]}) |
-| `answers.csv` | {len(answers)} | `query_id`, `run` (the search whose passages the model had), `model`, `answer_correct` |
+| `run.csv` | {len(run_rows)} | `id` of the question, `doc_id` of the article, `score`, `model` (the search) |
+| `qrels.csv` | {len(qrels)} | `id`, `doc_id`, `relevance`: 2 answers the question ({grades[2]}), 1 touches on it ({grades[1]}), 0 irrelevant ({grades[0]}) |
+| `answers.csv` | {len(answers)} | `id`, `model` (the search whose passages were given), `answered_by` (the language model), `correct` |
 | `questions.jsonl` | 26 | `id`, `question`, `group`, `lang` |
 | `places.csv` | {len(places)} | what was planted; no study reads it |
 
-The texts of the articles are `documents.jsonl` of `rule_books@1.0.0`; the catalog lists them here too.
+The texts of the articles are `documents.jsonl` of `rule_books@1.1.0`; the catalog lists them here too.
 """
 
 

@@ -1,4 +1,4 @@
-"""Writes data/rule_books_tuning/1.0.0: replies of an invented model to what rag_tuning asks on rule_books.
+"""Writes data/rule_books_tuning/1.1.0: replies of an invented model to what rag_tuning asks on rule_books.
 
 Questions for chunks with their marks, and further wordings of the questions, were written by hand (scripts/rule_books_tuning/).
 Answers are made here by rules that the card states; the study itself says what it asks, so that nothing is missing.
@@ -20,7 +20,7 @@ from evalbench.text.words import words
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = Path(__file__).resolve().parent / "rule_books_tuning"
-OUT = ROOT / "data" / "rule_books_tuning" / "1.0.0"
+OUT = ROOT / "data" / "rule_books_tuning" / "1.1.0"
 MOST_READ = 4
 CONFUSED = 0.5
 KNOWN = ("osmarra-q5", "tindalia-q3")
@@ -82,13 +82,13 @@ class Invented:
         about = f"{row['id']}, {len(contexts)} chunks"
         unknown = UNKNOWN[row["lang"]]
         if not contexts:
-            return about, row["ground_truth"] if row["id"] in KNOWN else unknown
+            return about, row["reference"] if row["id"] in KNOWN else unknown
         needed = sentences(row["passage"], row["lang"])
         held = [sentence for sentence in needed if any(sentence in context for context in contexts)]
         distractor = self._likest(row, contexts)
         confused = len(contexts) > MOST_READ and rng(0, "confused", row["id"]).random() < CONFUSED
         if len(held) == len(needed):
-            return about, f"{row['ground_truth']} {distractor}" if confused else row["ground_truth"]
+            return about, f"{row['reference']} {distractor}" if confused else row["reference"]
         if held:
             return about, f"{' '.join(held)} {distractor}" if confused else " ".join(held)
         return about, distractor or unknown
@@ -102,7 +102,7 @@ class Invented:
 
 
 def main() -> None:
-    data = studies.load("rule_books@1.0.0", study="rag_tuning", root=ROOT)
+    data = studies.load("rule_books@1.1.0", study="rag_tuning", root=ROOT)
     documents = dict(zip(data["documents"]["doc_id"], data["documents"]["text"], strict=True))
     model = Invented(data["questions"].to_dict("records"), documents)
     result = rag_tuning.evaluate(data, **{**OPTIONS, "model": model, "judge": model.mark, "n_resamples": 20})
@@ -119,15 +119,16 @@ def card(replies: list[dict[str, str]]) -> str:
         purpose: sum(row["purpose"] == purpose for row in replies)
         for purpose in rag_tuning.SCHEMA["replies"].columns[0].choices
     }
-    return f"""# rule_books_tuning 1.0.0 (synthetic: yes)
+    return f"""# rule_books_tuning 1.1.0 (synthetic: yes)
 
-The articles and questions of `rule_books@1.0.0`, with recorded replies of an invented model, *heron*, to what `rag_tuning` asks on them with the options of its
+The articles and questions of `rule_books@1.1.0`, with recorded replies of an invented model, *heron*, to what `rag_tuning` asks on them with the options of its
 notebook, so that the notebook runs without a model. They show how the study works; they say nothing about any real model.
 
 - Synthetic: everything here is invented.
 - How made: {counts["question"]} questions for chunks with their marks, and {counts["rewrite"]} × 2 further wordings, were written by hand (`scripts/rule_books_tuning/`);
   {counts["answer"]} answers are made by rules in `scripts/make_rule_books_tuning.py`.
 - Licence: CC0-1.0.
+- Version 1.1.0 has other names of columns than 1.0.0; its values are equal.
 
 ## Planted behaviour
 
@@ -139,7 +140,7 @@ notebook, so that the notebook runs without a model. They show how the study wor
 
 ## Files
 
-UTF-8, JSON Lines; documents and questions are those of `rule_books@1.0.0`.
+UTF-8, JSON Lines; documents and questions are those of `rule_books@1.1.0`.
 
 | file | one row per | columns |
 | --- | --- | --- |

@@ -1,4 +1,4 @@
-"""Write the sample data sets town_desk@1.0.0 and town_desk_answers@1.0.0 from their hand-written source.
+"""Write the sample data sets town_desk@1.1.0 and town_desk_answers@1.1.0 from their hand-written source.
 
 Run from anywhere: ``python scripts/make_town_desk.py``.  The source, in ``scripts/town_desk/``, has one block per question:
 
@@ -166,7 +166,7 @@ def judged(question: Question, system: str, way: str) -> float:
 
 def write() -> None:
     """Write both data sets."""
-    rated, plain = (ROOT / "data" / name / "1.0.0" for name in ("town_desk", "town_desk_answers"))
+    rated, plain = (ROOT / "data" / name / "1.1.0" for name in ("town_desk", "town_desk_answers"))
     for folder in (rated, plain):
         folder.mkdir(parents=True, exist_ok=True)
     items, ratings, rows = [], [], []
@@ -174,14 +174,14 @@ def write() -> None:
         full = " ".join(question.reference)
         references = [full, " ".join(question.reference[:2])] if int(question.id[2:]) % 2 else full
         items.append(
-            {"doc_id": question.id, "system": system, "lang": question.language, "prompt": question.question,
-             "reference": full, "output": text, "juniper_judge": judged(question, system, way)}
+            {"id": question.id, "model": system, "lang": question.language, "question": question.question,
+             "reference": full, "answer": text, "juniper_judge": judged(question, system, way)}
         )  # fmt: skip
         ratings += [(question.id, system, *score) for score in scores(question, system, way)]
         if system in ("alder-2", "cedar-chat", "dogwood-mini"):
             rows.append(
-                {"id": question.id, "model": system, "lang": question.language, "prompt": question.question,
-                 "context": question.passage, "reference": references, "output": text}
+                {"id": question.id, "model": system, "lang": question.language, "question": question.question,
+                 "contexts": question.passage, "reference": references, "answer": text}
             )  # fmt: skip
     write_json_lines(rated / "items.jsonl", items)
     write_json_lines(plain / "items.jsonl", rows)
@@ -189,7 +189,7 @@ def write() -> None:
     (plain / "README.md").write_text(plain_card(len(rows)), "utf-8")
     with (rated / "ratings.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["doc_id", "system", "annotator", "criterion", "score"])
+        writer.writerow(["id", "model", "annotator", "criterion", "mark"])
         writer.writerows(ratings)
 
 
@@ -201,7 +201,7 @@ def card(items: list[dict[str, object]], n_ratings: int) -> str:
     """The data card of town_desk."""
     ways = [way for _, _, way, _ in answers()]
     table = "\n".join(f"| {way} | {ways.count(way)} | {a:g} | {f:g} | {r:g} |" for way, (a, f, r) in QUALITY.items())
-    return f"""# town_desk 1.0.0 (synthetic: yes)
+    return f"""# town_desk 1.1.0 (synthetic: yes)
 
 Questions to the service desk of a town that does not exist, half in English and half in Russian, answered by six invented
 systems and scored by three invented annotators. Sample data of the study `human_correlation`. It shows how the study
@@ -214,13 +214,14 @@ works; it says nothing about any real model, metric, annotator or town.
 - `juniper_judge` stands for a language-model judge: a mark computed from the same qualities with chance and a liking for
   wordy answers. No model was asked.
 - Licence: CC0-1.0.
+- Version 1.1.0 has other names of columns than 1.0.0; its values are equal.
 
 | way of answering | answers | accuracy | fluency | relevance |
 | --- | ---: | ---: | ---: | ---: |
 {table}
 
-Files: `items.jsonl`, {len(items)} rows (30 questions × 6 systems): doc_id, system, lang, prompt, reference, output, juniper_judge.
-`ratings.csv`, {n_ratings} rows: doc_id, system, annotator, criterion, score.
+Files: `items.jsonl`, {len(items)} rows (30 questions × 6 systems): id, model, lang, question, reference, answer, juniper_judge.
+`ratings.csv`, {n_ratings} rows: id, model, annotator, criterion, mark.
 
 Criteria: accuracy, fluency, relevance from 1 (bad) to 5 (good); completeness is 1 where the text does not break off. No
 answer breaks off and all three annotators say so for every one: on this criterion no correlation exists, on purpose.
@@ -232,14 +233,15 @@ worse than they are, and garbled ones better. Length is no sign of quality, thou
 
 def plain_card(n_rows: int) -> str:
     """The data card of town_desk_answers."""
-    return f"""# town_desk_answers 1.0.0 (synthetic: yes)
+    return f"""# town_desk_answers 1.1.0 (synthetic: yes)
 
 The answers of three of the six invented systems of `town_desk` with the passage they had, for the study `text_metrics`.
 Everything is invented; how it was made is told in the card of `town_desk`.
 
 - Licence: CC0-1.0.
+- Version 1.1.0 has other names of columns than 1.0.0; its values are equal.
 
-File: `items.jsonl`, {n_rows} rows (30 questions × 3 models): id, model, lang, prompt, context, reference, output. Every other question
+File: `items.jsonl`, {n_rows} rows (30 questions × 3 models): id, model, lang, question, contexts, reference, answer. Every other question
 has two references, the second without the last sentence.
 """
 

@@ -1,4 +1,4 @@
-"""Writes data/word_problems/1.0.0 from scripts/word_problems: problems by hand, faults of three invented models by seed.
+"""Writes data/word_problems/1.1.0 from scripts/word_problems: problems by hand, faults of three invented models by seed.
 
 A problem is a question and its steps, one a line, as ``reference | a model's wording``; ``{6*9}`` becomes
 ``6 * 9 = <<6*9=54>>54``.
@@ -19,7 +19,7 @@ from evalbench.core.seeds import rng
 from evalbench.text.arithmetic import parse
 
 ROOT = Path(__file__).resolve().parents[1]
-OUT = ROOT / "data" / "word_problems" / "1.0.0"
+OUT = ROOT / "data" / "word_problems" / "1.1.0"
 SEED = 11
 BRACES = re.compile(r"\{([^{}]+)\}")
 
@@ -150,7 +150,7 @@ def main() -> None:
             fault = str(draw.choice(list(plan), p=np.array(list(plan.values())) / sum(plan.values())))
             rows.append({
                 "id": name, "model": model, "lang": problem["language"], "question": problem["question"],
-                "reference": "\n".join([*reference, f"#### {answer}"]), "response": respond(problem, fault, draw),
+                "reference": "\n".join([*reference, f"#### {answer}"]), "answer": respond(problem, fault, draw),
             })  # fmt: skip
             faults.append({"id": name, "model": model, "fault": fault})
     OUT.mkdir(parents=True, exist_ok=True)
@@ -168,7 +168,7 @@ def card(problems: list[dict], faults: list[dict]) -> str:
     counts = Counter((f["fault"], f["model"]) for f in faults)
     kinds = sorted({f["fault"] for f in faults})
     table = "\n".join(f"| {k} | " + " | ".join(str(counts[k, m]) for m in PLANS) + " |" for k in kinds)
-    return f"""# word_problems 1.0.0 (synthetic: yes)
+    return f"""# word_problems 1.1.0 (synthetic: yes)
 
 {len(problems)} word problems in the shape of GSM8K (question, reference steps with `<<a=b>>` annotations, `#### answer`) and the
 responses of three models that do not exist. Sample data of the studies `cot_levels` and `explainability`. They show how
@@ -178,6 +178,7 @@ the studies work; they say nothing about any real model.
 - How made: problems and both wordings of every step were written by hand for this project (`scripts/word_problems/`);
   `scripts/make_word_problems.py` calculates the results, plants the faults by seed and writes these files and this card.
 - Licence: CC0-1.0.
+- Version 1.1.0 has other names of columns than 1.0.0; its values are equal.
 - `items.jsonl`: one row per problem and model. `faults.csv`: what was planted in each response (no study reads it).
 
 ## Counts

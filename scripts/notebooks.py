@@ -4,7 +4,7 @@
 parameters cell so that an edited default is reported; a test fails where any of them is stale.  A notebook's metadata
 keep what a signature cannot know::
 
-    "evalbench": {"reads": {"data": "help", "sources": "help"}, "sample": {"data": "cited_answers@1.0.0", …},
+    "evalbench": {"reads": {"data": "help", "sources": "help"}, "sample": {"data": "cited_answers@1.1.0", …},
                   "main": ["model", "judge", …]}
 
 ``reads`` are the files that the notebook reads, ``sample`` the values of its sample that differ from the defaults,

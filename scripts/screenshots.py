@@ -74,7 +74,7 @@ p {{ color: #555e66; font-size: 14px; margin: 16px 0 0 }}
 def lost_answers(scratch: Path) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
     """The page of two models of which one lost its worst answers, the items behind it, and those with all answers."""
     metric = ["-p", 'metrics=["chrf"]']
-    sample = pd.read_json(ROOT / "data" / "town_desk_answers" / "1.0.0" / "items.jsonl", lines=True)
+    sample = pd.read_json(ROOT / "data" / "town_desk_answers" / "1.1.0" / "items.jsonl", lines=True)
     sample = sample[sample["model"].isin(["alder-2", "dogwood-mini"])].drop(columns="lang")
     sample.to_json(scratch / "all.jsonl", orient="records", lines=True, force_ascii=False)
     evalbench("run", "text_metrics", "--data", str(scratch / "all.jsonl"), *metric, "--out", str(scratch / "all"))
@@ -111,7 +111,7 @@ def beside(page: Any, scratch: Path) -> bytes:
 
 def labelled(page: Any, scratch: Path) -> bytes:
     """An item of a label page, marked and looked at again."""
-    data = ROOT / "data" / "desk_labels" / "1.0.0"
+    data = ROOT / "data" / "desk_labels" / "1.1.0"
     out = scratch / "label.html"
     evalbench("label", "page", str(data / "items.csv"), "--criterion", str(data / "helpful.yaml"), "--out", str(out))
     page.goto(out.as_uri())

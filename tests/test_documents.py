@@ -162,7 +162,7 @@ def test_the_readme_from_a_clone_to_a_comparison(clone: Path) -> None:
 @pytest.mark.timeout(900)
 def test_a_suite_by_cron_github_actions_and_airflow(clone: Path) -> None:
     (clone / "nightly.yaml").write_text(blocks(BATCHES, "A suite", "yaml")[0], encoding="utf-8")
-    shutil.copytree(ROOT / "data" / "house_style_curated" / "1.0.0", clone / "incoming" / "today")
+    shutil.copytree(ROOT / "data" / "house_style_curated" / "1.1.0", clone / "incoming" / "today")
     (line,) = blocks(BATCHES, "cron")
     command = re.fullmatch(r"(?:[\d*]+ ){5} *(.*)\n", line)[1].replace("/srv/evalbench", str(clone))
     activated(command, clone, codes=(0, 3))

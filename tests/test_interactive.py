@@ -58,13 +58,13 @@ def test_other_errors_keep_their_traceback():
 
 
 def test_a_data_set_shows_its_tables_and_columns():
-    shown = repr(load("town_desk_answers@1.0.0", study="text_metrics"))
-    assert shown.startswith("<Dataset town_desk_answers@1.0.0>\nitems: 90 rows of id, ")
+    shown = repr(load("town_desk_answers@1.1.0", study="text_metrics"))
+    assert shown.startswith("<Dataset town_desk_answers@1.1.0>\nitems: 90 rows of id, ")
     assert len(shown) < 500
 
 
 def test_the_steps_of_matching_show_themselves_in_a_line():
-    violations = matching.prepare(load("house_style_curated@1.0.0", study="matching"))
+    violations = matching.prepare(load("house_style_curated@1.1.0", study="matching"))
     counts = "<98 true and 259 predicted violations of 48 texts by 3 checkers>"
     assert repr(violations) == counts
     pairs = matching.score_pairs(violations, embed="jaccard")

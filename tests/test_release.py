@@ -25,7 +25,7 @@ RUNS = {
     "lab": "jupyter lab --version",
     "embed": "evalbench run matching -p embed=minilm",
     "text": "evalbench run text_metrics",
-    "ru": "evalbench run rag_tuning --data rule_books@1.0.0",
+    "ru": "evalbench run rag_tuning --data rule_books@1.1.0",
     "local": "evalbench models list",
     "ml": "evalbench run drift",
     "monitor": "evalbench monitor init log.db",

@@ -57,7 +57,7 @@ def test_an_installed_wheel_lays_out_runs_and_compares(tmp_path: Path) -> None:
     outside = json.loads(done(evalbench, "run", "matching", "-p", "embed=jaccard", "--json", cwd=tmp_path))
     assert Path(outside["folder"]).is_relative_to(tmp_path / "reports")
     bench = tmp_path / "mine"
-    assert done(evalbench, "list", cwd=bench).count("@1.0.0") >= 6
+    assert done(evalbench, "list", cwd=bench).count("@1.1.0") >= 6
     run = json.loads(done(evalbench, "run", "matching", "--json", cwd=bench))
     assert Path(run["folder"]).is_relative_to(bench / "reports" / "matching")
     left, right = sorted((bench / "reports" / "matching").iterdir())[:2]

@@ -37,7 +37,7 @@ def a_workbench(folder: Path) -> Path:
 
 def test_outside_of_a_workbench_it_is_the_packages_own(outside):
     assert workbench.root() == ROOT
-    assert len(load("house_style_curated@1.0.0", study="matching").tables["truth"]) > 0
+    assert len(load("house_style_curated@1.1.0", study="matching").tables["truth"]) > 0
     assert plan("matching").root == ROOT
 
 

@@ -60,10 +60,10 @@ def load(
 
     Examples
     --------
-    >>> data = load("house_style_curated@1.0.0", study="matching")
+    >>> data = load("house_style_curated@1.1.0", study="matching")
     >>> str(data.label), list(data.tables)
-    ('house_style_curated@1.0.0', ['truth', 'predictions', 'checkers', 'documents'])
-    >>> sorted(load("house_style_curated@1.0.0").studies()["study"])
+    ('house_style_curated@1.1.0', ['truth', 'predictions', 'checkers', 'documents'])
+    >>> sorted(load("house_style_curated@1.1.0").studies()["study"])
     ['matching', 'matching_calibration']
     """
     if study:

@@ -1,7 +1,7 @@
 """The catalog of data sets: ``name@version`` → files with their SHA-256, licence, study (or a list of them), rows.
 
 ``python -m evalbench.readers.catalog add NAME@VERSION --study STUDY --title TEXT TABLE=PATH …`` appends an entry;
-``--study`` may be repeated.
+``--study`` may be repeated.  ``--replaces VERSION=TEXT`` says which version is not kept beside it, and what differs.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,10 @@ NAME = re.compile(r"^(?P<name>[a-z0-9][a-z0-9_\-]*)@(?P<version>[0-9A-Za-z][0-9A
 
 @dataclass(frozen=True)
 class Entry:
-    """One data set of the catalog."""
+    """One data set of the catalog.
+
+    - ``replaces``: Versions that are not kept beside this one → what differs.
+    """
 
     name: str
     version: str
@@ -33,6 +36,7 @@ class Entry:
     synthetic: bool
     card: str
     files: Mapping[str, Mapping[str, Any]]
+    replaces: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -88,6 +92,7 @@ def _entries(path: Path, changed: int, size: int) -> dict[str, Entry]:
                 bool(card["synthetic"]),
                 card.get("card", ""),
                 card["files"],
+                card.get("replaces", {}),
             )
     if faults:
         raise BadInput.listing(f"{path}:", faults)
@@ -104,6 +109,9 @@ def _wrong_fields(card: Mapping[str, Any]) -> list[str]:
         wrong.append("study: expected a name or a list of names")
     if not isinstance(card["synthetic"], bool):
         wrong.append("synthetic: expected yes or no")
+    replaces = card.get("replaces", {})
+    if not isinstance(replaces, dict) or not all(isinstance(text, str) for each in replaces.items() for text in each):
+        wrong.append("replaces: expected a mapping of versions, as texts, to what differs")
     files = card["files"]
     if not isinstance(files, dict) or not all(isinstance(file, dict) for file in files.values()):
         return [*wrong, "files: expected a mapping of tables to path, sha256 and rows"]
@@ -123,13 +131,18 @@ def _wrong_fields(card: Mapping[str, Any]) -> list[str]:
 def entry(label: str, root: Path | None = None) -> Entry:
     """The entry of a data set.
 
-    Raises ``BadInput`` if there is none; the message names the data sets of that name or of a near one, else all.
+    Raises ``BadInput`` if there is none; the message names the one that replaces it, else those of that name or of a near
+    one, else all.
     """
     from difflib import get_close_matches
 
     known = entries(root)
     if label not in known:
-        name = label.partition("@")[0]
+        name, _, version = label.partition("@")
+        newer = [other for other in known.values() if other.name == name and version in other.replaces]
+        if newer:
+            said = f"{newer[-1].label} replaces it: {newer[-1].replaces[version]}"
+            raise BadInput(f"no data set {label!r} in data/catalog.yaml; {said}")
         near = get_close_matches(name, {other.name for other in known.values()}, n=3, cutoff=0.7)
         meant = [other for other in sorted(known) if known[other].name in near]
         hint = f"is {' or '.join(meant)} meant?" if meant else f"there are {', '.join(sorted(known)) or 'none'}"
@@ -162,7 +175,15 @@ def entry_files(found: Entry, root: Path | None = None) -> dict[str, Path]:
 
 
 def add(
-    label: str, files: Mapping[str, Path], *, study: Sequence[str], title: str, licence: str, synthetic: bool, card: str
+    label: str,
+    files: Mapping[str, Path],
+    *,
+    study: Sequence[str],
+    title: str,
+    licence: str,
+    synthetic: bool,
+    card: str,
+    replaces: Mapping[str, str] | None = None,
 ) -> None:
     """Append or replace an entry; counts rows and hashes bytes.
 
@@ -188,6 +209,7 @@ def add(
         "licence": licence,
         "synthetic": synthetic,
         "card": card,
+        **({"replaces": dict(replaces)} if replaces else {}),
         "files": {
             table: {
                 "path": file.resolve().relative_to(base.resolve()).as_posix(),
@@ -230,10 +252,12 @@ def _main() -> None:
     @click.option("--licence", default="CC0-1.0")
     @click.option("--synthetic/--real", default=True)
     @click.option("--card", default="", help="path of the data card below data/")
-    def add_command(label: str, files: tuple[str, ...], **card: Any) -> None:
+    @click.option("--replaces", multiple=True, help="VERSION=TEXT: a version that is not kept, and what differs")
+    def add_command(label: str, files: tuple[str, ...], replaces: tuple[str, ...], **card: Any) -> None:
         """Catalogue LABEL (name@version) with FILES written table=path."""
+        former = {version: text for version, _, text in (each.partition("=") for each in replaces)}
         try:
-            add(label, {t: Path(p) for t, _, p in (f.partition("=") for f in files)}, **card)
+            add(label, {t: Path(p) for t, _, p in (f.partition("=") for f in files)}, replaces=former, **card)
         except BadInput as error:
             raise SystemExit(str(error)) from None
 

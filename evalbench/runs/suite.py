@@ -7,7 +7,7 @@
     max_calls: 500                     # requests to models of each run, unless its entry says otherwise; or max_cost
     runs:
       - study: matching                # one, or a list; the name of a study or the path of a notebook
-        data: house_style_curated@1.0.0    # one, or a list; the notebook's own where it is left out
+        data: house_style_curated@1.1.0    # one, or a list; the notebook's own where it is left out
         parameters: {n_resamples: 500}
         matrix: {seed: [0, 1, 2], embed: [jaccard, use-multilingual]}   # every combination
 

@@ -128,9 +128,9 @@ def load(
 
     Examples
     --------
-    >>> data = load("house_style_curated@1.0.0", study="matching")
+    >>> data = load("house_style_curated@1.1.0", study="matching")
     >>> str(data.label), list(data.tables)
-    ('house_style_curated@1.0.0', ['truth', 'predictions', 'checkers', 'documents'])
+    ('house_style_curated@1.1.0', ['truth', 'predictions', 'checkers', 'documents'])
     """
     from evalbench.readers.dataset import load as load_tables
 

@@ -19,7 +19,7 @@ from evalbench.studies import load, matching
 def reports(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
     """Two runs of matching that differ in one parameter, and one that failed."""
     folder = tmp_path_factory.mktemp("runs")
-    data = load("house_style_curated@1.0.0", study="matching", root=root)
+    data = load("house_style_curated@1.1.0", study="matching", root=root)
     for name, threshold in (("low", 0.3), ("high", 0.5)):
         result = matching.evaluate(data, embed="jaccard", score_threshold=threshold, n_resamples=100)
         record(result, out=folder / name)

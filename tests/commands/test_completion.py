@@ -41,10 +41,10 @@ def told(line: str, cwd: Path = ROOT, shell: str = "bash", **variables: str) -> 
      ("evalbench run human_correlation -p references=", "=", ["plain,best", "plain,mean"]),
      ("evalbench run explainability -p cot_sample_method=r", "r", ["plain,random"]),
      ("evalbench run citation -p judge=base", "base", ["plain,baseline/lexical"]),
-     ("evalbench run matching --data house_style", "house_style", ["plain,house_style_curated@1.0.0"]),
-     ("evalbench run matching --data house_style_curated@", "@", ["plain,1.0.0"]),
-     ("evalbench run matching --data=house_style_curated@1", "1", ["plain,1.0.0"]),
-     ("evalbench run matching -p data=house", "house", ["plain,house_style_curated@1.0.0"]),
+     ("evalbench run matching --data house_style", "house_style", ["plain,house_style_curated@1.1.0"]),
+     ("evalbench run matching --data house_style_curated@", "@", ["plain,1.1.0"]),
+     ("evalbench run matching --data=house_style_curated@1", "1", ["plain,1.1.0"]),
+     ("evalbench run matching -p data=house", "house", ["plain,house_style_curated@1.1.0"]),
      ("evalbench run matching --data ./mine", "./mine", ["file,./mine"]),
      ("evalbench run no_such_study -p ", "", []),
      ("evalbench data check mine.csv --study cot", "cot", ["plain,cot_levels"]),
@@ -115,7 +115,7 @@ def completed(shell: list[str], setup: str, typed: str, cwd: Path) -> str:
 
 
 TYPED = "evalbench run matching_c\t-p seed=3 --data house_style_c\t-p n_resa\t100 -p objective=sp\t"
-LINE = "evalbench run matching_calibration -p seed=3 --data house_style_curated@1.0.0 -p n_resamples=100 -p objective=spearman"
+LINE = "evalbench run matching_calibration -p seed=3 --data house_style_curated@1.1.0 -p n_resamples=100 -p objective=spearman"
 
 
 @pytest.mark.slow
@@ -141,7 +141,7 @@ def test_fish_completes_the_line(tmp_path: Path) -> None:
         return [line.split("\t")[0] for line in done.stdout.splitlines()]
 
     assert offered("evalbench run matching_") == ["matching_calibration"]
-    assert offered("evalbench run matching --data house") == ["house_style_curated@1.0.0"]
+    assert offered("evalbench run matching --data house") == ["house_style_curated@1.1.0"]
     assert offered("evalbench run matching -p rule_t") == ["rule_threshold="]
 
 

@@ -46,7 +46,7 @@ def test_it_lays_out_everything_and_says_what_to_do_next(tmp_path, monkeypatch):
 
 def test_runs_and_suite_are_planned_on_the_workbench_s_own_files(bench):
     assert workbench.root() == bench
-    assert len(load("house_style_curated@1.0.0", study="matching").tables["truth"]) > 0
+    assert len(load("house_style_curated@1.1.0", study="matching").tables["truth"]) > 0
     planned = plan("matching")
     assert (planned.root, planned.reports) == (bench, bench / "reports")
     assert planned.notebook == bench / "notebooks" / "matching.ipynb"
@@ -75,7 +75,7 @@ def test_a_checkout_s_edited_data_are_not_the_workbench_s(bench):
     (bench / "data" / "catalog.yaml").write_text("{}\n")
     with pytest.raises(BadInput, match="house_style_curated"):
         plan("matching")
-    assert plan("matching", root=ROOT).dataset == "house_style_curated@1.0.0"
+    assert plan("matching", root=ROOT).dataset == "house_style_curated@1.1.0"
 
 
 def test_an_empty_folder_is_filled_also_the_current_one(tmp_path, monkeypatch):

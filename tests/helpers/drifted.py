@@ -18,7 +18,7 @@ QUICK: dict[str, Any] = {"n_resamples": 40, "n_permutations": 19, "key_bands": K
 def tables(name: str, every: int = 1) -> dict[str, pd.DataFrame]:
     found = {"oos": "desk_log", "oot": name}
     read = {
-        t: pd.read_csv(ROOT / "data" / n / "1.0.0" / f"{t}.csv", dtype=str, keep_default_na=False)
+        t: pd.read_csv(ROOT / "data" / n / "1.1.0" / f"{t}.csv", dtype=str, keep_default_na=False)
         for t, n in found.items()
     }
     return {t: frame.iloc[::every].reset_index(drop=True) for t, frame in read.items()}

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from evalbench.cli import group
 
-DATA = Path(__file__).resolve().parents[2] / "data" / "desk_labels" / "1.0.0"
+DATA = Path(__file__).resolve().parents[2] / "data" / "desk_labels" / "1.1.0"
 MODELS = ("quartz-7b@1.2", "flint-mini")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 STUDIES = {
-    "matching": ("f1", ("three checkers", "fern@1.0.0"), ("house_style_curated@1.0.0", "harbour_letters@2.1.0")),
+    "matching": ("f1", ("three checkers", "fern@1.0.0"), ("house_style_curated@1.1.0", "harbour_letters@2.1.0")),
     "rag": ("answer_relevance", ("oak-7b", "elm-70b"), ("tea_manual@1.0.0",)),
     "cot_levels": ("accuracy", ("pine-1b",), ("school_sums@1.0.0", "вопросы@1.0.0")),
     "citation": ("citation_precision", ("moss-3b", "白杨-13b"), ("ferry_timetables@0.3.0",)),

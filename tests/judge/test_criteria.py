@@ -9,7 +9,7 @@ import pytest
 from evalbench.errors import BadInput
 from evalbench.judge.criteria import read_criteria, task_of_criterion
 
-DATA = Path(__file__).resolve().parents[2] / "data" / "desk_labels" / "1.0.0"
+DATA = Path(__file__).resolve().parents[2] / "data" / "desk_labels" / "1.1.0"
 GOOD = "name: a\ndefinition: Is it?\nscale: {0: 'no', 1: 'yes'}\n"
 
 

@@ -64,3 +64,41 @@ def test_an_unknown_data_set_is_told_with_those_of_a_near_name_or_with_all(label
     with pytest.raises(BadInput) as error:
         catalog.entry(label, bench)
     assert str(error.value) == f"no data set '{label}' in data/catalog.yaml; {hint}"
+
+
+def test_a_version_that_is_not_kept_is_told_with_the_one_that_replaces_it(bench):
+    cards = {"words@1.1.0": {**CARD, "replaces": {"1.0.0": "only names of columns differ"}}, "words@0.9.0": CARD}
+    (bench / "data" / "catalog.yaml").write_text(yaml.safe_dump(cards), encoding="utf-8")
+    with pytest.raises(BadInput) as error:
+        catalog.entry("words@1.0.0", bench)
+    said = "words@1.1.0 replaces it: only names of columns differ"
+    assert str(error.value) == f"no data set 'words@1.0.0' in data/catalog.yaml; {said}"
+    with pytest.raises(BadInput, match=r"is words@0\.9\.0 or words@1\.1\.0 meant"):
+        catalog.entry("words@1.0.1", bench)
+
+
+@pytest.mark.parametrize("replaces", ["1.0.0", ["1.0.0"], {"1.0.0": 1}, {1.0: "only names of columns differ"}])
+def test_what_an_entry_replaces_is_a_mapping_of_versions_to_texts(replaces, bench):
+    cards = {"words@1.1.0": {**CARD, "replaces": replaces}}
+    (bench / "data" / "catalog.yaml").write_text(yaml.safe_dump(cards), encoding="utf-8")
+    with pytest.raises(BadInput, match=r"words@1\.1\.0: replaces: expected a mapping of versions"):
+        catalog.entries(bench)
+
+
+def test_adding_an_entry_says_what_it_replaces(bench, monkeypatch):
+    (bench / "data" / "catalog.yaml").write_text("", encoding="utf-8")
+    (bench / "data" / "items.csv").write_text("id\n1\n", encoding="utf-8")
+    monkeypatch.setattr(catalog, "own_root", lambda: bench)
+    card = {"study": ["tiny"], "title": "Words", "licence": "CC0-1.0", "synthetic": True, "card": ""}
+    catalog.add("words@1.1.0", {"items": bench / "data" / "items.csv"}, **card, replaces={"1.0.0": "other names"})
+    assert catalog.entry("words@1.1.0", bench).replaces == {"1.0.0": "other names"}
+
+
+def test_every_shipped_sample_of_a_former_version_is_named(root):
+    replaced = [
+        (found.name, version, found.label) for found in catalog.entries(root).values() for version in found.replaces
+    ]
+    assert replaced
+    for name, version, label in replaced:
+        with pytest.raises(BadInput, match=f"{label} replaces it: only names of columns differ"):
+            catalog.entry(f"{name}@{version}", root)

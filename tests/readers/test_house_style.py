@@ -1,4 +1,4 @@
-"""The sample data set house_style_curated@1.0.0: written by its script, placed in its texts, varied enough."""
+"""The sample data set house_style_curated@1.1.0: written by its script, placed in its texts, varied enough."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from evalbench.text.locate import locate
 
 ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT / "data" / "house_style_curated" / "1.0.0"
+DATA = ROOT / "data" / "house_style_curated" / "1.1.0"
 TEST_DATA = ROOT / "tests" / "data"
 FILES = ("documents.csv", "truth.csv", "predictions.csv", "pair_verdicts.csv", "checkers.csv", "README.md")
 NESTED_FILES = ("house_style_nested.jsonl", "house_style_context_spans.json")
@@ -38,7 +38,7 @@ def script() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def texts() -> dict[str, str]:
-    return {row["sample_id"]: row["text"] for row in read("documents")}
+    return {row["id"]: row["text"] for row in read("documents")}
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def test_every_violation_is_placed_in_one_way_inside_its_text(
         ways = [bool(row["start"] and row["end"]), bool(row["spans"]), bool(row["context"])]
         assert sum(ways) == 1, row["violation_id"]
         assert bool(row["start"]) == bool(row["end"])
-        text = texts[row["sample_id"]]
+        text = texts[row["id"]]
         for start, end in spans_of(row, context_spans):
             assert 0 <= start < end <= len(text), row["violation_id"]
             assert text[start:end] == text[start:end].strip(), row["violation_id"]
@@ -109,7 +109,7 @@ def test_contexts_are_found_where_they_were_meant(texts: dict[str, str], context
     assert {row["violation_id"] for row in given} == set(context_spans)
     ways = set()
     for row in given:
-        found = locate(row["context"], texts[row["sample_id"]])
+        found = locate(row["context"], texts[row["id"]])
         assert found is not None, row["violation_id"]
         start, end = context_spans[row["violation_id"]]
         common = min(end, found.end) - max(start, found.start)
@@ -124,20 +124,20 @@ def test_ids_are_unique_and_refer_to_rows(texts: dict[str, str]) -> None:
     by_id = {}
     for rows in (truth, predictions):
         assert len({row["violation_id"] for row in rows}) == len(rows)
-        assert {row["sample_id"] for row in rows} <= set(texts)
+        assert {row["id"] for row in rows} <= set(texts)
         by_id |= {row["violation_id"]: row for row in rows}
     for row in verdicts:
-        assert by_id[row["truth_id"]]["sample_id"] == row["sample_id"]
-        assert by_id[row["prediction_id"]]["sample_id"] == row["sample_id"]
-        assert by_id[row["prediction_id"]]["checker"] == row["checker"]
-        assert row["is_match"] in {"0", "1"}
+        assert by_id[row["truth_id"]]["id"] == row["id"]
+        assert by_id[row["prediction_id"]]["id"] == row["id"]
+        assert by_id[row["prediction_id"]]["model"] == row["model"]
+        assert row["mark"] in {"0", "1"}
     read_once = Counter((row["truth_id"], row["prediction_id"], row["annotator"]) for row in verdicts)
     assert set(read_once.values()) == {1}
 
 
 def test_sizes() -> None:
     documents, truth = read("documents"), read("truth")
-    per_sample = Counter(row["sample_id"] for row in truth)
+    per_sample = Counter(row["id"] for row in truth)
     assert len(documents) >= 44
     assert len(truth) >= 84
     assert len(per_sample) < len(documents), "some texts have no violation"
@@ -171,10 +171,10 @@ def test_cyrillic_words_hold_no_latin_letters() -> None:
 def overlap_f1(checker: str, context_spans: dict[str, list[int]]) -> float:
     """F1 where a violation counts as found if one passage shares more than half of their union with it."""
     truth = read("truth")
-    predictions = [row for row in read("predictions") if row["checker"] == checker]
+    predictions = [row for row in read("predictions") if row["model"] == checker]
 
     def close(left: dict[str, str], right: dict[str, str]) -> bool:
-        if left["sample_id"] != right["sample_id"]:
+        if left["id"] != right["id"]:
             return False
         a, b = characters(left, context_spans), characters(right, context_spans)
         return len(a & b) > len(a | b) / 2
@@ -186,7 +186,7 @@ def overlap_f1(checker: str, context_spans: dict[str, list[int]]) -> float:
 
 def test_the_checkers_differ_in_quality(context_spans: dict[str, list[int]]) -> None:
     checkers = ("fern-prompt@1.1.0|oak-7b", "reed-index@2.2.0|oak-7b", "moss-panel@2.1.0|birch-30b")
-    assert {row["checker"] for row in read("predictions")} == set(checkers)
+    assert {row["model"] for row in read("predictions")} == set(checkers)
     fern, reed, moss = (overlap_f1(checker, context_spans) for checker in checkers)
     assert fern + 0.1 < reed
     assert reed + 0.1 < moss
@@ -199,12 +199,11 @@ def test_every_planted_fault_is_there(context_spans: dict[str, list[int]]) -> No
         row["violation_id"]: [
             true
             for true in truth
-            if true["sample_id"] == row["sample_id"]
-            and characters(true, context_spans) & characters(row, context_spans)
+            if true["id"] == row["id"] and characters(true, context_spans) & characters(row, context_spans)
         ]
         for row in predictions
     }
-    hits = Counter((true["violation_id"], row["checker"]) for row in predictions for true in met[row["violation_id"]])
+    hits = Counter((true["violation_id"], row["model"]) for row in predictions for true in met[row["violation_id"]])
     rules = {row["rule"] for row in truth}
     assert sum(not found for found in met.values()) >= 15, "hallucinated"
     assert sum(len(found) > 1 for found in met.values()) >= 15, "merged"
@@ -217,7 +216,7 @@ def test_every_planted_fault_is_there(context_spans: dict[str, list[int]]) -> No
 def test_verdicts_are_200_pairs_of_which_60_were_read_twice() -> None:
     pairs: dict[tuple[str, str], list[str]] = {}
     for row in read("pair_verdicts"):
-        pairs.setdefault((row["truth_id"], row["prediction_id"]), []).append(row["is_match"])
+        pairs.setdefault((row["truth_id"], row["prediction_id"]), []).append(row["mark"])
     twice = [verdicts for verdicts in pairs.values() if len(verdicts) == 2]
     assert len(pairs) == 200
     assert len(twice) == 60
@@ -234,9 +233,9 @@ def test_the_nested_documents_hold_the_same_rows(texts: dict[str, str]) -> None:
     documents = [json.loads(line) for line in lines]
     assert len(documents) == 5
     for document in documents:
-        assert document["text"] == texts[document["sample_id"]]
+        assert document["text"] == texts[document["id"]]
         for name, key in (("truth", "violations"), ("predictions", "predictions")):
-            flat = {row["violation_id"]: row for row in read(name) if row["sample_id"] == document["sample_id"]}
+            flat = {row["violation_id"]: row for row in read(name) if row["id"] == document["id"]}
             assert [row["violation_id"] for row in document[key]] == list(flat)
             for row in document[key]:
                 written = {field: json.dumps(value) if field == "spans" else str(value) for field, value in row.items()}

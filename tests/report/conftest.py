@@ -71,8 +71,8 @@ def result(hostile: str = "") -> Result:
         study="matching",
         question="How good are the violations that a checker found, against the ground truth?",
         judged=f"three checkers {hostile}".strip(),
-        parameters={"data": "house_style_curated@1.0.0", "threshold": 0.5, "backend": "jaccard", "note": hostile},
-        data=DataLabel("house_style_curated", "1.0.0", "5f" * 32, synthetic=True),
+        parameters={"data": "house_style_curated@1.1.0", "threshold": 0.5, "backend": "jaccard", "note": hostile},
+        data=DataLabel("house_style_curated", "1.1.0", "5f" * 32, synthetic=True),
         id="id",
         by=("checker",),
         items=pd.concat(items, ignore_index=True),
@@ -152,7 +152,7 @@ def notebook(res: Result, hostile: tuple[str, ...] = ()) -> Any:
                 "**How to read the light**: green above 0.75, red at or below 0.4; the interval says how sure that is."
             ),
             new_code_cell(
-                'data: str = "house_style_curated@1.0.0"  # the table to judge\n'
+                'data: str = "house_style_curated@1.1.0"  # the table to judge\n'
                 "threshold: float = 0.4  # score from which a pair matches\n"
                 'backend: str = "jaccard"  # how rules are compared\nnote: str = ""',
                 metadata={"tags": ["parameters"]},

@@ -94,7 +94,7 @@ def test_data_that_were_written_into_a_notebook_have_no_metrics_of_the_sample(tm
     node = nbformat.read(ROOT / "notebooks" / "human_correlation.ipynb", 4)
     (cell,) = (c for c in node.cells if "parameters" in c.metadata.get("tags", []))
     path = tmp_path / "human_correlation.ipynb"
-    cell.source = cell.source.replace('"town_desk@1.0.0"', '"mine.csv"')
+    cell.source = cell.source.replace('"town_desk@1.1.0"', '"mine.csv"')
     nbformat.write(node, path)
     planned = plan(str(path), root=ROOT, base=tmp_path)
     assert planned.in_force["metrics"] == "auto"

@@ -103,7 +103,7 @@ def test_a_bad_file_of_one_half_is_refused_before_the_run(files, tmp_path):
 
 
 def test_a_file_alone_is_read_instead_of_the_data_set(files):
-    data = load("explained_answers@1.0.0", study="explainability", cot_data=files / "gsm8k.parquet", citation_data="")
+    data = load("explained_answers@1.1.0", study="explainability", cot_data=files / "gsm8k.parquet", citation_data="")
     assert (str(data.label), list(data.tables)) == ("gsm8k.parquet", ["items"])
     with pytest.raises(BadInput, match="no table answers .*; give one with citation_data, or a finished run with"):
         explainability.evaluate(data)

@@ -18,7 +18,7 @@ from evalbench.runs.run import plan
 
 @pytest.fixture(scope="module")
 def result():
-    return matching.evaluate(load("house_style_curated@1.0.0", study="matching"), embed="jaccard", n_resamples=50)
+    return matching.evaluate(load("house_style_curated@1.1.0", study="matching"), embed="jaccard", n_resamples=50)
 
 
 def test_nothing_is_written_and_the_command_line_is_printed(result, capsys, monkeypatch):

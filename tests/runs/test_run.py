@@ -162,7 +162,7 @@ def test_equal_plans_have_equal_hashes_and_other_parameters_others(tmp_path):
         (["run", "matchin"], "did you mean matching?"),
         (["run", "matching", "--data", "nothing@9"], "no data set 'nothing@9'"),
         (["run", "matching", "--data", "nowhere.csv"], "nowhere.csv: no such file"),
-        (["run", "matching", "--data", "house_style_curated"], "is house_style_curated@1.0.0 meant?"),
+        (["run", "matching", "--data", "house_style_curated"], "is house_style_curated@1.1.0 meant?"),
         (["run", "matching", "-p", "api_key=abc"], "come from the environment only"),
         (["run", "matching", "-p", "seeds=1"], "unknown parameter seeds; did you mean seed?"),
         (["run", "matching", "-p", "seed"], "expected name=value"),
@@ -194,7 +194,7 @@ def test_bad_usage_is_one_message_and_exit_2(words, said, tmp_path):
 )
 def test_faults_of_a_table_are_one_message(change, said, tmp_path):
     mine = tmp_path / "mine"
-    shutil.copytree(ROOT / "data" / "house_style_curated" / "1.0.0", mine)
+    shutil.copytree(ROOT / "data" / "house_style_curated" / "1.1.0", mine)
     change(mine)
     with pytest.raises(BadInput) as error:
         load(mine, study="matching")
@@ -204,7 +204,7 @@ def test_faults_of_a_table_are_one_message(change, said, tmp_path):
 @pytest.mark.slow
 def test_a_faulty_table_ends_a_run_with_exit_2_and_no_folder_and_mended_it_runs(tmp_path):
     mine = tmp_path / "mine"
-    shutil.copytree(ROOT / "data" / "house_style_curated" / "1.0.0", mine)
+    shutil.copytree(ROOT / "data" / "house_style_curated" / "1.1.0", mine)
     truth = (mine / "truth.csv").read_text()
     (mine / "truth.csv").write_text(truth.replace("rule", "roole", 1))
     options = ["--data", str(mine), "--out", str(tmp_path / "r"), "-p", "embed=jaccard", "-p", "n_resamples=100"]

@@ -23,7 +23,7 @@ def stages(**more: Any) -> pd.DataFrame:
 
 
 def planted(root: Path) -> dict[str, int]:
-    rows = pd.read_csv(root / "data" / "cascade" / "1.0.0" / "states.csv")
+    rows = pd.read_csv(root / "data" / "cascade" / "1.1.0" / "states.csv")
     gap = rows["a"].map(STATES) - rows["b"].map(STATES)
     return {str(i): int((g > 0) - (g < 0)) for i, g in zip(rows["id"], gap, strict=True)}
 
@@ -207,6 +207,6 @@ def test_the_script_writes_these_bytes(script, root, tmp_path, monkeypatch):
     module = script("make_cascade")
     monkeypatch.setattr(module, "OUT", tmp_path / "out")
     module.main()
-    kept = root / "data" / "cascade" / "1.0.0"
+    kept = root / "data" / "cascade" / "1.1.0"
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == sorted(p.name for p in kept.iterdir())
     assert all((kept / p.name).read_bytes() == p.read_bytes() for p in (tmp_path / "out").iterdir())

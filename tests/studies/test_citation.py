@@ -17,7 +17,7 @@ from evalbench.web import fetch as webfetch
 
 @pytest.fixture(scope="module")
 def sample():
-    return load("cited_answers@1.0.0", study="citation")
+    return load("cited_answers@1.1.0", study="citation")
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +174,7 @@ def test_the_lexical_judge_is_at_best_grey(result):
 
 
 def test_planted_faults_of_the_sample(result, root):
-    with (root / "data/cited_answers/1.0.0/faults.csv").open() as file:
+    with (root / "data/cited_answers/1.1.0/faults.csv").open() as file:
         planted = {}
         for line in csv.DictReader(file):
             planted.setdefault(line["fault"], set()).add(line["id"])

@@ -21,7 +21,7 @@ def cache(tmp_path, monkeypatch):
 
 def test_responses_are_collected_scored_and_accounted(cache):
     with chat_endpoint(solve) as server:
-        data = load("word_problems@1.0.0", study="cot_levels")
+        data = load("word_problems@1.1.0", study="cot_levels")
         result = cot_levels.evaluate(data, model=server.name, n_samples=3)
         again = cot_levels.evaluate(data, model=server.name, n_samples=3)
         assert len(server.answered) == 3
@@ -37,7 +37,7 @@ def test_responses_are_collected_scored_and_accounted(cache):
 
 def test_problems_are_asked_in_their_language(cache):
     with chat_endpoint(solve) as server:
-        data = load("word_problems@1.0.0", study="cot_levels")
+        data = load("word_problems@1.1.0", study="cot_levels")
         cot_levels.evaluate(data, model=server.name)
     heads = {p.split("\n", 1)[0] for p in server.answered}
     assert heads == {
@@ -49,7 +49,7 @@ def test_problems_are_asked_in_their_language(cache):
 
 def test_cited_answers_are_collected_and_judged_by_models(cache):
     with chat_endpoint(cite) as server:
-        data = load("cited_answers@1.0.0", study="citation")
+        data = load("cited_answers@1.1.0", study="citation")
         result = citation.evaluate(data, model=server.name, judge=server.name, n_samples=3)
         asked = len(server.answered)
         again = citation.evaluate(data, model=server.name, judge=server.name, n_samples=3)
@@ -64,7 +64,7 @@ def test_cited_answers_are_collected_and_judged_by_models(cache):
 
 def test_a_reply_that_is_no_cited_answer_leaves_the_answer_unscored(cache):
     with chat_endpoint(lambda prompt: "I would rather not.") as server:
-        data = load("cited_answers@1.0.0", study="citation")
+        data = load("cited_answers@1.1.0", study="citation")
         result = citation.evaluate(data, model=server.name, n_samples=2)
     assert result.items["unscored"].tolist() == ["unparsed", "unparsed"]
     assert result.items["final"].isna().all()
@@ -74,7 +74,7 @@ def test_a_reply_that_is_no_cited_answer_leaves_the_answer_unscored(cache):
 RUN = """
 import sys
 from evalbench import cot_levels, load
-result = cot_levels.evaluate(load("word_problems@1.0.0", study="cot_levels"), model=sys.argv[1], n_samples=40)
+result = cot_levels.evaluate(load("word_problems@1.1.0", study="cot_levels"), model=sys.argv[1], n_samples=40)
 print(result.accounting["cache_hits"], result.accounting["requests"])
 """
 

@@ -12,7 +12,7 @@ from tests.helpers.lights import of_figures
 
 @pytest.fixture(scope="module")
 def sample():
-    return load("word_problems@1.0.0", study="cot_levels")
+    return load("word_problems@1.1.0", study="cot_levels")
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_without_responses_and_model_it_says_what_is_missing():
 
 
 def test_planted_faults_show_on_their_levels(result, root):
-    with (root / "data/word_problems/1.0.0/faults.csv").open() as file:
+    with (root / "data/word_problems/1.1.0/faults.csv").open() as file:
         planted = {(row["id"], row["model"]): row["fault"] for row in csv.DictReader(file)}
     items = result.items.assign(
         fault=[planted[i, m] for i, m in zip(result.items["id"], result.items["model"], strict=True)]

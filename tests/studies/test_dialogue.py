@@ -94,7 +94,7 @@ def test_times_of_no_calendar_are_refused():
 
 
 def test_the_planted_week_is_found_and_no_other():
-    found = dialogue.evaluate(load("dialogues@1.0.0", study="dialogue"), n_resamples=50)
+    found = dialogue.evaluate(load("dialogues@1.1.0", study="dialogue"), n_resamples=50)
     shown = found.tables["weeks"].query("p_holm <= 0.05")
     assert set(shown["week"]) == {"2026-W14"}
     assert (shown["difference"] > 2).all()
@@ -273,7 +273,7 @@ def test_the_script_writes_the_sample(script, root, tmp_path, monkeypatch, capsy
     module = script("make_dialogues")
     monkeypatch.setattr(module, "OUT", tmp_path)
     module.main()
-    kept = root / "data" / "dialogues" / "1.0.0"
+    kept = root / "data" / "dialogues" / "1.1.0"
     assert all((tmp_path / p.name).read_bytes() == p.read_bytes() for p in kept.iterdir())
 
 

@@ -24,9 +24,9 @@ SMALL = 200_000
 
 @pytest.fixture
 def tables(root: Path) -> dict[str, pd.DataFrame]:
-    folder = root / "data" / "desk_log" / "1.0.0"
+    folder = root / "data" / "desk_log" / "1.1.0"
     found = {side: pd.read_csv(folder / f"{side}.csv", dtype=str, keep_default_na=False) for side in ("oos", "oot")}
-    return {side: frame[frame["response"] != ""][-260:].reset_index(drop=True) for side, frame in found.items()}
+    return {side: frame[frame["answer"] != ""][-260:].reset_index(drop=True) for side, frame in found.items()}
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_one_file_that_times_divide(tmp_path: Path, tables: dict[str, pd.DataFra
     frame = pd.concat(tables.values(), ignore_index=True)
     frame["id"] = [str(i) for i in range(len(frame))]
     frame.to_parquet(tmp_path / "log.parquet", index=False)
-    windows = {"oos_to": tables["oot"]["ts"].min(), "oot_from": tables["oot"]["ts"].min()}
+    windows = {"oos_to": tables["oot"]["time"].min(), "oot_from": tables["oot"]["time"].min()}
     found = ran(tmp_path / "log.parquet", **windows)
     whole = drift.evaluate(load(frame, drift.SCHEMA, adapt=drift.adapt), **QUICK, **windows)
     assert len(found.items) == 120
@@ -90,11 +90,11 @@ def test_a_log_store(log_place: str, tables: dict[str, pd.DataFrame], lowered: N
     from evalbench.readers.log_store import frames
 
     monkeypatch.setattr(frames, "LARGE_ROWS", 100)
-    frame = pd.concat(tables.values(), ignore_index=True)[["ts", "request", "response"]]
+    frame = pd.concat(tables.values(), ignore_index=True)[["time", "question", "answer"]]
     frame["id"] = [str(i) for i in range(len(frame))]
     with LogStore(log_place, create=True) as log:
         log.append(frame.to_dict("records"))
-    windows = {"oos_to": tables["oot"]["ts"].min(), "oot_from": tables["oot"]["ts"].min()}
+    windows = {"oos_to": tables["oot"]["time"].min(), "oot_from": tables["oot"]["time"].min()}
     found = ran(log_place, **windows)
     assert len(found.items) == 120
     as_over_all(found, drift.evaluate(load(frame, drift.SCHEMA, adapt=drift.adapt), **QUICK, **windows))
@@ -167,8 +167,8 @@ def test_responses_that_all_rows_lack_make_the_key_metric_grey(
     tmp_path: Path, tables: dict[str, pd.DataFrame], lowered: None
 ) -> None:
     lost = worse_beyond_the_sample(tmp_path, tables, "1", "0")
-    gone = lost["oot"]["response"].mask(lost["oot"]["label"] == "0", None)
-    found = ran(written(tmp_path / "log", {**lost, "oot": lost["oot"].assign(response=gone)}), **KEYED)
+    gone = lost["oot"]["answer"].mask(lost["oot"]["label"] == "0", None)
+    found = ran(written(tmp_path / "log", {**lost, "oot": lost["oot"].assign(answer=gone)}), **KEYED)
     assert found.light == "grey"
     assert "of OOT are unscored" in found.sentence
 

@@ -82,8 +82,8 @@ def test_the_summary_follows_from_the_items(tmp_path: Path) -> None:
 
 
 def test_the_sample_of_a_judge_that_got_stricter_shows_no_drift_of_the_desk() -> None:
-    folder = ROOT / "data" / "desk_log_judged" / "1.0.0"
-    data = load("desk_log_judged@1.0.0", study="drift", root=ROOT)
+    folder = ROOT / "data" / "desk_log_judged" / "1.1.0"
+    data = load("desk_log_judged@1.1.0", study="drift", root=ROOT)
     options: dict[str, Any] = {"embed": "", "n_resamples": 100, "n_permutations": 19}
     options["tests"] = ["key_metric", "statistics", "separability"]
     alone = drift.evaluate(data, **options)

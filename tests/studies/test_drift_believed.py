@@ -57,15 +57,15 @@ def test_the_same_interactions_twice_show_no_drop() -> None:
 
 def test_failures_of_one_side_and_of_one_month_leave_no_light() -> None:
     frames = tables("desk_log_control", 4)
-    may = frames["oot"]["ts"].str.startswith("2026-05")
-    lost = frames["oot"]["response"].astype(object).mask(may & (np.arange(len(may)) % 3 > 0), None)
-    found = quick({**frames, "oot": frames["oot"].assign(response=lost)})
+    may = frames["oot"]["time"].str.startswith("2026-05")
+    lost = frames["oot"]["answer"].astype(object).mask(may & (np.arange(len(may)) % 3 > 0), None)
+    found = quick({**frames, "oot": frames["oot"].assign(answer=lost)})
     assert found.light == "grey"
     lights = found.tables["lights"].set_index("name")["key_metric"]
     assert lights[""] == lights["2026-05"] == "grey"
     assert lights["2026-04"] != "grey"
-    few = frames["oot"]["response"].astype(object).mask(np.arange(len(may)) < 8, None)
-    some = quick({**frames, "oot": frames["oot"].assign(response=few)})
+    few = frames["oot"]["answer"].astype(object).mask(np.arange(len(may)) < 8, None)
+    some = quick({**frames, "oot": frames["oot"].assign(answer=few)})
     assert some.light == "grey"
     assert "of OOT are unscored" in some.sentence
     assert {e.light for e in some.summary.estimates} <= {"grey", "unlit"}
@@ -85,8 +85,8 @@ def test_marks_of_another_scale_are_refused_with_the_way_out() -> None:
 
 
 def test_a_share_of_stop_words_that_cannot_change_has_no_light() -> None:
-    frames = {t: f.assign(request="where is it", response="it is here") for t, f in tables("desk_log", 3).items()}
-    found = quick({**frames, "oot": frames["oot"].assign(response="das ist da")}, tests=["statistics"])
+    frames = {t: f.assign(question="where is it", answer="it is here") for t, f in tables("desk_log", 3).items()}
+    found = quick({**frames, "oot": frames["oot"].assign(answer="das ist da")}, tests=["statistics"])
     share = found.estimate("stop_words_responses")
     assert (share.value, share.light) == (None, "grey")
     assert "name languages" in share.note
@@ -94,8 +94,8 @@ def test_a_share_of_stop_words_that_cannot_change_has_no_light() -> None:
 
 def test_without_a_light_the_sentence_names_no_green() -> None:
     frames = tables("desk_log_control", 4)
-    lost = frames["oot"]["response"].astype(object).mask(np.arange(len(frames["oot"])) < 10, None)
-    found = quick({**frames, "oot": frames["oot"].assign(response=lost)}, tests=["key_metric", "statistics"])
+    lost = frames["oot"]["answer"].astype(object).mask(np.arange(len(frames["oot"])) < 10, None)
+    found = quick({**frames, "oot": frames["oot"].assign(answer=lost)}, tests=["key_metric", "statistics"])
     assert (found.light, found.summary.verdict.would_be) == ("grey", "green")
     assert found.sentence.startswith("No test has a light: 8% of OOT are unscored, more than 5%. Of the rows that ")
     assert not {"green", "none red"} & set(found.sentence.replace(",", "").split())
@@ -179,7 +179,7 @@ def test_a_single_mark_between_leaves_the_drop_without_an_interval() -> None:
 def test_months_worse_than_the_whole_are_noted() -> None:
     frames = tables("desk_log_control", 3)
     oot = frames["oot"]
-    june = oot.assign(label=oot["label"].mask(oot["ts"].str.startswith("2026-06"), "0"))
+    june = oot.assign(label=oot["label"].mask(oot["time"].str.startswith("2026-06"), "0"))
     notes = quick({**frames, "oot": june}, key_bands={}).notes
     assert "Worse than all of OOT together: 2026-06 (key metric red)" in notes
     assert not [n for n in quick(tables("desk_log_control")).notes if n.startswith("Worse than")]
@@ -187,13 +187,13 @@ def test_months_worse_than_the_whole_are_noted() -> None:
 
 def test_copies_are_noted_and_may_be_drawn_together() -> None:
     frames = {
-        t: f.assign(request=[f"Where is room {i % 9}?" for i in range(len(f))])
+        t: f.assign(question=[f"Where is room {i % 9}?" for i in range(len(f))])
         for t, f in tables("desk_log_control", 6).items()
     }
     found = quick(frames)
     assert any(n.startswith("OOT: 71 of 80 requests are copies") and "-p cluster=question" in n for n in found.notes)
     together = drift.evaluate(
-        load(frames, study="drift", cluster="request"), embed="", tests=["key_metric"], n_resamples=40
+        load(frames, study="drift", cluster="question"), embed="", tests=["key_metric"], n_resamples=40
     )
     assert "clusters" in together.estimate("drop").method
     assert not any("copies of others" in note for note in together.notes)

@@ -18,7 +18,7 @@ def notes(frames: Any, **options: Any) -> str:
 def test_a_side_without_a_column_that_is_needed_is_refused() -> None:
     frames = tables("desk_log", 6)
     with pytest.raises(BadInput, match="frame oot: column answer: is missing"):
-        evaluated({**frames, "oot": frames["oot"].drop(columns="response")})
+        evaluated({**frames, "oot": frames["oot"].drop(columns="answer")})
 
 
 def test_columns_of_one_side_alone_are_noted() -> None:
@@ -59,7 +59,7 @@ def test_a_side_without_rows_is_refused_with_the_times_that_there_are() -> None:
 
 
 def test_one_table_without_times_is_refused_with_what_to_do() -> None:
-    frame = tables("desk_log", 6)["oos"].drop(columns="ts")
+    frame = tables("desk_log", 6)["oos"].drop(columns="time")
     with pytest.raises(BadInput, match=r"one table without times: give a second one .*oot_from"):
         evaluated({"oos": frame}, embed="")
     with pytest.raises(BadInput, match="a window of time needs a column time"):
@@ -69,13 +69,13 @@ def test_one_table_without_times_is_refused_with_what_to_do() -> None:
 def test_mixed_time_zones_are_noted_and_compared_in_utc() -> None:
     frames = tables("desk_log", 6)
     oot = frames["oot"]
-    bare = oot.assign(ts=[t.removesuffix("Z") if i % 2 else t for i, t in enumerate(oot["ts"])])
+    bare = oot.assign(time=[t.removesuffix("Z") if i % 2 else t for i, t in enumerate(oot["time"])])
     assert f"{len(oot) // 2} of {len(oot)} times have no time zone and are read as UTC" in notes(
         {**frames, "oot": bare}
     )
-    zones = oot.assign(ts=[t.replace("Z", "+03:00") if i % 2 else t for i, t in enumerate(oot["ts"])])
+    zones = oot.assign(time=[t.replace("Z", "+03:00") if i % 2 else t for i, t in enumerate(oot["time"])])
     assert "times in 2 time zones (+03:00, Z) are compared in UTC" in notes({**frames, "oot": zones})
-    late = oot.assign(ts="2026-04-01T00:30:00+03:00")
+    late = oot.assign(time="2026-04-01T00:30:00+03:00")
     assert set(evaluated({**frames, "oot": late}, embed="", tests=["key_metric"]).tables["lights"]["name"]) == {
         "",
         "2026-03",
@@ -85,10 +85,10 @@ def test_mixed_time_zones_are_noted_and_compared_in_utc() -> None:
 def test_clocks_that_go_back_are_noted() -> None:
     frames = tables("desk_log", 6)
     oot = frames["oot"].copy()
-    oot.loc[10, "ts"] = "2026-03-01T00:00:00Z"
+    oot.loc[10, "time"] = "2026-03-01T00:00:00Z"
     said = notes({**frames, "oot": oot})
     assert "1 time where the clock goes back while the ids go on" in said
-    oot.loc[10, "ts"] = "2026-01-01T00:00:00Z"
+    oot.loc[10, "time"] = "2026-01-01T00:00:00Z"
     assert "1 of 80 rows of OOT are dated before the end of OOS" in notes({**frames, "oot": oot})
 
 
@@ -111,7 +111,7 @@ def test_the_same_ids_on_both_sides_are_pairs() -> None:
 
 
 def test_texts_that_are_empty_have_no_statistic() -> None:
-    frames = {t: f.assign(response="") for t, f in tables("desk_log", 6).items()}
+    frames = {t: f.assign(answer="") for t, f in tables("desk_log", 6).items()}
     found = evaluated(frames, embed="", tests=["statistics"])
     assert found.estimate("frequencies_responses").value is None
     assert found.estimate("counts_responses").value == pytest.approx(0)

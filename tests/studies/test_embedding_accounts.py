@@ -47,7 +47,7 @@ def test_matching(tmp_path):
 
     with fault_server() as server:
         name = f"{server.url}#e"
-        data = load("house_style_curated@1.0.0", study="matching")
+        data = load("house_style_curated@1.1.0", study="matching")
         run = written(matching.evaluate(data, embed=name, n_resamples=100), tmp_path / "run")
     assert run["models"] == {"embed": name}
     assert run["calls"] > run["cache_hits"] >= 0

@@ -16,7 +16,7 @@ KEYS = ["XAI_overall_score", "overall_pass", "overall_threshold", "cot", "citati
 
 @pytest.fixture(scope="module")
 def sample():
-    return load("explained_answers@1.0.0", study="explainability")
+    return load("explained_answers@1.1.0", study="explainability")
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +158,7 @@ def test_the_interval_is_that_of_two_independent_samples(sample, tmp_path):
 
 def test_runs_of_both_studies_give_what_running_them_here_gives(sample, result, tmp_path):
     data = {
-        name: load(f"{name}@1.0.0", study=study)
+        name: load(f"{name}@1.1.0", study=study)
         for name, study in (("word_problems", "cot_levels"), ("cited_answers", "citation"))
     }
     record(cot_levels.evaluate(data["word_problems"]), out=tmp_path / "cot")
@@ -219,7 +219,7 @@ def test_the_lowest_scores_of_runs_that_kept_no_texts_stand_alone(tmp_path):
 
 
 def test_answers_that_were_not_found_make_the_light_grey(sample, tmp_path):
-    problems = load("word_problems@1.0.0", study="cot_levels")
+    problems = load("word_problems@1.1.0", study="cot_levels")
     unmarked = problems["items"].assign(
         answer=problems["items"]["answer"].str.replace("####", "so", regex=False), model="oak-7b"
     )

@@ -59,7 +59,7 @@ def test_the_best_by_a_metric_of_which_less_is_better_are_those_with_less():
 
 
 def test_the_best_checkers_are_compared_and_the_rest_is_not_hidden(root):
-    data = load("house_style_curated@1.0.0", study="matching", root=root)
+    data = load("house_style_curated@1.1.0", study="matching", root=root)
     one = data["predictions"][data["predictions"]["model"] == data["predictions"]["model"].min()]
     many = pd.concat([one.assign(model=f"c{k:02}@1|m").iloc[k:] for k in range(40)], ignore_index=True)
     tables = {"truth": data["truth"], "documents": data["documents"], "predictions": many}

@@ -51,7 +51,7 @@ def test_a_sample_with_neither_counts_in_n_and_contributes_nothing():
 
 
 def test_weights_change_without_scoring_pairs_again():
-    pairs = matching.score_pairs(matching.prepare(load("house_style_curated@1.0.0", study="matching")), embed="jaccard")
+    pairs = matching.score_pairs(matching.prepare(load("house_style_curated@1.1.0", study="matching")), embed="jaccard")
     plain = matching.match(pairs)
     spans_only = matching.match(pairs, weights={"text_overlap": 1.0})
     assert spans_only.matched.sum() != plain.matched.sum()
@@ -79,7 +79,7 @@ def test_the_seeds_reading_lets_an_inadmissible_pair_block_its_row():
 
 def test_light_with_thresholds_and_its_stability():
     result = matching.evaluate(
-        load("house_style_curated@1.0.0", study="matching"),
+        load("house_style_curated@1.1.0", study="matching"),
         embed="jaccard",
         n_resamples=200,
         yellow_from=0.5,

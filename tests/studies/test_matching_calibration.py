@@ -38,7 +38,7 @@ SEED = Setting(tuple(matching.pairs.HA_WEIGHTS.values()), Thresholds())
 
 @pytest.fixture(scope="module")
 def sample(root: Path) -> Dataset:
-    return load("house_style_curated@1.0.0", study="matching_calibration", root=root)
+    return load("house_style_curated@1.1.0", study="matching_calibration", root=root)
 
 
 @pytest.fixture(scope="module")
@@ -305,7 +305,7 @@ def test_its_file_changes_the_report_as_predicted(sample: Dataset, root: Path, t
     made = calibration.evaluate(sample, embed="jaccard", score=score, n_resamples=100)
     path = tmp_path / "weights.json"
     path.write_bytes(made.files["weights.json"])
-    data = load("house_style_curated@1.0.0", study="matching", root=root)
+    data = load("house_style_curated@1.1.0", study="matching", root=root)
     before = matching.evaluate(data, embed="jaccard", n_resamples=50)
     after = matching.evaluate(data, embed="jaccard", n_resamples=50, weights_file=str(path))
     predicted = made.tables["pairs"].set_index(["id", "model", "truth_id", "prediction_id"])
@@ -333,13 +333,13 @@ def made_weights(made: Result) -> dict[str, float]:
 def test_weights_for_another_similarity_warn(sample: Dataset, result: Result, root: Path, tmp_path: Path) -> None:
     path = tmp_path / "weights.json"
     path.write_bytes(result.files["weights.json"])
-    data = load("house_style_curated@1.0.0", study="matching", root=root)
+    data = load("house_style_curated@1.1.0", study="matching", root=root)
     used = matching.evaluate(data, embed="jaccard", missing="zero", n_resamples=50, weights_file=str(path))
     assert any("calibrated with missing=renormalise, this run has missing=zero" in note for note in used.notes)
 
 
 def test_matching_refuses_unknown_ha_thresholds(root: Path) -> None:
-    data = load("house_style_curated@1.0.0", study="matching", root=root)
+    data = load("house_style_curated@1.1.0", study="matching", root=root)
     with pytest.raises(BadInput, match="ha_thresholds must be one of overlap, rule, score; got 'scores'"):
         matching.evaluate(data, embed="jaccard", ha_thresholds={"scores": 0.4})
 

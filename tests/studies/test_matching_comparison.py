@@ -15,7 +15,7 @@ from evalbench.studies import load, matching
 @pytest.fixture(scope="module")
 def result(root: Path) -> Result:
     return matching.evaluate(
-        load("house_style_curated@1.0.0", study="matching", root=root), embed="jaccard", n_resamples=200
+        load("house_style_curated@1.1.0", study="matching", root=root), embed="jaccard", n_resamples=200
     )
 
 

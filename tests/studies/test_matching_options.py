@@ -10,7 +10,7 @@ from tests.helpers.lights import of_figures
 
 
 def test_thresholds_lie_between_0_and_1():
-    data = load("house_style_curated@1.0.0", study="matching")
+    data = load("house_style_curated@1.1.0", study="matching")
     with pytest.raises(BadInput) as caught:
         matching.evaluate(data, score_threshold=7, context_threshold=-0.1, ha_thresholds={"rule": 1.5})
     assert str(caught.value).splitlines() == [
@@ -22,7 +22,7 @@ def test_thresholds_lie_between_0_and_1():
 
 
 def test_all_options_that_cannot_be_taken_are_told_in_one_message():
-    data = load("house_style_curated@1.0.0", study="matching")
+    data = load("house_style_curated@1.1.0", study="matching")
     with pytest.raises(BadInput) as caught:
         matching.evaluate(
             data, overlap_threshold=7, ha_thresholds={"rul": 0.1, "rule": "low"}, std_weights={"text_overlap": 0.5},

@@ -10,7 +10,7 @@ from evalbench import load, matching
 from evalbench.runs.parcel import pack
 from evalbench.runs.run import plan
 
-DATA = Path(__file__).parents[2] / "data" / "house_style_curated" / "1.0.0"
+DATA = Path(__file__).parents[2] / "data" / "house_style_curated" / "1.1.0"
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def judged(data):
 
 
 def test_texts_and_violations_are_counted_and_the_card_is_quoted():
-    said = dict(matching.split(judged("house_style_curated@1.0.0")).to_numpy())
+    said = dict(matching.split(judged("house_style_curated@1.1.0")).to_numpy())
     assert said["number of texts"] == "48, 6 of them without a true violation"
     assert said["true violations"] == "98 in 6 categories"
     assert said["languages"].startswith("en: 34 texts with 68 true violations; ru: 8 texts with 17")
@@ -62,4 +62,4 @@ def test_checkers_are_described_where_there_are_descriptions(folder):
 
 def test_a_worker_elsewhere_gets_the_card_too():
     parcel, _ = pack(plan("matching"))
-    assert "data/house_style_curated/1.0.0/README.md" in parcel.files
+    assert "data/house_style_curated/1.1.0/README.md" in parcel.files

@@ -97,7 +97,7 @@ def test_depths_in_percent_are_read_as_such_and_many_lengths_are_gathered():
 
 
 def test_the_planted_fall_is_found_with_its_interval_and_no_other():
-    found = needle.evaluate(load("needles@1.0.0", study="needle"), n_resamples=300)
+    found = needle.evaluate(load("needles@1.1.0", study="needle"), n_resamples=300)
     shown = found.tables["falls"].query("shown")
     assert set(shown["model"]) == {"fern-1b"}
     assert set(shown["length"].dropna()) == {16000, 64000}
@@ -147,7 +147,7 @@ def test_without_names_replies_to_one_question_are_about_one_needle():
 
 def test_of_a_light_over_one_haystack_the_sentence_says_what_it_is_about():
     found = needle.evaluate(
-        load("needles@1.0.0", study="needle"),
+        load("needles@1.1.0", study="needle"),
         lights={"recall_related": {"green_from": 0.99, "yellow_from": 0.9}},
         n_resamples=50,
     )
@@ -285,7 +285,7 @@ def test_the_script_writes_the_sample(script, root, tmp_path, monkeypatch, capsy
     module = script("make_needles")
     monkeypatch.setattr(module, "OUT", tmp_path)
     module.main()
-    kept = root / "data" / "needles" / "1.0.0"
+    kept = root / "data" / "needles" / "1.1.0"
     assert all((tmp_path / p.name).read_bytes() == p.read_bytes() for p in kept.iterdir())
 
 

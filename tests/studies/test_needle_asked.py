@@ -81,7 +81,7 @@ KILLED = """
 import sys
 import pandas as pd
 from evalbench import load, needle
-data = load("needles@1.0.0", study="needle")
+data = load("needles@1.1.0", study="needle")
 found = needle.evaluate(data, model=sys.argv[1], n_samples=6, lengths=[100, 200], n_resamples=50)
 print(found.accounting["calls"], found.accounting["cache_hits"], (found.items["unscored"] == "").sum())
 """

@@ -114,7 +114,7 @@ def test_a_similar_job_for_the_same_job_is_flagged_in_its_sentence() -> None:
 
 
 def test_the_planted_faults_of_the_sample(root: Path) -> None:
-    folder = root / "data" / "rule_book_answers" / "1.0.0"
+    folder = root / "data" / "rule_book_answers" / "1.1.0"
     planted = pd.read_csv(folder / "faults.csv").groupby(["id", "model"])["fault"].agg(set)
     data = load(folder, study="rag_generation")
     items = rag_generation.evaluate(data, judge="recorded", split="claims", n_resamples=50).items.set_index(

@@ -24,7 +24,7 @@ def problems(n, unscored=0):
 
 
 def violations(n):
-    sample = load("house_style_curated@1.0.0", study="matching").tables
+    sample = load("house_style_curated@1.1.0", study="matching").tables
     predictions = sample["predictions"]
     own = predictions[predictions["model"] == predictions["model"].iloc[0]]
     kept = sample["documents"]["id"].drop_duplicates().iloc[:n]

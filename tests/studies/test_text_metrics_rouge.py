@@ -87,7 +87,7 @@ def test_summaries_of_items_do_not_take_parts_for_metrics():
 
 
 def test_human_correlation_hands_the_options_through():
-    data = load("town_desk@1.0.0", study="human_correlation")
+    data = load("town_desk@1.1.0", study="human_correlation")
     plain, stemmed = (
         human_correlation.evaluate(
             data, metrics=["rouge1", "rouge2_recall"], language="en", stem=stem, references="mean", n_resamples=20

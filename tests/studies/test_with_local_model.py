@@ -52,7 +52,7 @@ def weights():
 
 def test_chains_of_thought_are_collected_and_scored():
     local.fetch(NAME)
-    data = load("word_problems@1.0.0", study="cot_levels")
+    data = load("word_problems@1.1.0", study="cot_levels")
     result = cot_levels.evaluate(data, model=NAME, n_samples=3, max_tokens=96)
     assert (result.items["unscored"] == "").all()
     assert result.items["final"].between(0, 1).all()
@@ -64,7 +64,7 @@ def test_chains_of_thought_are_collected_and_scored():
 
 def test_cited_answers_are_collected_judged_or_unscored():
     local.fetch(NAME)
-    data = load("cited_answers@1.0.0", study="citation")
+    data = load("cited_answers@1.1.0", study="citation")
     result = citation.evaluate(data, model=NAME, n_samples=1, max_tokens=200, judge=NAME, judge_max_tokens=48)
     assert len(result.items) == 1
     item = result.items.iloc[0]
@@ -100,7 +100,7 @@ def test_trajectories_are_judged_or_unscored_and_asked_about_once():
 @in_minutes
 def test_questions_are_written_from_answers_or_unscored():
     local.fetch(NAME)
-    data = load("rule_book_answers@1.0.0", study="rag_generation")
+    data = load("rule_book_answers@1.1.0", study="rag_generation")
     options = {
         "judge": NAME,
         "judge_max_tokens": 200,
@@ -120,7 +120,7 @@ def test_questions_are_written_from_answers_or_unscored():
 @pytest.mark.parametrize("form", ["tuples", pytest.param("json", marks=IN_MINUTES)])
 def test_entities_are_asked_for_in_every_wording_and_no_request_is_repeated(form):
     local.fetch(NAME)
-    data = load("ner_requests@1.0.0", study="ner_variants")
+    data = load("ner_requests@1.1.0", study="ner_variants")
     options = {"model": NAME, "max_tokens": 24, "reply_format": form, "descriptions": ["none", "definition"]}
     first = ner_variants.evaluate(data, n_samples=1, **options)
     assert set(first.items["unscored"]) <= {"", "unparsed", "truncated"}
@@ -172,7 +172,7 @@ def test_geval_goes_on_where_it_was_killed():
 
 AGENT = f"""
 from evalbench import citation, load
-tables = load("cited_answers@1.0.0", study="citation").tables
+tables = load("cited_answers@1.1.0", study="citation").tables
 few = {{name: tables[name][tables[name]["id"] == "ca-01"] for name in ("answers", "sources")}}
 result = citation.evaluate(load(few, study="citation"), judge="agent[calls=2]:{NAME}", judge_max_tokens=24, n_resamples=20)
 """
@@ -213,18 +213,18 @@ def no_replies(tmp_path, monkeypatch):
     ("study", "data", "options"),
     [
         pytest.param(
-            cot_levels, "word_problems@1.0.0", {"n_samples": 9, "max_tokens": 24}, id="cot_levels", marks=IN_MINUTES
+            cot_levels, "word_problems@1.1.0", {"n_samples": 9, "max_tokens": 24}, id="cot_levels", marks=IN_MINUTES
         ),
         pytest.param(
             ner_variants,
-            "ner_requests@1.0.0",
+            "ner_requests@1.1.0",
             {"n_samples": 2, "max_tokens": 24, "descriptions": ["none"]},
             id="ner_variants",
             marks=IN_MINUTES,
         ),
         pytest.param(
             reproduction,
-            "repeated_answers@1.0.0",
+            "repeated_answers@1.1.0",
             {"n_samples": 4, "n_generations": 2, "max_tokens": 12},
             id="reproduction",
         ),
@@ -275,7 +275,7 @@ def test_the_plan_of_a_cascade_holds_what_the_run_then_asks(no_replies):
 
 
 def test_a_budget_stops_and_a_higher_one_goes_on(no_replies):
-    tables = load("word_problems@1.0.0", study="cot_levels")
+    tables = load("word_problems@1.1.0", study="cot_levels")
     scored = []
     for limit, requests in ((5, 5), (10, 5)):
         with budget(max_calls=limit):
