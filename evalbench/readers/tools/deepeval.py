@@ -100,16 +100,16 @@ def _item(case: Mapping[str, Any], name: str) -> dict[str, Any]:
         said = [turn.get("content") for turn in turns if turn.get("role") == "assistant"]
         # Several turns: the question is all that the user said, the answer the last reply.
         item: dict[str, Any] = {"id": name, "question_hash": question_hash(case.get("scenario") or asked)}
-        item |= {"prompt": text_of_messages(turns[:-1] if said and turns[-1].get("role") == "assistant" else turns)}
-        item |= {"messages": turns, "output": text_of_parts_or_none(said), "reference": case.get("expectedOutcome")}
+        item |= {"question": text_of_messages(turns[:-1] if said and turns[-1].get("role") == "assistant" else turns)}
+        item |= {"messages": turns, "answer": text_of_parts_or_none(said), "reference": case.get("expectedOutcome")}
         context = [text for turn in turns for text in sequence(turn.get("retrievalContext"))]
-        item["context"] = context or case.get("context")
+        item["contexts"] = context or case.get("context")
     else:
         asked_text = case.get("input")
-        item = {"id": name, "question_hash": question_hash(asked_text), "prompt": text_of(asked_text)}
+        item = {"id": name, "question_hash": question_hash(asked_text), "question": text_of(asked_text)}
         output = case.get("actualOutput")
-        item |= {"output": output if output is None else text_of(output), "reference": case.get("expectedOutput")}
-        item["context"] = case.get("retrievalContext", case.get("context"))
+        item |= {"answer": output if output is None else text_of(output), "reference": case.get("expectedOutput")}
+        item["contexts"] = case.get("retrievalContext", case.get("context"))
         if case.get("retrievalContext") is not None and case.get("context") is not None:
             item["gold_context"] = case["context"]
     item |= present(cost=number_of(case.get("tokenCost")), seconds=number_of(case.get("completionTime")))

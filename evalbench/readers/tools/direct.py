@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalbench.errors import BadInput
+from evalbench.readers.former import under_new_names
 from evalbench.readers.schema import Table
 from evalbench.readers.tools.known import MOST_FILES, imported, reader_of, why_refused
 from evalbench.readers.tools.probe import Probe, probed
@@ -23,20 +24,11 @@ STEPS = "steps"
 TABLES = ("items", "scores", "judgements", "labels", "metrics", "figures")
 ALIASES = {"verdicts": ("judgements", "mark"), "ratings": ("labels", "mark")}
 """The name of a study's table → ours, where it has the column beside it."""
-NAMES = {
-    "id": ("doc_id", "query_id"),
-    "model": ("system",),
-    "mark": ("score",),
-    "prompt": ("question", "query"),
-    "output": ("answer", "response", "model_answer", "reply"),
-    "reference": ("ground_truth", "gold_answer", "expected"),
-    "context": ("contexts",),
-}
-"""Our column → what studies call it."""
+_FORMER = {"prompt": "question", "output": "answer", "context": "contexts"}
+"""What columns of ``items`` were called before, and are called now."""
 _ABOUT = ("judgements", "labels")
 _KEYS = ("id", "model", "trial")
-_TEXTS = {"prompt": ("question",), "output": ("answer", "output")}
-"""Columns of ``items`` → of a study's table of verdicts, whose own ``prompt`` is that of the judge."""
+_TEXTS = ("question", "answer")
 _MARKS = (
     *(
         b'"testCases"',
@@ -122,7 +114,7 @@ def of_log(frame: pd.DataFrame, notes: list[str], sha256: str, name: str, schema
 
 
 def fitted(frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Table]) -> dict[str, pd.DataFrame]:
-    """Our tables under the names of a study's, their columns under its names; ``items`` are its first table.
+    """Our tables under the names of a study's; ``items`` are its first table.
 
     A further table ``items`` of a study is another thing than ours, unless it has the hash of a question.  Verdicts and labels
     get the texts that they are about.
@@ -135,32 +127,15 @@ def fitted(frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Table]) -> d
             continue
         source = own or ("items" if i == 0 else "")
         if source:
-            frame = _with_texts(frames[source], frames["items"], table) if source in _ABOUT else frames[source]
-            out[name] = _renamed(frame, table)
+            out[name] = _with_texts(frames[source], frames["items"], table) if source in _ABOUT else frames[source]
     return out
 
 
 def _with_texts(frame: pd.DataFrame, items: pd.DataFrame, table: Table) -> pd.DataFrame:
     """Verdicts or labels beside the question and answer that they are about, where a study's table has columns for them."""
-    texts = {
-        ours: theirs
-        for ours, named in _TEXTS.items()
-        if ours in items and (theirs := next((n for n in named if table.column(n)), "")) and theirs not in frame
-    }
+    texts = [name for name in _TEXTS if name in items and table.column(name) and name not in frame]
     keys = [key for key in _KEYS if key in frame and key in items]
-    named = items[[*keys, *texts]].rename(columns=texts)
-    return frame.reset_index().merge(named, on=keys, how="left").set_index("index").rename_axis(None)
-
-
-def _renamed(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
-    names = {
-        ours: theirs
-        for ours, others in NAMES.items()
-        if ours in frame and table.column(ours) is None
-        for theirs in [next((other for other in others if table.column(other) and other not in frame), "")]
-        if theirs
-    }
-    return frame.rename(columns=names)
+    return frame.reset_index().merge(items[[*keys, *texts]], on=keys, how="left").set_index("index").rename_axis(None)
 
 
 def _suffices(frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Table]) -> bool:
@@ -211,7 +186,7 @@ def _written(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             frames[name] = records_frame([row for _, row in pairs], [number for number, _ in pairs])
     if "items" not in frames:
         raise BadInput(f"{folder}: has {RECORD} but no items.jsonl; import the run anew")
-    return frames, about
+    return frames | {"items": under_new_names(frames["items"], _FORMER)}, about
 
 
 def _notes(about: Mapping[str, Any]) -> list[str]:

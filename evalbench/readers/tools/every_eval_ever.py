@@ -104,9 +104,9 @@ def _item(row: Mapping[str, Any]) -> dict[str, Any]:
     reference = asked.get("reference")
     gold = [text for text in (reference if isinstance(reference, list) else [reference]) if isinstance(text, str)]
     item: dict[str, Any] = {"question_hash": question_hash(asked.get("raw"), *([list(choices)] if choices else []))}
-    item["prompt"] = text_of_messages(asked.get("formatted") or asked.get("raw") or "")
+    item["question"] = text_of_messages(asked.get("formatted") or asked.get("raw") or "")
     item |= {
-        "output": said[0] if said else replies[-1] if replies else None,
+        "answer": said[0] if said else replies[-1] if replies else None,
         "reference": gold[0] if len(gold) == 1 else gold or None,
     }
     item |= present(messages=messages or None, choices=list(choices) or None, error=row.get("error"))

@@ -163,8 +163,8 @@ def _item(key: Key, group: Sequence[Mapping[str, Any]], repeated: bool) -> dict[
         if _CORRECT in sequence(reference.get("tags"))
     ]
     item["reference"] = right[0] if len(right) == 1 else right or None
-    if asked != item["prompt"]:
-        item["question"] = asked
+    if asked != item["question"]:
+        item["metadata_question"] = asked
     if key[2]:
         item |= {"instance_id": key[0], "perturbation": str(changed.get("name") or key[2])}
     return item | {k: v for k, v in metadata_columns(mapping(instance.get("extra_data"))).items() if k not in item}
@@ -177,15 +177,15 @@ def _answer(group: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     said = [entry.get("text") for entry in objects(result.get("completions"))]
     texts = [text for text in said if isinstance(text, str)]
     output = texts[0] if texts and result.get("success") is not False else None
-    out: dict[str, Any] = {"prompt": text_of(mapping(state.get("request")).get("prompt") or ""), "output": output}
+    out: dict[str, Any] = {"question": text_of(mapping(state.get("request")).get("prompt") or ""), "answer": output}
     letters = mapping(state.get("output_mapping"))
     if len(group) > 1:
         references = objects(mapping(state.get("instance")).get("references"))
         place = state.get("reference_index")
         if isinstance(place, int) and 0 <= place < len(references):
-            out["output"] = mapping(references[place].get("output")).get("text")
+            out["answer"] = mapping(references[place].get("output")).get("text")
     elif output is not None and output.strip() in letters:
-        out |= {"output": text_of(letters[output.strip()]), "raw_output": output}
+        out |= {"answer": text_of(letters[output.strip()]), "raw_answer": output}
     if letters:
         out["choices"] = [text_of(value) for value in letters.values()]
     if len(texts) > 1 and len(group) == 1:

@@ -36,7 +36,7 @@ FILES = "inspect_ai logs, .eval or .json, log version 2"
 VERSION = 2
 _HEADLINE = ("total_samples", "completed_samples")
 _MEANS = ("accuracy", "mean")
-_CONTEXT = ("context", "contexts")
+_CONTEXTS = ("context", "contexts")
 
 
 @dataclass
@@ -167,16 +167,16 @@ def _item(sample: Mapping[str, Any], name: str, trial: Any) -> dict[str, Any]:
     asked, choices = attached(sample.get("input"), sample), sequence(sample.get("choices"))
     item: dict[str, Any] = {"id": name, **present(trial=trial)}
     item["question_hash"] = question_hash(_plain(asked), *([list(choices)] if choices else []))
-    item["prompt"] = text_of_messages(asked)
+    item["question"] = text_of_messages(asked)
     if isinstance(asked, list):
         item["messages"] = asked
-    item |= {"output": output_of(sample), "reference": sample.get("target")}
+    item |= {"answer": output_of(sample), "reference": sample.get("target")}
     metadata = mapping(sample.get("metadata"))
-    item |= present(context=next((metadata[key] for key in _CONTEXT if key in metadata), None))
+    item |= present(contexts=next((metadata[key] for key in _CONTEXTS if key in metadata), None))
     item |= present(choices=list(choices) or None, error=mapping(sample.get("error")).get("message"))
     usage = mapping(mapping(sample.get("output")).get("usage"))
     item |= present(seconds=number_of(sample.get("total_time")), tokens=number_of(usage.get("total_tokens")))
-    further = {key: value for key, value in metadata.items() if key not in _CONTEXT}
+    further = {key: value for key, value in metadata.items() if key not in _CONTEXTS}
     further |= present(limit=mapping(sample.get("limit")).get("type"))
     return item | {key: value for key, value in metadata_columns(further).items() if key not in item}
 

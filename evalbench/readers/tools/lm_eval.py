@@ -144,11 +144,11 @@ def _each(path: Path, source: Iterator[tuple[int, dict[str, Any]]], task: str, r
                 "each question was answered several times: each answer is a trial, each score is of all of them together"
             )
         for trial, answer in enumerate(answers, start=1):
-            own = {**item, "trial": trial, "output": answer}
+            own = {**item, "trial": trial, "answer": answer}
             yield Row(own, scores if trial == 1 else [], kind="whole" if trial == 1 else "trial")
     if len(by_filter) > 1:
         run.notes.append(
-            f"filters: {', '.join(by_filter)}; the output is that of the first, answer in the scores that of each"
+            f"filters: {', '.join(by_filter)}; the answer is that of the first, the column answer of the scores has that of each"
         )
 
 
@@ -207,15 +207,15 @@ def _item(
     item: dict[str, Any] = {"id": str(row["doc_id"])}
     item["question_hash"] = question_hash(task, row.get("doc_hash") or text_of(doc))
     item |= {
-        "prompt": text_of(asked if asked is not None else ""),
-        "output": _output(row, arguments, choices),
+        "question": text_of(asked if asked is not None else ""),
+        "answer": _output(row, arguments, choices),
         "reference": _reference(row.get("target")),
     }
     if choices:
         item["choices"] = choices
         item |= present(reference_choice=_indexed(row.get("target"), choices))
-    if len(answers) == 1 and answers[0] != item["output"]:
-        item["raw_output"] = answers[0]
+    if len(answers) == 1 and answers[0] != item["answer"]:
+        item["raw_answer"] = answers[0]
     further = metadata_columns(doc if isinstance(doc, dict) else {"doc": doc})
     return item | {key: value for key, value in further.items() if key not in item}
 

@@ -169,7 +169,7 @@ def _item(row: Mapping[str, Any], place: int) -> dict[str, Any]:
     asked, answer, expected = _json(row.get("request")), row.get("response"), _expectations(row)
     answer = sole_text(_json(answer))
     item: dict[str, Any] = {"id": str(row.get("trace_id") or numbered(place)), "question_hash": question_hash(asked)}
-    item |= {"prompt": text_of(sole_text(asked)), "output": answer if answer is None else text_of(answer)}
+    item |= {"question": text_of(sole_text(asked)), "answer": answer if answer is None else text_of(answer)}
     main = "expected_response" if "expected_response" in expected or len(expected) != 1 else next(iter(expected))
     item["reference"] = expected.pop(main, None)
     duration = number_of(row.get("execution_duration"))
@@ -265,17 +265,17 @@ def _legacy_rows(rows: Sequence[dict[str, Any]], columns: Sequence[str], metrics
         _first(columns, "predictions", "outputs", "output"),
         _first(columns, "ground_truth", "targets", "target"),
     )
-    context = _first(columns, "context", "retrieved_context", "source_documents")
-    own = {asked, answer, gold, context, *_NO_METRICS, *metrics.values()}
+    contexts = _first(columns, "context", "retrieved_context", "source_documents")
+    own = {asked, answer, gold, contexts, *_NO_METRICS, *metrics.values()}
     for i, row in enumerate(rows, start=1):
         said = row.get(answer)
         item: dict[str, Any] = {"id": numbered(i), "question_hash": question_hash(_json(row.get(asked)))}
         item |= {
-            "prompt": text_of(row.get(asked) or ""),
-            "output": said if said is None else text_of(said),
+            "question": text_of(row.get(asked) or ""),
+            "answer": said if said is None else text_of(said),
             "reference": row.get(gold),
         }
-        item |= present(context=row.get(context)) if context else {}
+        item |= present(contexts=row.get(contexts)) if contexts else {}
         further = {key: value for key, value in row.items() if key not in own and not re.search(r"/v\d+/", key)}
         scores, verdicts = [], []
         for name, column in metrics.items():

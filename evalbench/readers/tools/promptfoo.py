@@ -30,6 +30,7 @@ from evalbench.readers.tools.shapes import (
 )
 
 NAME = "promptfoo"
+_CONTEXTS = ("context", "contexts")
 FILES = "eval -o out.json or out.jsonl; results version 2 and 3"
 VERSIONS = (2, 3)
 _CELL = re.compile(r"^\[(PASS|FAIL|ERROR)\] \(\d+\.\d\d")
@@ -165,13 +166,14 @@ def _item(row: Mapping[str, Any], name: str, model: str, trial: int | None) -> d
         "question_hash": question_hash(_question(row)),
     }
     output = response.get("output")
-    item["prompt"] = text_of(mapping(row.get("prompt")).get("raw") or "")
-    item["output"] = output if output is None else text_of(output)
-    item |= present(reference=given.get("reference"), context=given.get("context"), error=error_of(row) or None)
+    item["question"] = text_of(mapping(row.get("prompt")).get("raw") or "")
+    item["answer"] = output if output is None else text_of(output)
+    contexts = next((given[name] for name in _CONTEXTS if name in given), None)
+    item |= present(reference=given.get("reference"), contexts=contexts, error=error_of(row) or None)
     latency = number_of(row.get("latencyMs"))
     item |= present(seconds=latency / 1000 if latency is not None else None, cost=number_of(row.get("cost")))
     item |= present(tokens=number_of(mapping(response.get("tokenUsage")).get("total")))
     further = {key: value for key, value in mapping(row.get("metadata")).items() if not key.startswith("_")}
-    further |= {key: value for key, value in given.items() if key not in ("reference", "context")}
+    further |= {key: value for key, value in given.items() if key not in ("reference", *_CONTEXTS)}
     further |= present(description=case.get("description") or row.get("description"))
     return item | {key: value for key, value in metadata_columns(further).items() if key not in item}

@@ -208,12 +208,12 @@ def _each(rows: list[dict[str, Any]], metrics: list[str]) -> Iterator[Row]:
         question, answer = _first(row, QUESTION), _first(row, ANSWER)
         contexts, gold = _first(row, CONTEXTS), row.get("reference_contexts")
         item: dict[str, Any] = {"id": numbered(i), "question_hash": question_hash(question)}
-        item["prompt"] = text_of_messages(question)
+        item["question"] = text_of_messages(question)
         if isinstance(question, list):
             item["messages"] = question
-        item["output"] = answer if answer is None else text_of(answer)
+        item["answer"] = answer if answer is None else text_of(answer)
         item["reference"] = _first(row, REFERENCE)
-        item["context"] = contexts
+        item["contexts"] = contexts
         if "reference_contexts" in row:
             item["reference_contexts"] = gold
         further = {key: value for key, value in row.items() if key not in (*TEXTS, *_INDEX) and key not in metrics}

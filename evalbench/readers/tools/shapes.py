@@ -11,17 +11,32 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from evalbench.readers.renames import FORMER
+
 UNSCORED = "imported"
 NO_MODEL = (
     "the model is not in the file; evalbench data import FILE --model NAME --to DIR names it, in a copy to run on"
 )
 OWN = (
-    *("id", "model", "trial", "task", "split", "question_hash", "prompt", "messages", "output", "reference", "context"),
-    *("choices", "error", "seconds", "cost", "tokens", "samples", "raw_output"),
-    *("answer", "response", "model_answer", "reply", "system", "score", "mark", "judge", "annotator", "unscored"),
+    *(
+        "id",
+        "model",
+        "trial",
+        "task",
+        "split",
+        "question_hash",
+        "question",
+        "messages",
+        "answer",
+        "reference",
+        "contexts",
+    ),
+    *("choices", "error", "seconds", "cost", "tokens", "samples", "raw_answer"),
+    *(former for role in ("question", "answer", "contexts") for former in FORMER[role]),
+    *("system", "score", "mark", "judge", "annotator", "unscored"),
 )
-"""Columns of ``items``, and names under which studies look for what a model said; metadata of these names, such as the
-gold answer of a data set, become ``metadata_NAME``."""
+"""Columns of ``items``, and names under which studies look for what was asked and said; metadata of these names, such as
+the gold answer of a data set, become ``metadata_NAME``."""
 
 
 MOST = 1e100

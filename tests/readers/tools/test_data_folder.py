@@ -1,6 +1,7 @@
 """The folder that an import writes, and result files given to a study as they are."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -73,7 +74,7 @@ def test_a_folder_with_files_is_not_overwritten_and_a_fault_leaves_nothing(resul
 ITEMS = Table((Column("id", "id"), Column("question", "text"), Column("answer", "text", empty_ok=True, keep_null=True),
                Column("contexts", "texts", required=False, empty_ok=True)), unique=("id",))  # fmt: skip
 VERDICTS = Table((Column("id", "id"), Column("mark", "float", empty_ok=True), Column("judge", "id", required=False),
-                  Column("question", "text", required=False), Column("output", "text", required=False)))  # fmt: skip
+                  Column("question", "text", required=False), Column("answer", "text", required=False)))  # fmt: skip
 
 
 @pytest.mark.parametrize("written", [True, False])
@@ -96,8 +97,25 @@ def test_verdicts_of_judges_go_into_a_table_of_verdicts(case_file, tmp_path, wri
         write(parts_of(runs_of(case_file)), source)
     found = load(source, {"verdicts": VERDICTS, "items": replace(ITEMS, required=False)})
     verdicts = found["verdicts"]
-    assert verdicts[["id", "mark", "judge", "question", "output"]].values.tolist() == [["a", 0.8, "oak-7b", "i", "o"]]
+    assert verdicts[["id", "mark", "judge", "question", "answer"]].values.tolist() == [["a", 0.8, "oak-7b", "i", "o"]]
     assert "items" not in found.tables  # another table than ours: answers that a judge is asked about
+
+
+def test_a_folder_that_was_written_under_former_names_is_read_with_a_note_of_each(result, tmp_path):
+    now, before = tmp_path / "now", tmp_path / "before"
+    write(parts_of(runs_of(result)), now)
+    rows = [json.loads(line) for line in (now / "items.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {"question", "answer", "contexts"} <= set(rows[0])
+    assert not {"prompt", "output", "context"} & set(rows[0])
+    shutil.copytree(now, before)
+    former = {"question": "prompt", "answer": "output", "contexts": "context"}
+    old = [{former.get(name, name): value for name, value in row.items()} | {"question": "bare"} for row in rows]
+    (before / "items.jsonl").write_text("".join(map("{}\n".format, map(json.dumps, old))), encoding="utf-8")
+    found, expected = (load(folder, {"answers": ITEMS}) for folder in (before, now))
+    names = ["id", "question", "answer", "contexts"]
+    assert found["answers"][names].equals(expected["answers"][names])
+    for column, name in former.items():
+        assert any(f"column {name} was read as {column}" in note for note in found.notes)
 
 
 def test_a_table_with_the_columns_of_the_study_is_read_as_a_table(tmp_path):
@@ -129,9 +147,8 @@ def test_a_gold_answer_among_the_metadata_is_never_the_models(tmp_path):
     path = tmp_path / "samples_sums_2026-01-01T00-00-00.jsonl"
     path.write_text(json.dumps(row), encoding="utf-8")
     found = load(path, {"answers": ITEMS})["answers"]
-    assert found[["question", "answer", "metadata_answer", "metadata_score"]].values.tolist() == [
-        ["2+2?", "five", "gold", "1"]
-    ]
+    columns = ["question", "answer", "metadata_question", "metadata_answer", "metadata_score"]
+    assert found[columns].values.tolist() == [["Q: 2+2?", "five", "2+2?", "gold", "1"]]
 
 
 def test_the_command_offers_every_format():

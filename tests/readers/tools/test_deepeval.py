@@ -63,9 +63,9 @@ def test_direction_comes_from_the_rows_that_pass(run):
 
 def test_a_dialogue_keeps_its_turns(run):
     item = run.frames["items"].to_dict("records")[-1]
-    assert (item["id"], item["output"], item["reference"], item["context"]) == ("talk", "Done", "refund", ["c1"])
+    assert (item["id"], item["answer"], item["reference"], item["contexts"]) == ("talk", "Done", "refund", ["c1"])
     assert item["messages"] == DIALOGUE["turns"]
-    assert item["prompt"].endswith("user: Refund?")
+    assert item["question"].endswith("user: Refund?")
 
 
 def test_verdicts_are_those_of_metrics_with_a_judge(run):
@@ -80,8 +80,8 @@ def test_metadata_do_not_overwrite_our_columns(run):
     assert "model" not in items
     assert items["metadata_model"].tolist()[1] == "x"
     assert items["nested"].tolist()[1] == '{"a": 1}'
-    assert items["output"].tolist()[:2] == ["", "Семь"]
-    assert items["context"].tolist()[0] == []
+    assert items["answer"].tolist()[:2] == ["", "Семь"]
+    assert items["contexts"].tolist()[0] == []
 
 
 def test_what_the_tool_counts_as_failed_is_beside_ours(run):

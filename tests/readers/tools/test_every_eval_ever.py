@@ -36,13 +36,13 @@ def test_an_error_is_unscored_whatever_the_score(tmp_path):
     assert scores == [["s1", 1.0, "", "ich", True], ["s2", None, "API timeout", "ich", None]]
     items = found.frames["items"].to_dict("records")
     assert (
-        items[0]["output"],
+        items[0]["answer"],
         items[0]["reference"],
         items[0]["tokens"],
         items[0]["seconds"],
         items[0]["subject"],
     ) == ("Ich", "Ich", 3.0, 1.5, "история")
-    assert (items[1]["output"], items[1]["error"]) == (None, "API timeout")
+    assert (items[1]["answer"], items[1]["error"]) == (None, "API timeout")
     assert (found.about["tool"], found.about["format_version"], found.about["models"]) == (
         "every_eval_ever",
         "0.3.0",
@@ -60,8 +60,8 @@ def test_dialogues_and_several_answers(tmp_path):
         row("s2", output={"raw": ["a", "b"]}, input={"raw": "x", "reference": ["1", "2"], "choices": ["1", "2"]}),
     )
     items = imported(written(tmp_path / "r.jsonl", *rows)).frames["items"].to_dict("records")
-    assert (items[0]["output"], items[0]["messages"]) == ("Привет", messages)
-    assert (items[1]["output"], items[1]["samples"], items[1]["reference"], items[1]["choices"]) == (
+    assert (items[0]["answer"], items[0]["messages"]) == ("Привет", messages)
+    assert (items[1]["answer"], items[1]["samples"], items[1]["reference"], items[1]["choices"]) == (
         "a",
         ["a", "b"],
         ["1", "2"],

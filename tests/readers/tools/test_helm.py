@@ -82,22 +82,22 @@ def test_letters_are_mapped_back_and_references_are_the_correct_ones(tmp_path):
     items = imported(
         run(tmp_path / "r", [lettered, state("b")], [stats(i, {"exact_match": 1.0}) for i in "ab"])
     ).frames["items"]
-    assert items["output"].tolist() == ["nein", " so"]
-    assert items["raw_output"].tolist() == [" B", None]
+    assert items["answer"].tolist() == ["nein", " so"]
+    assert items["raw_answer"].tolist() == [" B", None]
     assert items["reference"].tolist() == ["so", "so"]
-    assert items["question"].tolist()[0] == "Frage a?"
+    assert items[["question", "metadata_question"]].to_numpy().tolist()[0] == ["Few shots. Frage a?", "Frage a?"]
 
 
 def test_of_a_request_for_each_reference_the_likeliest_is_the_answer(tmp_path):
     states = [state("a", "", reference=0, logprob=-5.0), state("a", "", reference=1, logprob=-2.0)]
     items = imported(run(tmp_path / "r", states, [stats("a", {"exact_match": 0.0})])).frames["items"]
-    assert items["output"].tolist() == ["nein"]
+    assert items["answer"].tolist() == ["nein"]
 
 
 def test_a_request_that_failed_has_no_output(tmp_path):
     failed = state("a", result={"success": False, "error": "timeout", "completions": []})
     found = imported(run(tmp_path / "r", [failed, state("b")], [stats("b", {"exact_match": 1.0})]))
-    assert found.frames["items"][["output", "error"]].values.tolist() == [[None, "timeout"], [" so", None]]
+    assert found.frames["items"][["answer", "error"]].values.tolist() == [[None, "timeout"], [" so", None]]
     assert found.about["metrics"]["exact_match"]["missing"] == 1
 
 

@@ -80,7 +80,7 @@ def test_nesting_in_one_line_and_in_one_entry(tmp_path):
 def test_a_literal_nested_beyond_all_bounds_stays_a_text(tmp_path):
     path = tmp_path / "r.csv"
     path.write_text("user_input,response,retrieved_contexts,faithfulness\na,b," + "[" * 10_000 + ",1.0\n")
-    assert imported(path).frames["items"]["context"].tolist()[0].startswith("[[[[")
+    assert imported(path).frames["items"]["contexts"].tolist()[0].startswith("[[[[")
 
 
 def test_a_hundred_thousand_entries(tmp_path):
@@ -182,7 +182,7 @@ def test_numbers_of_too_many_digits_and_half_characters(tmp_path):
     path.write_text(json.dumps(DEEPEVAL).replace('"o"', '"\\ud83d"').replace('"a"', '"\\u0000"'))
     data_folder.write(composed.parts_of(runs_of(path)), tmp_path / "out")
     (line,) = (tmp_path / "out" / "items.jsonl").read_text(encoding="utf-8").splitlines()
-    assert json.loads(line)["output"] == "\ufffd"
+    assert json.loads(line)["answer"] == "\ufffd"
 
 
 @pytest.mark.parametrize(

@@ -130,15 +130,15 @@ def test_messages_lists_choices_attachments_and_older_outputs(tmp_path):
         sample("d", {"right": score("C")}, output={"choices": [{"message": {"content": ""}}], "completion": ""}),
     ]  # fmt: skip
     items = imported(as_json(tmp_path / "a.json", header(), rows)).frames["items"].to_dict("records")
-    assert items[0]["prompt"] == "system: Kurz.\n\nuser: A long text."
+    assert items[0]["question"] == "system: Kurz.\n\nuser: A long text."
     assert items[0]["messages"][0] == {"id": "m1", "role": "system", "content": "Kurz."}
-    assert (items[0]["reference"], items[0]["choices"], items[0]["context"]) == (
+    assert (items[0]["reference"], items[0]["choices"], items[0]["contexts"]) == (
         ["4", "four"],
         ["x", "y"],
         ["c1", "c2"],
     )
     assert (items[0]["topic"], items[0]["metadata_id"]) == ("math", 7)
-    assert [item["output"] for item in items] == ["ответ", "Part two", None, ""]
+    assert [item["answer"] for item in items] == ["ответ", "Part two", None, ""]
 
 
 def test_ids_of_messages_are_not_in_the_hash_of_a_question(tmp_path):

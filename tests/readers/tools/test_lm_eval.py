@@ -48,7 +48,7 @@ def test_a_pair_of_filters_gives_one_item_and_a_metric_each(tmp_path):
     rows += [row(i, {"exact_match": 1.0}, used="flexible-extract", answers=("It is 4.",), filtered="4") for i in (0, 1)]
     results(tmp_path, {"exact_match,strict-match": 0.5, "exact_match_stderr,strict-match": 0.5, "exact_match,flexible-extract": 1.0}, higher={"exact_match": True})  # fmt: skip
     found = imported(samples(tmp_path, *rows))
-    assert found.frames["items"][["id", "output", "raw_output"]].values.tolist() == [["0", "[invalid]", "It is 4."], ["1", "[invalid]", "It is 4."]]  # fmt: skip
+    assert found.frames["items"][["id", "answer", "raw_answer"]].values.tolist() == [["0", "[invalid]", "It is 4."], ["1", "[invalid]", "It is 4."]]  # fmt: skip
     facts = found.about["metrics"]
     assert {name: (f["n"], f["mean_scored"], f["direction_from"]) for name, f in facts.items()} == {
         "exact_match,strict-match": (2, 0.5, "file"), "exact_match,flexible-extract": (2, 1.0, "file")}  # fmt: skip
@@ -62,7 +62,7 @@ def test_a_pair_of_filters_gives_one_item_and_a_metric_each(tmp_path):
 def test_repeats_are_trials_and_their_scores_those_of_the_document(tmp_path):
     found = imported(samples(tmp_path, *(row(i, {"exact_match": 1.0}, answers=("a", "b", "c")) for i in (0, 1))))
     items, scores = found.frames["items"], found.frames["scores"]
-    assert items[["id", "trial", "output"]].values.tolist()[:3] == [["0", 1, "a"], ["0", 2, "b"], ["0", 3, "c"]]
+    assert items[["id", "trial", "answer"]].values.tolist()[:3] == [["0", 1, "a"], ["0", 2, "b"], ["0", 3, "c"]]
     assert scores[["id", "value"]].values.tolist() == [["0", 1.0], ["1", 1.0]]
     assert "trial" not in scores
     facts = found.about["metrics"]["exact_match"]
@@ -76,7 +76,7 @@ def test_the_choice_of_the_largest_likelihood_is_the_output(tmp_path):
         choice(2, {"acc": 0.0}, [-3, -2], "4", (" 4", " 5")),
     ]
     items = imported(samples(tmp_path, *rows)).frames["items"]
-    assert items["output"].tolist() == [" red", " blue", " 5"]
+    assert items["answer"].tolist() == [" red", " blue", " 5"]
     assert items["reference"].tolist() == ["0", " red", "4"]
     assert items["reference_choice"].tolist() == [" red", None, None]
     assert items["choices"].tolist()[0] == [" red", " blue"]
@@ -148,7 +148,7 @@ def test_early_files_are_one_list_without_filters(tmp_path):
     )
     found = imported(path)
     assert (found.about["models"], found.about["rows"]) == (["org/oak-7b"], 2)
-    assert found.frames["items"]["output"].tolist() == [" blue", " blue"]
+    assert found.frames["items"]["answer"].tolist() == [" blue", " blue"]
     assert found.frames["items"]["reference_choice"].tolist() == [" blue", " blue"]
 
 

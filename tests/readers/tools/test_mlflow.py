@@ -94,8 +94,8 @@ def test_feedback_that_was_overridden_does_not_count_and_what_was_not_asked_is_n
 
 def test_requests_answers_and_tags(run):
     items = run.frames["items"]
-    assert items["prompt"].tolist()[::2] == ["Frage a?", '{"k": 2, "q": "и?"}']
-    assert items["output"].tolist() == ["Ja", "Ja", None]
+    assert items["question"].tolist()[::2] == ["Frage a?", '{"k": 2, "q": "и?"}']
+    assert items["answer"].tolist() == ["Ja", "Ja", None]
     assert set(items["team"]) == {"north"}
     assert "trace" in run.about["left_aside"]
 
@@ -142,7 +142,7 @@ def test_a_judge_that_failed_in_the_legacy_table(tmp_path):
     assert list(found.about["metrics"]) == ["answer_similarity"]
     verdicts = found.frames["judgements"].to_dict("records")
     assert [(v["mark"], v["reason"], v["unscored"]) for v in verdicts] == [(4.0, "close", ""), (None, "", "imported")]
-    assert found.frames["items"]["output"].tolist() == ["y", "z"]
+    assert found.frames["items"]["answer"].tolist() == ["y", "z"]
     assert found.frames["items"]["topic"].tolist() == ["sea", "sea"]
 
 

@@ -68,7 +68,7 @@ def test_only_reason_2_is_an_error_and_a_failure_has_one_too(tmp_path):
     found = imported(results(tmp_path / "r.json", failed, broken))
     assert values(found, "equals") == [[0.0, ""], [None, "HTTP 503"]]
     assert values(found, "score") == [[0.0, ""], [None, "HTTP 503"]]
-    assert found.frames["items"]["output"].tolist() == ["Ich", None]
+    assert found.frames["items"]["answer"].tolist() == ["Ich", None]
     assert found.frames["items"]["error"].tolist() == [None, "HTTP 503"]
 
 
@@ -85,7 +85,7 @@ def test_repeats_become_trials_whatever_the_order_of_rows(tmp_path):
     check = [part({"type": "equals", "value": "x"}, 1.0)]
     rows = [row(3, check, asked="b", output="4"), row(0, check, asked="a", output="1"), row(2, check, asked="b", output="3"), row(1, check, asked="a", output="2")]  # fmt: skip
     items = imported(results(tmp_path / "r.json", *rows)).frames["items"]
-    assert items[["id", "trial", "output"]].values.tolist() == [
+    assert items[["id", "trial", "answer"]].values.tolist() == [
         ["q0001", 1, "1"], ["q0001", 2, "2"], ["q0002", 1, "3"], ["q0002", 2, "4"]]  # fmt: skip
 
 
@@ -132,7 +132,7 @@ def test_metrics_have_their_name_else_their_type_and_sets_are_taken_apart(tmp_pa
 
 def test_an_output_that_is_an_object_survives(tmp_path):
     found = imported(results(tmp_path / "r.json", row(0, [part({"type": "is-json"}, 1.0)], output={"имя": "Ия"})))
-    assert found.frames["items"]["output"].tolist() == ['{"имя": "Ия"}']
+    assert found.frames["items"]["answer"].tolist() == ['{"имя": "Ия"}']
 
 
 def second(provider="fern", *, asked="Wer?", output="Ich", success=True, **further):

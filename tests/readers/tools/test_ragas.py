@@ -39,9 +39,9 @@ def test_a_missing_score_is_unscored_and_never_0(tmp_path):
 
 def test_texts_lists_and_nulls_stay_what_they_are(tmp_path):
     items = imported(written(tmp_path / "r.jsonl", ROWS)).frames["items"]
-    assert items["output"].tolist() == ["7", "", None]
-    assert items["context"].tolist() == [[], None, ["桥在镇上。", 'It\'s "old".']]
-    assert items["prompt"].tolist()[2] == "human: Hi\n\nai: Yes?"
+    assert items["answer"].tolist() == ["7", "", None]
+    assert items["contexts"].tolist() == [[], None, ["桥在镇上。", 'It\'s "old".']]
+    assert items["question"].tolist()[2] == "human: Hi\n\nai: Yes?"
     assert items["messages"].tolist()[2] == ROWS[2]["user_input"]
 
 
@@ -54,8 +54,8 @@ def test_csv_with_an_index_printed_arrays_and_any_order_of_columns(tmp_path):
         encoding="utf-8",
     )
     found = imported(path)
-    assert found.frames["items"]["context"].tolist() == [["one, two", "it", "s", "it's"], []]
-    assert found.frames["items"]["output"].tolist() == ["5", "4"]
+    assert found.frames["items"]["contexts"].tolist() == [["one, two", "it", "s", "it's"], []]
+    assert found.frames["items"]["answer"].tolist() == ["5", "4"]
     assert set(found.about["metrics"]) == {"faithfulness", "answer_relevancy"}
     assert found.about["metrics"]["answer_relevancy"]["missing"] == 2
     assert "" not in found.frames["items"]
@@ -77,7 +77,7 @@ def test_parquet_json_and_the_columns_of_earlier_versions(tmp_path):
     frame.to_json(tmp_path / "r.json", orient="records")
     one, other = imported(tmp_path / "r.parquet"), imported(tmp_path / "r.json")
     for found in (one, other):
-        assert found.frames["items"]["context"].tolist() == [["c"], []]
+        assert found.frames["items"]["contexts"].tolist() == [["c"], []]
         assert found.frames["items"]["reference"].tolist() == ["x", "z"]
         assert found.about["metrics"]["faithfulness"]["missing"] == 1
 
