@@ -238,8 +238,8 @@ def merge_files(
     """Merge the files that annotators sent back into one table of labels.
 
     Rows that several files share count once; where one annotator marked an item differently, the later mark counts.
-    Both are listed. The table is read as it is by human_correlation (and, for pairs of violations, as
-    pair_verdicts of matching_calibration).
+    Both are listed. The table is read as it is by human_correlation; of pairs of violations, as pair_verdicts of
+    matching_calibration.
 
     \b
     evalbench label merge labels-*.jsonl --key label.key.json --out labels.csv

@@ -12,6 +12,7 @@ from evalbench.core.arrays import Floats
 from evalbench.errors import BadInput
 from evalbench.label.items import OF_PAIRS, PAIR
 from evalbench.label.marks import Marks, chosen
+from evalbench.readers.former import under_new_names
 
 
 class Labels(NamedTuple):
@@ -30,8 +31,8 @@ class Labels(NamedTuple):
 def read_labels(path: Path, marks: Marks, *, criterion: str = "", scale: tuple[float, float] | None = None) -> Labels:
     """The mean label of each item, on the scale of the marks.
 
-    - ``path``: As ``label merge`` writes it: ``doc_id``, ``system``, ``score``; or ``id``, ``model``, ``mark``; of
-      pairs ``is_match``, or ``mark``.
+    - ``path``: As ``label merge`` writes it: ``id``, ``model``, ``mark``; of pairs of violations ``truth_id`` and
+      ``prediction_id`` too; or under the names of before, ``doc_id``, ``system``, ``score``.
     - ``criterion``: Of several.
     - ``scale`` ((float, float), optional): Ends of the labels' scale, where it is not that of the marks.
 
@@ -42,16 +43,14 @@ def read_labels(path: Path, marks: Marks, *, criterion: str = "", scale: tuple[f
     from evalbench.readers.files import raw_table, read_bytes
 
     frame, _ = raw_table(path, read_bytes(path))
-    if "sample_id" in marks.items and "sample_id" not in frame and set(PAIR[2:]) <= set(frame.columns):
-        frame = frame.rename(columns=OF_PAIRS)
-    paired = set(PAIR) <= set(frame.columns) and "sample_id" in marks.items
-    keys = list(PAIR) if paired else ["id", *(["model"] if "model" in marks.items else [])]
-    names = {} if paired else {"doc_id": "id", "system": "model"}
-    frame = frame.rename(columns={k: v for k, v in names.items() if v not in frame})
-    column = next(
-        (name for name in (*(("is_match",) if paired else ()), "score", "mark", "label") if name in frame), ""
-    )
-    missing = [key for key in keys if key not in frame] + ([] if column else ["score"])
+    keys = [name for name in ("id", "model", *PAIR) if name in marks.items]
+    paired = set(PAIR) <= set(keys)
+    if paired:
+        frame = under_new_names(frame, OF_PAIRS)
+    names = {"doc_id": "id", "system": "model"}
+    frame = frame.rename(columns={old: new for old, new in names.items() if new not in frame})
+    column = next((name for name in ("mark", "score", "label") if name in frame), "")
+    missing = [key for key in keys if key not in frame] + ([] if column else ["mark"])
     if missing:
         raise BadInput(
             f"{path}: columns {', '.join(missing)} are missing; there are {', '.join(map(str, frame.columns))}"

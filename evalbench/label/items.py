@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 from evalbench.judge.criteria import Criterion
 from evalbench.readers.dataset import Dataset, checked_tables, read
+from evalbench.readers.former import under_new_names
 from evalbench.readers.schema import Column, Table
 
 if TYPE_CHECKING:
@@ -19,42 +20,28 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-TEXTS = ("prompt", "context", "reference")
-PAIR = ("sample_id", "checker", "truth_id", "prediction_id")
-OF_PAIRS = {"id": "sample_id", "model": "checker"}
-"""Columns of a run's pairs of violations → ours, beside which an item has an ``id`` and ``model`` of its own."""
+TEXTS = ("question", "contexts", "reference")
+PAIR = ("truth_id", "prediction_id")
+"""Of a pair of violations, beside the text's ``id`` and the checker, ``model``."""
+OF_PAIRS = {"sample_id": "id", "checker": "model", "is_match": "mark"}
+"""What columns of pairs were called before, beside an ``id`` and a ``model`` of each item's own, and are called now."""
 KEPT = (*PAIR, "probability", "stratum")
 """Columns that never reach the page, and that ``label merge --key`` sets beside each label."""
 SIDES = ("left", "right")
-_NAMES = {
-    "id": ("doc_id", "sample_id"),
-    "model": ("system", "checker"),
-    "prompt": ("question",),
-    "reference": ("gold_answer", "ground_truth"),
-    "output": ("answer", "model_answer", "response"),
-}
-_SIDES = {"output_a": ("answer_a",), "output_b": ("answer_b",)}
-"""As before, of two answers side by side."""
+_SIDES = {"output_a": "answer_a", "output_b": "answer_b"}
 _TEXT: Any = {"required": False, "empty_ok": True}
+_ANSWER: Any = {**_TEXT, "keep_null": True}
 SCHEMA: Mapping[str, Table] = {
     "items": Table(
         (
             Column("id", "id"),
             Column("model", "id", groups=True, required=False, help="whose answer it is; goes into the key alone"),
-            Column("prompt", "text", role="question", **_TEXT, help="what was asked"),
-            Column("context", "texts", role="contexts", **_TEXT, help="what the answer was to rest on"),
+            Column("question", "text", former=("prompt",), **_TEXT, help="what was asked"),
+            Column("contexts", "texts", former=("context",), **_TEXT, help="what the answer was to rest on"),
             Column("reference", "texts", **_TEXT, help="the right answer, or several"),
-            Column(
-                "output",
-                "text",
-                role="answer",
-                required=False,
-                empty_ok=True,
-                keep_null=True,
-                help="the answer that is marked",
-            ),
-            Column("output_a", "text", required=False, empty_ok=True, keep_null=True, help="side by side: one answer"),
-            Column("output_b", "text", required=False, empty_ok=True, keep_null=True, help="and the other"),
+            Column("answer", "text", former=("output",), **_ANSWER, help="the answer that is marked"),
+            Column("answer_a", "text", **_ANSWER, help="side by side: one answer"),
+            Column("answer_b", "text", **_ANSWER, help="and the other"),
             Column("model_a", "id", required=False),
             Column("model_b", "id", required=False),
             *(Column(name, "id", required=False) for name in PAIR),
@@ -72,14 +59,14 @@ class Item:
 
     - ``id``: Under which it is labelled.
     - ``texts``: Those of :data:`TEXTS` that it has.
-    - ``outputs``: One answer, or two side by side.
+    - ``answers``: One, or two side by side.
     - ``key``: Its ``id`` and ``model`` in the table, of two answers ``left`` and ``right``; and of :data:`KEPT` what it
       has.
     """
 
     id: str
     texts: Mapping[str, str]
-    outputs: tuple[str, ...]
+    answers: tuple[str, ...]
     key: Mapping[str, Any]
 
 
@@ -109,8 +96,8 @@ def read_items(
 
     - ``source``: A file, a folder, or ``name@version``.
     - ``columns``: Column of the file → column that we expect.
-    - ``side_by_side``: Whether two answers are compared: those of each two models to one id, or ``output_a`` and
-      ``output_b``.
+    - ``side_by_side``: Whether two answers are compared: those of each two models to one id, or ``answer_a`` and
+      ``answer_b``.
     - ``shuffle``: Whether items come in a random order, so that none is judged by its neighbours; else in that of the
       table.
     - ``root``: The workbench.
@@ -118,8 +105,8 @@ def read_items(
     Raises ``BadInput``: With all faults at once.
     """
     raw = read(str(source), SCHEMA, root=root)
-    sides = _SIDES if side_by_side else {}
-    data = checked_tables(raw, SCHEMA, columns={**_usual(raw.frames["items"], columns or {}, sides), **(columns or {})})
+    frames = {name: _as_now(frame, columns or {}) for name, frame in raw.frames.items()}
+    data = checked_tables(replace(raw, frames=frames), SCHEMA, columns=columns)
     frame, notes = _with_answers(data, side_by_side)
     faults = [*_basis_faults(frame, criterion), *([] if side_by_side else _doubled(frame))]
     if faults:
@@ -138,15 +125,16 @@ def read_items(
     return Items(ordered, unlabelled[0].id != made[0].id, (*kept, *notes, *found, *hidden))
 
 
-def _usual(frame: pd.DataFrame, columns: Mapping[str, str], more: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """Names of other tables of this package, where ours is missing: ``doc_id``, ``system``, ``question``, …"""
-    taken = {*map(str, frame.columns), *columns.values()}
-    found = {}
-    for name, others in {**_NAMES, **more}.items():
-        other = next((other for other in others if other in taken and other not in columns), None)
-        if name not in taken and other and other not in PAIR:
-            found[other] = name
-    return found
+def _as_now(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
+    """A raw table under today's names, where it has those of plans and of other studies before."""
+    there = {*frame.columns}
+    former = {
+        **_SIDES,
+        **({"doc_id": "id"} if "id" not in there else {}),
+        **(OF_PAIRS if {*PAIR, "sample_id"} <= there else {}),
+    }
+    asked = {*columns, *columns.values()}
+    return under_new_names(frame, {old: new for old, new in former.items() if not asked & {old, new}})
 
 
 def _with_answers(data: Dataset, side_by_side: bool) -> tuple[pd.DataFrame, list[str]]:
@@ -154,27 +142,27 @@ def _with_answers(data: Dataset, side_by_side: bool) -> tuple[pd.DataFrame, list
     import pandas as pd
 
     frame = data["items"].reset_index(drop=True)
-    wide = {"output_a", "output_b"} <= set(frame.columns)
+    wide = {"answer_a", "answer_b"} <= set(frame.columns)
     if side_by_side and wide:
-        rest = frame.drop(columns=[c for c in ("output", "model") if c in frame])
+        rest = frame.drop(columns=[c for c in ("answer", "model") if c in frame])
         parts = [
-            rest.assign(output=frame[f"output_{side}"], model=frame.get(f"model_{side}", side)) for side in ("a", "b")
+            rest.assign(answer=frame[f"answer_{side}"], model=frame.get(f"model_{side}", side)) for side in ("a", "b")
         ]
         frame = pd.concat(parts)
-    elif "output" not in frame:
-        way = "; its answers output_a and output_b are compared by --side-by-side" if wide else ""
-        raise BadInput(f"the table has no column output, the answers (--map COLUMN=output){way}")
+    elif "answer" not in frame:
+        way = "; its answers answer_a and answer_b are compared by --side-by-side" if wide else ""
+        raise BadInput(f"the table has no column answer (--map COLUMN=answer){way}")
     if side_by_side and "model" not in frame:
         raise BadInput(
-            "answers side by side need a column model with several answers to one id, or columns output_a and output_b"
+            "answers side by side need a column model with several answers to one id, or columns answer_a and answer_b"
         )
-    absent = frame["output"].isna()
+    absent = frame["answer"].isna()
     notes = [f"{counted(int(absent.sum()), 'row')} without an answer left out"] if absent.any() else []
     return frame[~absent].reset_index(drop=True), notes
 
 
 def _doubled(frame: pd.DataFrame) -> list[str]:
-    keys = [name for name in ("id", "model") if name in frame]
+    keys = [name for name in ("id", "model", *PAIR) if name in frame]
     doubled = frame[frame.duplicated(keys, keep=False)]
     if not len(doubled):
         return []
@@ -184,7 +172,7 @@ def _doubled(frame: pd.DataFrame) -> list[str]:
 
 
 def _basis_faults(frame: pd.DataFrame, criterion: Criterion) -> list[str]:
-    needed = {"ground_truth": ("reference",), "context": ("context",), "any": ("reference", "context")}
+    needed = {"ground_truth": ("reference",), "context": ("contexts",), "any": ("reference", "contexts")}
     columns = needed.get(criterion.needs_basis)
     if not columns or not len(frame):
         return []
@@ -208,12 +196,12 @@ def _singles(frame: pd.DataFrame) -> list[Item]:
     kept = {name: frame[name].tolist() for name in ("id", "model", *KEPT) if name in frame}
     return [
         Item(
-            kept["id"][i],
+            "|".join(filter(None, (kept["id"][i], *(kept[name][i] for name in PAIR if name in kept)))),
             {name: texts[i] for name, texts in columns.items() if texts[i]},
-            (output,),
+            (answer,),
             {name: values[i] for name, values in kept.items() if values[i] == values[i] and values[i] != ""},
         )
-        for i, output in enumerate(frame["output"].tolist())
+        for i, answer in enumerate(frame["answer"].tolist())
     ]
 
 
@@ -233,8 +221,8 @@ def _pairs(frame: pd.DataFrame, seed: int) -> list[Item]:
             swapped = bool(rng(seed, "label/sides", name).integers(2))
             left, right = pair[::-1] if swapped else pair
             kept = {k: v for k, v in left.key.items() if k not in ("id", "model") and right.key.get(k) == v}
-            key = {"id": id_, "left": left.key["model"], "right": right.key["model"], **kept}
-            made.append(Item(id_, left.texts, (*left.outputs, *right.outputs), key))
+            key = {"id": left.key["id"], "left": left.key["model"], "right": right.key["model"], **kept}
+            made.append(Item(id_, left.texts, (*left.answers, *right.answers), key))
     return made
 
 
@@ -248,9 +236,9 @@ def _blinded(made: Sequence[Item], seed: int) -> tuple[list[Item], list[str]]:
     if named or len(set(ids)) < len(ids):
         width = len(str(len(ids)))
         places = rng(seed, "label/ids").permutation(len(ids)) + 1
-        made = [Item(f"item-{n:0{width}d}", i.texts, i.outputs, i.key) for n, i in zip(places, made, strict=True)]
+        made = [Item(f"item-{n:0{width}d}", i.texts, i.answers, i.key) for n, i in zip(places, made, strict=True)]
     shown = [
-        any(part in text.casefold() for text in (*item.outputs, *item.texts.values()) for part in parts)
+        any(part in text.casefold() for text in (*item.answers, *item.texts.values()) for part in parts)
         for item in made
     ]
     if any(shown):

@@ -12,7 +12,7 @@ import numpy as np
 
 from evalbench.core.arrays import Floats
 from evalbench.errors import BadInput
-from evalbench.label.items import OF_PAIRS, PAIR
+from evalbench.label.items import PAIR
 from evalbench.label.texts import IDS, MODELS, with_texts
 from evalbench.readers import runs
 
@@ -184,14 +184,13 @@ def _numbers(frame: pd.DataFrame) -> str:
 
 def _of_violations(columns: Iterable[str]) -> bool:
     """Whether a table is that of pairs of violations."""
-    return set(PAIR) <= {OF_PAIRS.get(name, name) for name in columns}
+    return {"id", "model", *PAIR} <= set(columns)
 
 
 def _units(frame: pd.DataFrame, results: Mapping[str, Any]) -> tuple[pd.DataFrame, list[str]]:
     """The frame under our names of id and model, and which columns name an item."""
     if _of_violations(frame.columns):
-        joined = frame["id"] + "|" + frame["truth_id"] + "|" + frame["prediction_id"]
-        return frame.rename(columns=OF_PAIRS).assign(id=joined, model=frame["model"]), ["id", "model", *PAIR]
+        return frame, ["id", *PAIR, "model"]
     id_ = next((name for name in (results["id"], *IDS, "item_id") if name in frame), "")
     if not id_:
         raise BadInput(

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 CONTRADICTING = "contradicting"
 UNIT = ["criterion", "annotator", "item"]
 LABELS = (
-    "doc_id",
-    "system",
+    "id",
+    "model",
     "annotator",
     "criterion",
-    "score",
+    "mark",
     "skipped",
     "comment",
     "seconds",
@@ -34,20 +34,20 @@ LABELS = (
     "stratum",
     "selected_by",
 )
-"""Columns of the table of labels: ``doc_id`` and ``system`` as ``human_correlation`` calls them."""
+"""Columns of the table of labels."""
 
 
 @dataclass(frozen=True)
 class Merged:
     """What several files hold together.
 
-    - ``labels``: One row per item, annotator and criterion, the columns of :data:`LABELS` and, of pairs of violations,
-      those of ``pair_verdicts``. Of answers compared side by side one row per answer: ``score`` is the share of its
-      comparisons that it won, a tie a half.
-    - ``comparisons``: Of answers compared side by side: one row per comparison, with both systems, their sides and the
+    - ``labels``: One row per item, annotator and criterion, the columns of :data:`LABELS`. Of pairs of violations those
+      of ``pair_verdicts`` too: ``id`` is their text's, and ``mark`` goes from 0 to 1. Of answers compared side by side one
+      row per answer: ``mark`` is the share of its comparisons that it won, a tie a half.
+    - ``comparisons``: Of answers compared side by side: one row per comparison, with both models, their sides and the
       ``winner``.
     - ``rows``: One row per item, annotator and criterion, after duplicates: the columns of the files, ``item`` (an
-      answer, or a pair of answers, on whatever page) and ``value`` (its mark, or the system that won).
+      answer, or a pair of answers, on whatever page) and ``value`` (its mark, or the model that won).
     - ``duplicates``, ``contradictions``: Rows that said the same again; and rows of items that one annotator marked
       differently.
     - ``names``: Annotators' names that differ in case and blanks only.
@@ -103,9 +103,10 @@ def merge(saved: pd.DataFrame, keys: Mapping[str, Key]) -> Merged:
 
 def _item(key: Mapping[str, Any], page: str, id_: str) -> str:
     """What was labelled, on whatever page and side."""
-    if "left" in key:
-        return "\x1f".join((key["id"], *sorted((key["left"], key["right"]))))
-    return "\x1f".join((key["id"], key.get("model", ""))) if key else f"{page}\x1f{id_}"
+    if not key:
+        return f"{page}\x1f{id_}"
+    models = sorted((key["left"], key["right"])) if "left" in key else [key.get("model", "")]
+    return "\x1f".join((key["id"], *(key[name] for name in PAIR if name in key), *models))
 
 
 def _value(key: Mapping[str, Any], mark: str) -> str:
@@ -137,11 +138,11 @@ def labels_of(rows: pd.DataFrame, comparisons: pd.DataFrame | None, keys: Mappin
     known = [_key(keys, row) for row in rows[["page", "id"]].itertuples(index=False, name=None)]
     out = pd.DataFrame(
         {
-            "doc_id": [key.get("id", id_) for key, id_ in zip(known, rows["id"], strict=True)],
-            "system": [key.get("model", "") for key in known],
+            "id": [key.get("id", id_) for key, id_ in zip(known, rows["id"], strict=True)],
+            "model": [key.get("model", "") for key in known],
             "annotator": rows["annotator"].to_numpy(),
             "criterion": rows["criterion"].to_numpy(),
-            "score": pd.to_numeric(rows["mark"].where(rows["mark"] != ""), errors="coerce").to_numpy(dtype=float),
+            "mark": pd.to_numeric(rows["mark"].where(rows["mark"] != ""), errors="coerce").to_numpy(dtype=float),
             "skipped": rows["skipped"].to_numpy(),
             "comment": rows["comment"].to_numpy(),
             "seconds": rows["seconds"].to_numpy(dtype=float),
@@ -155,15 +156,15 @@ def labels_of(rows: pd.DataFrame, comparisons: pd.DataFrame | None, keys: Mappin
         for name in PAIR:
             out[name] = [key.get(name, "") for key in known]
         ends = np.array([(min(keys[page].marks), max(keys[page].marks)) for page in rows["page"]], dtype=float)
-        share = (out["score"] - ends[:, 0]) / (ends[:, 1] - ends[:, 0])
-        out["is_match"] = np.where(violations, share, np.nan)
+        share = (out["mark"] - ends[:, 0]) / (ends[:, 1] - ends[:, 0])
+        out["mark"] = np.where(violations, share, out["mark"])
     if comparisons is not None:
         out = pd.concat([out, _shares(comparisons)], ignore_index=True)
-    if (out["system"] == "").all():
-        out = out.drop(columns="system")
+    if (out["model"] == "").all():
+        out = out.drop(columns="model")
     rare = {"probability": out["probability"].isna(), **{name: out[name] == "" for name in ("stratum", "selected_by")}}
     out = out.drop(columns=[name for name, empty in rare.items() if empty.all()])
-    order = [name for name in ("criterion", "doc_id", "system", "annotator") if name in out]
+    order = [name for name in ("criterion", "id", *PAIR, "model", "annotator") if name in out]
     return out.sort_values(order, kind="stable", ignore_index=True)
 
 
@@ -200,14 +201,14 @@ def _key(keys: Mapping[str, Key], place: tuple[str, str]) -> Mapping[str, Any]:
 
 
 def comparisons_of(rows: pd.DataFrame, keys: Mapping[str, Key]) -> pd.DataFrame:
-    """One row per comparison of two answers: both systems, and the ``winner``, empty for a tie or a skipped pair."""
+    """One row per comparison of two answers: both models, and the ``winner``, empty for a tie or a skipped pair."""
     import pandas as pd
 
     rows = rows[(rows["mark"] != "") | (rows["skipped"] != "")]
     known = [_key(keys, row) for row in rows[["page", "id"]].itertuples(index=False, name=None)]
     return pd.DataFrame(
         {
-            "doc_id": [key["id"] for key in known],
+            "id": [key["id"] for key in known],
             "left": [key["left"] for key in known],
             "right": [key["right"] for key in known],
             "choice": rows["mark"].to_numpy(),
@@ -230,13 +231,13 @@ def _shares(comparisons: pd.DataFrame) -> pd.DataFrame:
     decided = comparisons[comparisons["choice"] != ""]
     sides = [
         decided.assign(
-            system=decided[side],
-            score=np.where(decided["choice"] == "tie", 0.5, (decided["choice"] == side).astype(float)),
+            model=decided[side],
+            mark=np.where(decided["choice"] == "tie", 0.5, (decided["choice"] == side).astype(float)),
         )
         for side in ("left", "right")
     ]
-    unit = ["doc_id", "system", "annotator", "criterion"]
-    shares = pd.concat(sides).groupby(unit, sort=True)["score"].mean().reset_index()
+    unit = ["id", "model", "annotator", "criterion"]
+    shares = pd.concat(sides).groupby(unit, sort=True)["mark"].mean().reset_index()
     return shares.assign(skipped="", comment="", seconds=np.nan, probability=np.nan, stratum="", selected_by="")
 
 

@@ -55,7 +55,7 @@ def page_and_key(
             {
                 "id": item.id,
                 "texts": [[name, _text(item.texts[name])] for name in TEXTS if name in item.texts],
-                "outputs": [_text(output) for output in item.outputs],
+                "answers": [_text(answer) for answer in item.answers],
             }
             for item in items.items
         ],

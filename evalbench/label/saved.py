@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
+from evalbench.label.items import OF_PAIRS
 from evalbench.readers.files import raw_table, read_bytes
 from evalbench.readers.runs import read_json
 from evalbench.readers.schema import Column, Table
@@ -72,12 +73,19 @@ def read_keys(paths: Sequence[Path]) -> dict[str, Key]:
             faults.append(f"{path}: not a key that `evalbench label page` wrote ({wrong})")
             continue
         parts = (content["page"], content["criterion"], content["mode"])
-        key = Key(*parts, tuple(content["marks"]), content["items"], tuple(content.get("by", ())))
+        items = {name: _of_pair(item) for name, item in content["items"].items()}
+        key = Key(*parts, tuple(content["marks"]), items, tuple(content.get("by", ())))
         if found.setdefault(key.page, key) != key:
             faults.append(f"{path}: another key of the same page differs")
     if faults:
         raise BadInput.listing("keys:", faults)
     return found
+
+
+def _of_pair(item: Mapping[str, Any]) -> dict[str, Any]:
+    """An item of a key; one of a pair of violations that was written before, by its text and checker."""
+    kept = {name: value for name, value in item.items() if name not in OF_PAIRS}
+    return kept | {OF_PAIRS[name]: value for name, value in item.items() if name in OF_PAIRS}
 
 
 def _key_fault(content: Mapping[str, Any]) -> str:

@@ -8,16 +8,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
-from evalbench.label.items import OF_PAIRS, PAIR
+from evalbench.label.items import PAIR, TEXTS
 from evalbench.readers import runs
 
 if TYPE_CHECKING:
     import pandas as pd
 
 IDS, MODELS = ("id", "doc_id"), ("model", "system", "checker", "setting")
-_OUTPUTS = ("output", "answer", "model_answer", "response")
-_PROMPTS = ("prompt", "question")
-_REFERENCES = ("reference", "ground_truth", "gold_answer")
+_OTHERS = {
+    "id": IDS,
+    "model": MODELS,
+    "question": ("prompt", "question"),
+    "contexts": ("context", "contexts"),
+    "reference": ("reference", "ground_truth", "gold_answer"),
+    "answer": ("output", "answer", "model_answer", "response"),
+}
+"""Our columns → the names that they may have; what was called so before goes first."""
 
 
 def with_texts(
@@ -27,10 +33,10 @@ def with_texts(
     found = _given(texts) if texts else _violations(folder, results) if table == "pairs" else _kept(folder, results)
     if found is None:
         raise BadInput(
-            f"{folder}: the run keeps no texts of its items; give a table with id, model (if there are several) and output: --texts FILE"
+            f"{folder}: the run keeps no texts of its items; give a table with id, model (if there are several) and answer: --texts FILE"
         )
-    keys = [name for name in ("id", "model") if name in units and name in found]
-    columns = [name for name in ("prompt", "context", "reference", "output") if name in found]
+    keys = [name for name in ("id", "model", *PAIR) if name in units and name in found]
+    columns = [name for name in (*TEXTS, "answer") if name in found]
     one = found.drop_duplicates(keys)[[*keys, *columns]]
     joined = units.merge(one, on=keys, how="left", indicator=True)
     lacking = joined[joined.pop("_merge") == "left_only"]
@@ -42,11 +48,12 @@ def with_texts(
 
 def _named(frame: pd.DataFrame) -> pd.DataFrame | None:
     """A table of texts under our names; None where it has no answers."""
-    groups = {"id": IDS, "model": MODELS, "prompt": _PROMPTS, "reference": _REFERENCES, "output": _OUTPUTS}
-    names = {there: ours for ours, others in groups.items() if (there := next((o for o in others if o in frame), None))}
-    if not {"id", "output"} <= set(names.values()):
+    names = {
+        there: ours for ours, others in _OTHERS.items() if (there := next((o for o in others if o in frame), None))
+    }
+    if not {"id", "answer"} <= set(names.values()):
         return None
-    named = frame.rename(columns=names)
+    named = frame[list(names)].rename(columns=names)
     for name in ("id", "model"):
         if name in named:
             named[name] = named[name].astype(str)
@@ -63,12 +70,12 @@ def _kept(folder: Path, results: Mapping[str, Any]) -> pd.DataFrame | None:
             if named is not None and not named.duplicated([c for c in ("id", "model") if c in named]).any():
                 found = named
                 break
-    contexts = runs.read_table(folder, "contexts") if found is not None and "context" not in found else None
+    contexts = runs.read_table(folder, "contexts") if found is not None and "contexts" not in found else None
     if found is None or contexts is None or not {"id", "context"} <= set(contexts):
         return found
     keys = [name for name in ("id", "model") if name in contexts and name in found]
     joined = contexts.astype(dict.fromkeys(keys, str)).groupby(keys, sort=False)["context"].agg("\n\n".join)
-    return found.merge(joined.reset_index(), on=keys, how="left").fillna({"context": ""})
+    return found.merge(joined.rename("contexts").reset_index(), on=keys, how="left").fillna({"contexts": ""})
 
 
 def _given(path: Path) -> pd.DataFrame:
@@ -77,7 +84,7 @@ def _given(path: Path) -> pd.DataFrame:
     frame, _ = raw_table(path, read_bytes(path))
     named = _named(frame)
     if named is None:
-        raise BadInput(f"{path}: needs columns id and output; has {', '.join(map(str, frame.columns))}")
+        raise BadInput(f"{path}: needs columns id and answer; has {', '.join(map(str, frame.columns))}")
     return named
 
 
@@ -87,20 +94,18 @@ def _violations(folder: Path, results: Mapping[str, Any]) -> pd.DataFrame:
     pairs = runs.read_table(folder, "pairs")
     if documents is None or violations is None or pairs is None:
         raise BadInput(f"{folder}: needs the tables documents, violations and pairs; give the texts with --texts FILE")
-    pairs = pairs.rename(columns=OF_PAIRS)
     text = dict(zip(documents["id"], documents["text"], strict=True))
     keys = ["id", "model", "side", "violation_id"]
     said = {
         tuple(row[key] for key in keys): _in_words(row, str(text.get(row["id"], "")))
         for row in violations.to_dict("records")
     }
-    ids = pairs[list(PAIR)].to_dict("records")
-    return pairs[list(PAIR)].assign(
-        id=pairs["sample_id"] + "|" + pairs["truth_id"] + "|" + pairs["prediction_id"],
-        model=pairs["checker"],
-        context=[text.get(row["sample_id"], "") for row in ids],
-        reference=[said.get((row["sample_id"], row["checker"], "truth", row["truth_id"]), "") for row in ids],
-        output=[said.get((row["sample_id"], row["checker"], "prediction", row["prediction_id"]), "") for row in ids],
+    of = pairs[["id", "model", *PAIR]]
+    rows = of.to_dict("records")
+    return of.assign(
+        contexts=[text.get(row["id"], "") for row in rows],
+        reference=[said.get((row["id"], row["model"], "truth", row["truth_id"]), "") for row in rows],
+        answer=[said.get((row["id"], row["model"], "prediction", row["prediction_id"]), "") for row in rows],
     )
 
 

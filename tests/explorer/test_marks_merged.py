@@ -31,11 +31,11 @@ def test_label_merge_reads_them_with_their_models(rows: Rows, tmp_path: Path) ->
     save(rows, mark(5, "1"))
     save(rows, mark(5, ""))
     save(rows, mark(2, "0", annotator="ben"))
-    labels = merged(rows, tmp_path).sort_values(["annotator", "doc_id", "system"])
-    assert labels[["doc_id", "system", "annotator"]].values.tolist() == [
+    labels = merged(rows, tmp_path).sort_values(["annotator", "id", "model"])
+    assert labels[["id", "model", "annotator"]].values.tolist() == [
         ["q1", "birch", "anna"], ["q1", "oak", "anna"], ["q2", "oak", "anna"], ["q1", "oak", "ben"],
     ]  # fmt: skip
-    assert labels["score"].fillna(-1).tolist() == [0, 1, -1, 0]
+    assert labels["mark"].fillna(-1).tolist() == [0, 1, -1, 0]
     assert labels["skipped"].tolist()[2] == "cannot say"
 
 
@@ -59,7 +59,7 @@ def test_a_study_reads_the_marks_as_its_labels(tmp_path: Path) -> None:
     column = f"{LABEL['random']}recall"
     assert after.items[column].notna().sum() == len(labels) > 100
     given = after.items[after.items[column].notna()].set_index(["id", "model"])[column]
-    assert given.to_dict() == labels.set_index(["doc_id", "system"])["score"].to_dict()
+    assert given.to_dict() == labels.set_index(["id", "model"])["mark"].to_dict()
 
 
 def test_a_merged_mark_says_which_filter_and_order_led_to_its_item(rows: Rows, tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_a_merged_mark_says_which_filter_and_order_led_to_its_item(rows: Rows, t
     save(rows, mark(1, where="model=oak"))
     save(rows, mark(2, where='model=oak recall=0 question~"a b"', sort="-length"))
     save(rows, mark(3, sort="model"))
-    found = merged(rows, tmp_path).set_index("doc_id")["selected_by"].fillna("")
+    found = merged(rows, tmp_path).set_index("id")["selected_by"].fillna("")
     assert sorted(found) == ["", "", "", 'recall=0 question~"a b", sorted by -length']
 
 

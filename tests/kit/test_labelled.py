@@ -191,7 +191,7 @@ def answers(n):
 def labels_by_page(tmp_path, plan, truth):
     """A plan through the page and what an annotator saves of it, merged."""
     path = tmp_path / "plan.jsonl"
-    rows = plan.table.assign(output="x").drop(columns="model", errors="ignore").to_dict("records")
+    rows = plan.table.assign(answer="x").drop(columns="model", errors="ignore").to_dict("records")
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     criterion = Criterion("faithfulness", "The answer keeps to its contexts.", {0: "it does not", 1: "it does"})
     _, content = page_and_key(read_items(path, criterion, seed=1), criterion, seed=1)

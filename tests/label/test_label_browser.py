@@ -39,7 +39,7 @@ def test_200_items_by_keys_closed_half_way_opened_again_and_merged(tabs: Any, tm
     given = {}
     for i in range(100):
         assert page.text_content("#item-title") == f"Item {i + 1} of 200"
-        text = page.text_content(".output.text")
+        text = page.text_content(".answer.text")
         if i == 7:
             press(page, "s", "3")  # skipped: broken
         else:
@@ -60,7 +60,7 @@ def test_200_items_by_keys_closed_half_way_opened_again_and_merged(tabs: Any, tm
     assert page.text_content("#who") == "Анна"
     assert page.text_content("#item-title") == "Item 101 of 200"
     while page.is_visible("#work"):
-        text = page.text_content(".output.text")
+        text = page.text_content(".answer.text")
         given[text] = mark_for(text)
         press(page, given[text])
     assert page.text_content("#end-title") == "All done. Thank you!"
@@ -78,7 +78,7 @@ def test_200_items_by_keys_closed_half_way_opened_again_and_merged(tabs: Any, tm
     assert len(labels) == 200
     assert labels["skipped"].dropna().tolist() == ["broken"]
     wanted = {(f"q{i // 2:03d}", MODELS[i % 2]): float(i % 3) for i in range(200)}
-    found = {(row.doc_id, row.system): row.score for row in labels.itertuples() if row.score == row.score}
+    found = {(row.id, row.model): row.mark for row in labels.itertuples() if row.mark == row.mark}
     assert len(found) == 199
     assert found.items() <= wanted.items()
 
@@ -98,7 +98,7 @@ def test_no_model_and_no_verdict_is_in_the_page_or_in_the_saved_file(tabs: Any, 
 
 
 def test_ids_that_name_a_model_do_not_reach_the_page(tmp_path: Path) -> None:
-    rows = [{"id": f"Flint-Mini/{i}", "model": "flint-mini", "context": "c", "output": f"a {i}"} for i in range(3)]
+    rows = [{"id": f"Flint-Mini/{i}", "model": "flint-mini", "contexts": "c", "answer": f"a {i}"} for i in range(3)]
     assert "flint" not in made(tmp_path, rows).read_text(encoding="utf-8").casefold()
 
 
@@ -117,21 +117,23 @@ def test_sides_are_shuffled_recorded_and_found_again(tabs: Any, tmp_path: Path) 
     import pandas as pd
 
     labels = pd.read_csv(tmp_path / "labels.csv")
-    assert labels.groupby("system")["score"].sum().to_dict() == {MODELS[0]: 19.5, MODELS[1]: 0.5}
+    assert labels.groupby("model")["mark"].sum().to_dict() == {MODELS[0]: 19.5, MODELS[1]: 0.5}
     comparisons = pd.read_csv(tmp_path / "labels.comparisons.csv", keep_default_na=False)
     assert comparisons["winner"].value_counts().to_dict() == {MODELS[0]: 19, "": 1}
 
 
 def test_hostile_texts_and_two_megabytes_are_texts(tabs: Any, tmp_path: Path) -> None:
     long = "слово </script> " * 125_000  # two million characters
-    rows = [{"id": f"h{i}", "context": text or "c", "prompt": text, "output": text} for i, text in enumerate(HOSTILE)]
-    rows.append({"id": "long", "context": "c", "output": long})
+    rows = [
+        {"id": f"h{i}", "contexts": text or "c", "question": text, "answer": text} for i, text in enumerate(HOSTILE)
+    ]
+    rows.append({"id": "long", "contexts": "c", "answer": long})
     path = made(tmp_path, rows, "--in-order", "--title", HOSTILE[0])
     page = tabs(path)
     page.keyboard.type('=1+1,"<b>')
     page.keyboard.press("Enter")
     for i, text in enumerate((*HOSTILE, long)):
-        shown = page.text_content(".output.text")
+        shown = page.text_content(".answer.text")
         if i == 3:
             assert shown == "abcRLOdefZWSPNULend"
         elif i == 4:
@@ -145,7 +147,7 @@ def test_hostile_texts_and_two_megabytes_are_texts(tabs: Any, tmp_path: Path) ->
         if i == len(HOSTILE):
             assert len(shown) < 20_000
             page.click(".more")
-            assert page.text_content(".output.text") == long
+            assert page.text_content(".answer.text") == long
         page.keyboard.press("0")
     assert page.is_visible("#end")
     assert page.title() == " ".join(HOSTILE[0].split())

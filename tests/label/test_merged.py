@@ -53,7 +53,7 @@ def test_duplicates_count_once_and_the_later_mark_counts(tmp_path: Path) -> None
     ]
     for lists in ((first, second), (second, first)):
         found = merged(tmp_path, *lists)
-        assert found.labels[["doc_id", "system", "score"]].to_numpy().tolist() == [
+        assert found.labels[["id", "model", "mark"]].to_numpy().tolist() == [
             ["d0", "a", 1.0],
             ["d0", "b", 0.0],
             ["d1", "a", 0.0],
@@ -65,7 +65,7 @@ def test_duplicates_count_once_and_the_later_mark_counts(tmp_path: Path) -> None
 def test_where_nothing_says_which_is_later_no_mark_counts(tmp_path: Path) -> None:
     found = merged(tmp_path, [row("i0", 1, at="")], [row("i0", 2, at="")], [row("i1", 1)], [row("i1", 2)])
     assert found.labels["skipped"].tolist() == ["contradicting"] * 2
-    assert found.labels["score"].isna().all()
+    assert found.labels["mark"].isna().all()
 
 
 def test_one_answer_on_two_pages_is_one_item(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_sides_of_two_pages_meet_in_the_winner(tmp_path: Path) -> None:
     ]
     found = merged(tmp_path, rows, keys=keys)
     assert found.rows.set_index("annotator")["value"].to_dict() == {"Ann": "a", "Bob": "a", "Cid": "tie", "Dan": ""}
-    scores = found.labels.set_index(["annotator", "system"])["score"].to_dict()
+    scores = found.labels.set_index(["annotator", "model"])["mark"].to_dict()
     assert scores == {
         ("Ann", "a"): 1,
         ("Ann", "b"): 0,
@@ -160,8 +160,8 @@ def test_bad_files_all_faults_at_once(tmp_path: Path) -> None:
 
 def test_without_a_key_marks_are_numbers_and_sides_are_refused(tmp_path: Path) -> None:
     found = merged(tmp_path, [row("i0", 1), row("i1", "2")], keys={})
-    assert found.labels["doc_id"].tolist() == ["i0", "i1"]
-    assert "system" not in found.labels
+    assert found.labels["id"].tolist() == ["i0", "i1"]
+    assert "model" not in found.labels
     for mark, said in (("left", "give --key"), ("good", "is not a whole number")):
         with pytest.raises(BadInput, match=said):
             merged(tmp_path, [row("i0", mark)], keys={})
@@ -187,7 +187,9 @@ def test_the_labels_are_read_by_human_correlation_as_they_are(tmp_path: Path) ->
     from evalbench.studies import human_correlation
 
     rows = [
-        {"id": f"d{i:02d}", "model": m, "context": "c", "output": f"{m} {i}"} for i in range(12) for m in ("oak", "elm")
+        {"id": f"d{i:02d}", "model": m, "contexts": "c", "answer": f"{m} {i}"}
+        for i in range(12)
+        for m in ("oak", "elm")
     ]
     made(tmp_path, rows)
     key = json.loads((tmp_path / "label.key.json").read_text())
@@ -209,21 +211,14 @@ def test_labels_of_pairs_of_violations_are_pair_verdicts(tmp_path: Path) -> None
     from evalbench.readers.tables import checked
     from evalbench.studies import matching_calibration
 
-    pair = {"sample_id": "s", "checker": "c", "truth_id": "t", "prediction_id": "p"}
-    keys = {
-        "p1": Key(
-            "p1",
-            "good",
-            "single",
-            (0, 1, 2),
-            {"i": {"id": "s|t|p", "model": "c", **pair, "probability": 0.5, "stratum": "x"}},
-        )
-    }
+    pair = {"id": "s", "model": "c", "truth_id": "t", "prediction_id": "p"}
+    keys = {"p1": Key("p1", "good", "single", (0, 1, 2), {"i": {**pair, "probability": 0.5, "stratum": "x"}})}
     labels = merged(
         tmp_path, [row("i", 1), row("i", 2, "Bob"), row("i", None, "Cid", skipped="unclear")], keys=keys
     ).labels
     assert labels["probability"].tolist() == [0.5] * 3
     read = matching_calibration.adapt({"pair_verdicts": labels.astype(object)})["pair_verdicts"]
+    assert "read_as" not in read.attrs
     verdicts = checked(read, matching_calibration.SCHEMA["pair_verdicts"], "labels")
     own = ["id", "model", "truth_id", "prediction_id"]
     assert verdicts[own].drop_duplicates().to_numpy().tolist() == [[*pair.values()]]
@@ -231,12 +226,25 @@ def test_labels_of_pairs_of_violations_are_pair_verdicts(tmp_path: Path) -> None
     assert np.isnan(verdicts["mark"].iloc[2])
 
 
+def test_a_key_of_pairs_that_was_written_before_names_their_text_and_checker(tmp_path: Path) -> None:
+    pair = {"sample_id": "s", "checker": "c", "truth_id": "t", "prediction_id": "p"}
+    content = {"format": 1, "page": "p1", "criterion": "good", "mode": "single", "marks": [0, 1], "seed": 0}
+    path = tmp_path / "old.key.json"
+    path.write_text(json.dumps({**content, "items": {"i": {"id": "s|t|p", "model": "c", **pair}}}))
+    keys = read_keys([path])
+    assert keys["p1"].items == {"i": {"id": "s", "model": "c", "truth_id": "t", "prediction_id": "p"}}
+    labels = merged(tmp_path, [row("i", 1)], keys=keys).labels
+    assert labels[["id", "model", "truth_id", "prediction_id", "mark"]].to_numpy().tolist() == [
+        ["s", "c", "t", "p", 1.0]
+    ]
+
+
 def test_the_key_of_another_page_is_never_overwritten(tmp_path: Path) -> None:
     from click.testing import CliRunner
 
     from evalbench.cli import group
 
-    rows = [{"id": f"d{i}", "context": "c", "output": f"- {i}"} for i in range(3)]
+    rows = [{"id": f"d{i}", "contexts": "c", "answer": f"- {i}"} for i in range(3)]
     out = made(tmp_path, rows)
     made(tmp_path, rows)
     before = (tmp_path / "label.key.json").read_bytes()
@@ -260,4 +268,4 @@ def test_merge_prints_json(tmp_path: Path) -> None:
     assert (found["labels"], len(found["duplicates"]), found["contradictions"]) == (2, 1, [])
     assert len(pd.read_parquet(tmp_path / "l.parquet")) == 2
     called("label", "merge", path, "--out", tmp_path / "l.jsonl")
-    assert [r["doc_id"] for r in map(json.loads, (tmp_path / "l.jsonl").read_text().splitlines())] == ["i0", "i1"]
+    assert [r["id"] for r in map(json.loads, (tmp_path / "l.jsonl").read_text().splitlines())] == ["i0", "i1"]

@@ -27,7 +27,7 @@ def labelled(human) -> Labels:
 
 def marks_of(f: np.ndarray, **more: float) -> Marks:
     scale = {"low": 0.0, "high": 1.0, "threshold": 0.5, **more}
-    items = pd.DataFrame({"id": [f"i{k:05d}" for k in range(len(f))], "output": "x"})
+    items = pd.DataFrame({"id": [f"i{k:05d}" for k in range(len(f))], "answer": "x"})
     return Marks(items, f if f.ndim == 2 else f[:, None], "mark", **scale)
 
 
@@ -246,7 +246,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     rng = np.random.default_rng(0)
     rows = [
-        {"doc_id": f"d{i:02d}", "system": s, "output": f"{s} {i}", "prompt": "p", "quality": float(rng.integers(1, 6)),
+        {"id": f"d{i:02d}", "model": s, "answer": f"{s} {i}", "question": "p", "quality": float(rng.integers(1, 6)),
          "judge_1": float(rng.integers(1, 6)), "judge_2": float(rng.integers(1, 6))}
         for i in range(40) for s in ("oak", "elm")
     ]  # fmt: skip
@@ -261,12 +261,16 @@ def test_marks_of_two_judges_with_the_texts(run: Path, tmp_path: Path) -> None:
     marks = read_marks(run, judges=("judge_1", "judge_2"))
     assert marks.marks.shape == (80, 2)
     assert (marks.low, marks.high, marks.threshold) == (1, 5, 0.5)
-    assert marks.items.loc[0, ["id", "model", "output", "prompt"]].tolist() == ["d00", "elm", "elm 0", "p"]
+    assert marks.items.loc[0, ["id", "model", "answer", "question"]].tolist() == ["d00", "elm", "elm 0", "p"]
     labels = tmp_path / "labels.csv"
     labels.write_text(
         "doc_id,system,annotator,criterion,score\nd00,elm,A,quality,2\nd00,elm,B,quality,3\nd01,oak,A,quality,\n"
     )
     human = read_labels(labels, marks).human
+    labels.write_text(
+        labels.read_text().replace("doc_id,system,annotator,criterion,score", "id,model,annotator,criterion,mark")
+    )
+    assert np.array_equal(read_labels(labels, marks).human, human, equal_nan=True)
     assert (human[0], np.isnan(human[1:]).all()) == (2.5, True)
     assert read_labels(labels, marks, scale=(2, 3)).human[0] == 3
     for text, said in (("doc_id,score\nd00,1\n", "columns model are missing"), ("doc_id,system,score\nx,y,1\n", "no label is of an item"),
@@ -287,6 +291,29 @@ def test_the_command_writes_a_table_that_the_page_takes(run: Path, tmp_path: Pat
     assert len(items.items) == 12
     assert all({"model", "probability", "stratum"} <= set(item.key) for item in items.items)
     assert "judge_1" not in json.dumps([item.texts for item in items.items])
+
+
+def test_pairs_of_a_run_of_matching_go_through_plan_and_labels_under_todays_names(root: Path, tmp_path: Path) -> None:
+    from evalbench import load, matching, record
+    from evalbench.commands.dataset_folder import json_lines
+
+    data = load("house_style_curated@1.1.0", study="matching", root=root)
+    record(matching.evaluate(data, embed="jaccard", n_resamples=20), out=tmp_path / "run")
+    marks = read_marks(tmp_path / "run")
+    plan = tmp_path / "plan.jsonl"
+    plan.write_text(json_lines(plan_labels(marks, 6).table), encoding="utf-8")
+    items = read_items(plan, Criterion("good", "Is it?", {0: "no", 1: "yes"}))
+    assert not items.notes
+    of = {"id", "model", "truth_id", "prediction_id"}
+    assert all(of <= set(item.key) and set(item.texts) == {"contexts", "reference"} for item in items.items)
+    now = pd.read_csv(root / "data/house_style_curated/1.1.0/pair_verdicts.csv", dtype=str)
+    now.to_csv(tmp_path / "now.csv", index=False)
+    former = {"id": "sample_id", "model": "checker", "mark": "is_match"}
+    before = now.rename(columns=former).assign(doc_id=now["id"] + "|x", system=now["model"], score=now["mark"])
+    before.to_csv(tmp_path / "before.csv", index=False)
+    human, old = (read_labels(tmp_path / f"{name}.csv", marks).human for name in ("now", "before"))
+    assert (~np.isnan(human)).sum() == 200
+    assert np.array_equal(human, old, equal_nan=True)
 
 
 @pytest.mark.parametrize(

@@ -147,9 +147,9 @@ const show = (i) => {
   const item = page.items[i];
   $("item-title").textContent = say("item", { i: i + 1, n });
   $("texts").replaceChildren(...item.texts.map(([name, text]) => textBlock(name, text, "h3")));
-  const names = pairs ? ["left", "right"] : ["output"];
+  const names = pairs ? ["left", "right"] : ["answer"];
   $("answers").className = pairs ? "two" : "";
-  $("answers").replaceChildren(...item.outputs.map((text, k) => textBlock(names[k], text, "h3")));
+  $("answers").replaceChildren(...item.answers.map((text, k) => textBlock(names[k], text, "h3")));
   $("comment").value = label(i)?.comment ?? "";
   openComment(Boolean($("comment").value), false);
   showState();
