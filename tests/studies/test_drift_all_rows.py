@@ -88,12 +88,13 @@ def test_one_file_that_times_divide(tmp_path: Path, tables: dict[str, pd.DataFra
 def test_a_log_store(log_place: str, tables: dict[str, pd.DataFrame], lowered: None, monkeypatch: Any) -> None:
     from evalbench.monitor.store import LogStore
     from evalbench.readers.log_store import frames
+    from evalbench.readers.log_store.tables import IN_FRAMES
 
     monkeypatch.setattr(frames, "LARGE_ROWS", 100)
     frame = pd.concat(tables.values(), ignore_index=True)[["time", "question", "answer"]]
     frame["id"] = [str(i) for i in range(len(frame))]
     with LogStore(log_place, create=True) as log:
-        log.append(frame.to_dict("records"))
+        log.append(frame.rename(columns={name: own for own, name in IN_FRAMES.items()}).to_dict("records"))
     windows = {"oos_to": tables["oot"]["time"].min(), "oot_from": tables["oot"]["time"].min()}
     found = ran(log_place, **windows)
     assert len(found.items) == 120

@@ -15,7 +15,7 @@ from evalbench.readers.large import LARGE_ROWS, STREAM, sample_of
 from evalbench.readers.log_parts import log_parts
 from evalbench.readers.log_store.address import address_of, is_log_store, scheme_of
 from evalbench.readers.log_store.log import Log
-from evalbench.readers.log_store.tables import INTERACTIONS, tables
+from evalbench.readers.log_store.tables import IN_FRAMES, INTERACTIONS, tables
 from evalbench.readers.log_store.texts import readable
 from evalbench.readers.log_store.times import EVERYTHING, Window, window_of
 from evalbench.readers.nameless import MODEL, with_models
@@ -110,7 +110,8 @@ def state_of(data: str | Path) -> str:
 def logged(data: str | Path, sampled: int = 0, columns: Mapping[str, str] | None = None) -> Logged:
     """The interactions of a log store, or of the window of time in its name, in the order of time.
 
-    Columns without any value are left out. ``label`` is what annotators said, ``score`` what a judge said, see
+    Columns without any value are left out; those of :data:`~evalbench.readers.log_store.tables.IN_FRAMES` have the names
+    of all studies, but where a rename has the store's. ``label`` is what annotators said, ``score`` what a judge said, see
     :class:`Marks`; what users said is neither. Where some rows name a model and others none, those are the group
     :data:`~evalbench.readers.nameless.UNNAMED`, and a note gives their number.
 
@@ -122,6 +123,7 @@ def logged(data: str | Path, sampled: int = 0, columns: Mapping[str, str] | None
     :class:`~evalbench.readers.log_store.log.Log` refuses.
     """
     store, window = divided(data)
+    names = {own: name for own, name in IN_FRAMES.items() if own not in (columns or ())}
     with Log(store) as log:
         n = log.count(window)
         if not n:
@@ -129,7 +131,9 @@ def logged(data: str | Path, sampled: int = 0, columns: Mapping[str, str] | None
         name = log.address.name
         is_sample = bool(sampled) and n > max(LARGE_ROWS, sampled)
         frame = (
-            sample_of(name, log_parts(store, window), sampled, columns or {}) if is_sample else _whole(log, n, window)
+            sample_of(name, log_parts(store, window, names), sampled, columns or {})
+            if is_sample
+            else _whole(log, n, window, names)
         )
         said = marks_of(log, window)
         cut = log.cut
@@ -137,12 +141,13 @@ def logged(data: str | Path, sampled: int = 0, columns: Mapping[str, str] | None
     notes = [f"{counted(n, 'interaction')} of a log store" + (f", {window}" if window != EVERYTHING else "")]
     notes += [str(frame.attrs[STREAM])] if is_sample else []
     notes += [*said.notes, *([f"half characters replaced in {counted(cut, 'text')}"] if cut else [])]
-    of_rows = digest({"rows": frame_hash(frame), **({"of": sha256(str(n).encode())} if is_sample else {})})
+    as_stored = frame.rename(columns={name: own for own, name in names.items()})
+    of_rows = digest({"rows": frame_hash(as_stored), **({"of": sha256(str(n).encode())} if is_sample else {})})
     frame, nameless = with_models(frame) if MODEL in frame else (frame, [])
     return Logged(frame, [*notes, *nameless], of_rows, name)
 
 
-def _whole(log: Log, n: int, window: Window) -> pd.DataFrame:
+def _whole(log: Log, n: int, window: Window, names: Mapping[str, str]) -> pd.DataFrame:
     if n > MOST_ROWS:
         raise BadInput(_too_many(log, f"{n} interactions, at most {MOST_ROWS} are read at once"))
     batches, size = [], 0
@@ -151,7 +156,7 @@ def _whole(log: Log, n: int, window: Window) -> pd.DataFrame:
         size += batch.nbytes
         if size > MOST_BYTES:
             raise BadInput(_too_many(log, f"more than {MOST_BYTES // 10**9} GB of texts"))
-    return frame_of(batches)
+    return frame_of(batches, names)
 
 
 def _too_many(log: Log, what: str) -> str:
@@ -159,8 +164,11 @@ def _too_many(log: Log, what: str) -> str:
     return f"{log.address}: {what}: name a window of time, {place}{'&' if '?' in place else '?'}from=2026-05-01&to=2026-06-01"
 
 
-def frame_of(batches: Sequence[pa.RecordBatch]) -> pd.DataFrame:
-    """Batches of interactions as a raw frame, rows counted from 1; times are texts in UTC."""
+def frame_of(batches: Sequence[pa.RecordBatch], names: Mapping[str, str] = IN_FRAMES) -> pd.DataFrame:
+    """Batches of interactions as a raw frame, rows counted from 1; times are texts in UTC.
+
+    - ``names``: Column of the store → its name in the frame.
+    """
     import numpy as np
     import pandas as pd
     import pyarrow as pa
@@ -177,7 +185,7 @@ def frame_of(batches: Sequence[pa.RecordBatch]) -> pd.DataFrame:
             cells = pd.Series(np.datetime_as_string(times.astype("datetime64[us]"), timezone="UTC"))
         else:
             cells = pd.Series(table[name].to_pylist(), dtype=object)
-        columns[name] = raw_cells(cells.iloc[order].set_axis(pd.RangeIndex(1, len(order) + 1)))[0]
+        columns[names.get(name, name)] = raw_cells(cells.iloc[order].set_axis(pd.RangeIndex(1, len(order) + 1)))[0]
     return pd.DataFrame(columns)
 
 

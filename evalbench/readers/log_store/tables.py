@@ -19,6 +19,8 @@ INTERACTIONS = (
     "id", "client", "ts", "request", "response", "stages", "model", "prompt_version", "latency", "input_tokens",
     "output_tokens", "cost", "error",
 )  # fmt: skip
+IN_FRAMES = {"ts": "time", "request": "question", "response": "answer"}
+"""Columns of interactions → what they are called where a study reads them; the others have one name."""
 FEEDBACK = ("id", "interaction", "ts", "source", "judge", "value", "comment")
 LOSSES = ("id", "ts", "since", "until", "process", "reason", "rows", "first")
 SOURCES = ("user", "annotator", "judge")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalbench.errors import BadInput
 from evalbench.readers.former import under_new_names
+from evalbench.readers.log_store.tables import IN_FRAMES
 from evalbench.readers.schema import Table
 from evalbench.readers.tools.known import MOST_FILES, imported, reader_of, why_refused
 from evalbench.readers.tools.probe import Probe, probed
@@ -108,7 +109,7 @@ def of_log(frame: pd.DataFrame, notes: list[str], sha256: str, name: str, schema
         return Taken({first: frame}, notes, sha256)
     from evalbench.readers.trajectories.logs import of_log as trajectories_of_log
 
-    read = trajectories_of_log(frame, name)
+    read = trajectories_of_log(frame.rename(columns=IN_FRAMES), name)
     said = "requests that repeat what was said before were read as one trajectory"
     return Taken(fitted_tables(read, schema), [*notes, said, *read.notes], sha256)
 

@@ -79,7 +79,7 @@ def _runs(rows: Iterable[tuple[int, Mapping[str, Any]]], source: Source) -> Iter
             step._replace(call_id=step.call_id or again.call_id) if step.kind == "call" else step
             for step, again in zip(run.steps, asked[:place], strict=True)
         ]
-        time = time_of(row.get("ts"))
+        time = time_of(row.get("time"))
         run.steps += [step._replace(time=step.time or time) for step in (*asked[place:], *came)]
         mark = mark_of(row.get("label"))
         run.mark = run.mark if mark is None else mark
@@ -128,8 +128,8 @@ def _steps(row: Mapping[str, Any], source: Source) -> tuple[list[Step], list[Ste
     if isinstance(messages, list) and messages and all(map(is_message, messages)):
         asked = steps_of(messages, source)
     else:
-        asked = [Step("message", "user", text=word_of(row.get("request")))]
-    said = word_of(row.get("response"))
+        asked = [Step("message", "user", text=word_of(row.get("question")))]
+    said = word_of(row.get("answer"))
     came = [Step("message", "assistant", text=said)] if said else []
     came += [call_of(call) for call in objects(stages.get("tool_calls"))]
     came = came or [Step("message", "assistant", text="")]

@@ -30,11 +30,21 @@ def within(log, query):
 def test_rows_of_a_window_are_the_table(log):
     found = logged(within(log, "from=2026-05-03&to=2026-05-06"))
     assert found.frame["id"].tolist() == ["r00048", "r00072", "r00096"]
-    assert found.frame.columns.tolist() == ["id", "ts", "request", "response", "model"]
-    assert found.frame["ts"].tolist()[0] == "2026-05-03T00:00:00.000000Z"
+    assert found.frame.columns.tolist() == ["id", "time", "question", "answer", "model"]
+    assert found.frame["time"].tolist()[0] == "2026-05-03T00:00:00.000000Z"
     assert found.frame.index.tolist() == [1, 2, 3]
     assert found.notes == ["3 interactions of a log store, 2026-05-03T00:00:00Z to 2026-05-06T00:00:00Z"]
     assert len(logged(log.address.named).frame) == 20
+
+
+def test_studies_read_it_under_todays_names_without_a_note_and_by_those_of_the_store_in_a_rename(log):
+    data = load(log.address.named, study="drift")
+    assert {"id", "time", "question", "answer"} <= {*data["oos"].columns}
+    assert not any("read as" in note for note in data.notes)
+    assert not data.read_as
+    mapped = load(log.address.named, study="drift", columns={"response": "answer", "request": "question", "ts": "time"})
+    assert mapped["oos"].equals(data["oos"])
+    assert mapped.label.sha256 == data.label.sha256
 
 
 def test_annotators_give_labels_and_users_do_not(log):
