@@ -81,7 +81,7 @@ def lost_answers(scratch: Path) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
     scores = pd.read_parquet(next((scratch / "all").rglob("items.parquet")))
     worst = set(scores[scores["model"] == "alder-2"].nsmallest(LOST, "chrf")["id"])
     gone = (sample["model"] == "alder-2") & sample["id"].isin(worst)
-    sample["output"] = sample["output"].where(~gone, None)
+    sample["answer"] = sample["answer"].where(~gone, None)
     sample.to_json(scratch / "answers.jsonl", orient="records", lines=True, force_ascii=False)
     lights = ["-p", "lights=" + json.dumps({"chrf": {"green_from": 60, "yellow_from": 45}})]
     data = ["--data", str(scratch / "answers.jsonl")]
