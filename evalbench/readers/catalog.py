@@ -185,7 +185,7 @@ def add(
     card: str,
     replaces: Mapping[str, str] | None = None,
 ) -> None:
-    """Append or replace an entry; counts rows and hashes bytes.
+    """Append or replace an entry; counts rows and hashes bytes.  What an entry replaces stays, where nothing else is said.
 
     Raises ``BadInput`` if the name is faulty, a file is not in ``data/`` of the workbench, or there is no workbench
     but the package's own.
@@ -203,13 +203,14 @@ def add(
         raise BadInput.listing("the data set is not catalogued:", faults)
     path = base / "catalog.yaml"
     content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    former = replaces or (content.get(label) or {}).get("replaces")
     content[label] = {
         "study": study[0] if len(study) == 1 else list(study),
         "title": title,
         "licence": licence,
         "synthetic": synthetic,
         "card": card,
-        **({"replaces": dict(replaces)} if replaces else {}),
+        **({"replaces": dict(former)} if former else {}),
         "files": {
             table: {
                 "path": file.resolve().relative_to(base.resolve()).as_posix(),
@@ -255,9 +256,9 @@ def _main() -> None:
     @click.option("--replaces", multiple=True, help="VERSION=TEXT: a version that is not kept, and what differs")
     def add_command(label: str, files: tuple[str, ...], replaces: tuple[str, ...], **card: Any) -> None:
         """Catalogue LABEL (name@version) with FILES written table=path."""
-        former = {version: text for version, _, text in (each.partition("=") for each in replaces)}
+        before = {version: text for version, _, text in (each.partition("=") for each in replaces)}
         try:
-            add(label, {t: Path(p) for t, _, p in (f.partition("=") for f in files)}, replaces=former, **card)
+            add(label, {t: Path(p) for t, _, p in (f.partition("=") for f in files)}, replaces=before, **card)
         except BadInput as error:
             raise SystemExit(str(error)) from None
 

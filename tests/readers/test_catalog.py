@@ -92,6 +92,9 @@ def test_adding_an_entry_says_what_it_replaces(bench, monkeypatch):
     card = {"study": ["tiny"], "title": "Words", "licence": "CC0-1.0", "synthetic": True, "card": ""}
     catalog.add("words@1.1.0", {"items": bench / "data" / "items.csv"}, **card, replaces={"1.0.0": "other names"})
     assert catalog.entry("words@1.1.0", bench).replaces == {"1.0.0": "other names"}
+    catalog.add("words@1.1.0", {"items": bench / "data" / "items.csv"}, **{**card, "title": "More words"})
+    found = catalog.entry("words@1.1.0", bench)
+    assert (found.title, found.replaces) == ("More words", {"1.0.0": "other names"})
 
 
 def test_every_shipped_sample_of_a_former_version_is_named(root):
