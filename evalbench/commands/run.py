@@ -320,6 +320,8 @@ def carry_out(
     elif how.quiet:
         click.echo(page)
     else:
+        if planned.dataset and "data" not in planned.parameters:
+            click.echo(f"data    {planned.dataset}, the sample that comes with evalbench; --data FILE takes yours")
         if done.results is not None:
             click.echo("\n".join(brief(done.results)))
             if stopped := done.results.get("stopping"):

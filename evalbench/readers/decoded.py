@@ -15,6 +15,8 @@ MOST_BYTES = 2_000_000_000
 """A compressed file of a few megabytes can unpack to any size."""
 
 _LOOKED_AT = 200_000
+_OF_TEXTS = bytes({9, 10, 11, 12, 13, 27, *range(32, 256)})
+_MOST_CONTROLS = 0.02
 _WORD = re.compile(r"[^\W\d_]+")
 _CYRILLIC = frozenset("абвгдежзийклмнопрстуфхцчшщъыьэюяёіїєґў")
 
@@ -65,6 +67,8 @@ def decoded(path: Path, raw: bytes) -> tuple[str, list[str]]:
         if not text.strip():
             raise BadInput(f"{path}: the file is empty")
         return text, ["read as UTF-16"]
+    if _is_no_text(raw[:_LOOKED_AT]):
+        raise BadInput(f"{path}: not a text but bytes of another form: is its ending the right one?")
     try:
         return raw.decode("utf-8-sig"), []
     except UnicodeDecodeError as error:
@@ -75,6 +79,11 @@ def decoded(path: Path, raw: bytes) -> tuple[str, list[str]]:
             f"{path}: not UTF-8: byte 0x{raw[error.start]:02x} in line {line}; save the file with UTF-8 encoding "
             "(in Excel: Save As, CSV UTF-8)"
         ) from error
+
+
+def _is_no_text(raw: bytes) -> bool:
+    """Whether bytes are plainly no text: a zero in the first line, or many signs that no text has."""
+    return b"\0" in raw.partition(b"\n")[0] or len(raw.translate(None, _OF_TEXTS)) > _MOST_CONTROLS * len(raw)
 
 
 def in_utf8(path: Path, raw: bytes) -> tuple[bytes, list[str]]:

@@ -19,6 +19,7 @@ from evalbench.errors import BadInput
 from evalbench.readers.decoded import decoded, ending, in_utf8, unpacked
 from evalbench.readers.delimited import delimited_frame
 from evalbench.readers.frames import half_character
+from evalbench.readers.json_faults import in_words
 from evalbench.readers.tagged import TAGGED, conll_frame
 from evalbench.readers.trec import FORMS, is_trec, trec_frame
 
@@ -30,17 +31,21 @@ WRITTEN = (*DELIMITED, ".xlsx")
 """Endings of files whose cells are what someone wrote in a sheet: a list is a text there, and an empty cell no null."""
 _PLAIN = (*DELIMITED, ".json", ".jsonl", ".ndjson", *TAGGED)
 ENDINGS = (*_PLAIN, ".parquet", ".xlsx", *(f"{plain}.gz" for plain in _PLAIN))
-_SHOWN = f"{', '.join([*_PLAIN, '.parquet', '.xlsx'])}; texts may be compressed (.gz)"
+SHOWN = f"{', '.join([*_PLAIN, '.parquet', '.xlsx'])}; texts may be compressed (.gz)"
 _OTHER_SHEETS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
+_PACKED = (".zip", ".7z", ".rar", ".tar", ".tgz", ".bz2", ".xz", ".zst")
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:/{1,2}(?=[^/])", re.IGNORECASE)
 _HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_bytes(path: Path) -> bytes:
     """The bytes of a file that must exist and not be empty."""
     if not path.exists():
+        if _ADDRESS.match(str(path)):
+            raise BadInput(f"{path}: is an address, and none is fetched; download it and give the file")
         raise BadInput(f"{path}: no such file")
     if path.is_dir():
-        raise BadInput(f"{path}: is a folder, expected a file ending in {_SHOWN}")
+        raise BadInput(f"{path}: is a folder, expected a file ending in {SHOWN}")
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -88,9 +93,12 @@ def raw_table(path: Path, raw: bytes, trec: tuple[str, ...] = ()) -> tuple[pd.Da
         return trec_frame(path, raw, trec)
     if form in _OTHER_SHEETS:
         raise BadInput(f"{path}: sheets of the form {form} are not read; save it as .xlsx or as CSV UTF-8")
+    if form in _PACKED:
+        raise BadInput(f"{path}: packed files are not read; unpack it and give what is in it, a file or a folder")
     if form not in (*_PLAIN, ".parquet", ".xlsx"):
         other = f", or lines of a TREC file: {FORMS[len(trec)]}" if trec else ""
-        raise BadInput(f"{path}: unknown file ending {path.suffix!r}; expected one of {_SHOWN}{other}")
+        said = f"unknown file ending {path.suffix!r}" if path.suffix else "the name has no ending, which says the form"
+        raise BadInput(f"{path}: {said}; expected one of {SHOWN}{other}")
     raw = unpacked(path, raw)
     if form == ".parquet":
         from evalbench.readers.parquet import parquet_frame
@@ -173,7 +181,7 @@ def _json_records(path: Path, text: str) -> Records:
     try:
         value = parsed_json(text)
     except ValueError as error:
-        if "Extra data" in str(error):
+        if "\n" in text.strip():
             try:
                 records, rows, _ = _json_lines(path, text)
             except BadInput:
@@ -190,6 +198,8 @@ def _json_records(path: Path, text: str) -> Records:
         shown = ", ".join(map(repr, lists or list(value)[:20]))
         what += f", or an object with one such list; found {'such lists' if lists else 'none'} under {shown}"
         what += "; save each list as a file of its own" if lists else "; is it a single row? Put it in brackets: [ … ]"
+    if value == [] or value == {}:
+        what = "the file holds no rows"
     raise BadInput(f"{path}: {what}")
 
 
@@ -236,6 +246,8 @@ def parsed_json(text: str) -> Any:
         value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=distinct_keys)
         if _HALF_CHARACTER.search(text):
             json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise ValueError(in_words(error)) from error
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     except UnicodeEncodeError as error:

@@ -30,7 +30,7 @@ _COMPARED = frozenset(
 )
 """Columns besides identifiers that others are compared with: a missing value written as a word would equal another."""
 _MEASURED = frozenset({"int", "float", "bool", "ts"})
-_NOT_GIVEN = NULL_WORDS | {"na", "n/a", "#n/a", "nil", "\\n"}
+NOT_GIVEN = NULL_WORDS | {"na", "n/a", "#n/a", "nil", "\\n"}
 """Words that a number, a yes or no, or a time is never."""
 _A_FEW = 0.05
 
@@ -123,7 +123,7 @@ def without_null_words(cells: pd.Series, name: str) -> tuple[pd.Series, list[str
         words = cells.map(lambda cell: cell.strip().casefold() if isinstance(cell, str) else None)
     else:
         return cells, []
-    said = words.isin(_NOT_GIVEN)
+    said = words.isin(NOT_GIVEN)
     if not said.any():
         return cells, []
     listed = ", ".join(dict.fromkeys(words[said]))

@@ -224,13 +224,20 @@ def check(data: readers.Dataset) -> None:
     returned = data.get("annotated")
     if returned is not None and "winner" in returned:
         known = {*WINNERS, *names.values()}
-        odd = sorted({str(w) for w in returned["winner"] if str(w).strip() and _winner(w) not in known})
-        if odd:
-            faults.append(
-                f"annotated: column winner: {', '.join(map(repr, odd[:5]))}; expected a, b, tie or a model's name"
-            )
+        cells = returned["winner"].fillna("").map(_winner)
+        odd = cells[~cells.isin({"", *known})]
+        rows = data.rows.get("annotated", returned.index + 1)[odd.index]
+        read_as = data.read_as.get("annotated", {})
+        faults += [str(fault.as_given(read_as)) for fault in _odd_winners(odd, rows)]
     if faults:
-        raise errors.BadInput.listing(f"{data.label}:", faults)
+        raise errors.BadInput.listing(f"{data.label}{readers.dataset.counted_as(faults, data.sheets)}:", faults)
+
+
+def _odd_winners(odd: pd.Series, rows: pd.Index) -> list[readers.cells.Fault]:
+    """The fault of winners that name no side, with their rows."""
+    expected = "expected a, b, tie or a model's name, or nothing where nobody judged"
+    words = ", ".join(f'"{word}"' for word in dict.fromkeys(odd))
+    return [readers.cells.Fault("winner", expected, tuple(rows), words)] if len(odd) else []
 
 
 def unmatched(data: readers.Dataset, models: Mapping[str, str]) -> list[core.notes.Note]:

@@ -1,0 +1,150 @@
+"""What somebody does who has a table and does not know the tool: files of other kinds, broken ones, and words in a column of winners."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from evalbench import load
+from evalbench.asking.asking import asked
+from evalbench.errors import BadInput
+from evalbench.readers.files import raw_frame
+from evalbench.studies import cascade
+
+
+def packed() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as file:
+        file.writestr("a.csv", "id,answer\n1,b\n")
+    return out.getvalue()
+
+
+FILES = {
+    "cut.json": (b'[{"id": 1, "answer": "a"}, {"id": 2, "ans', "ends within a text that begins at character 38: is it cut"),
+    "cut.jsonl": (b'{"id": 1}\n{"id": 2, "a": [', "line 2: not valid JSON (it ends before it is complete: is it cut off?)"),
+    "comma.json": (b'[{"id": 1},\n {"id" 2}]', "a colon is missing at line 2, character 8, before 2}]"),
+    "quotes.jsonl": (b"{'id': 1}\n", "line 1: not valid JSON (a name needs double quotes at character 2, before 'id'"),
+    "last.jsonl": (b'{"id": 1,}\n', "line 1: not valid JSON (a comma too many before } at character"),
+    "few.csv": (b"id,q,a\n1,x,y\n2,x\n", "row 3: 2, 1 too few"),
+    "many.csv": (b"id,q,a\n1,x,y\n2,x,y,z\n", "row 3: 4, 1 too many"),
+    "quote.csv": (b'id,q,a\n1,x,y\n2,"x,y\n3,x,y\n', 'row 3: a quote (") in it opens a cell and nothing closes it'),
+    "empty.csv": (b"", "the file is empty"),
+    "none.json": (b"[]", "the file holds no rows"),
+    "header.csv": (b"id,answer\n", "a header but no rows"),
+    "noise.csv": (bytes(range(256)) * 12, "not a text but bytes of another form"),
+    "zero.csv": (b"\0\0id,answer\n1,b\n", "not a text but bytes of another form"),
+    "table.zip": (packed(), "packed files are not read; unpack it"),
+    "sheet.xlsx": (packed(), "not a workbook of Excel, or a damaged one"),
+    "locked.xlsx": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "a workbook with a password, or of Excel before 2007"),
+    "table": (b"id,answer\n1,b\n", "the name has no ending, which says the form; expected one of .csv"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_is_no_table_is_refused_in_plain_words(tmp_path, name):
+    raw, said = FILES[name]
+    (tmp_path / name).write_bytes(raw)
+    with pytest.raises(BadInput) as refused:
+        asked(tmp_path / name)
+    assert said in str(refused.value)
+
+
+def test_a_zero_within_a_long_text_is_a_character():
+    text = "id,answer\n" + "".join(f"{n},an answer of some words\n" for n in range(9)) + "9,a\0b\n"
+    assert raw_frame(Path("a.csv"), text.encode())["answer"].iloc[-1] == "a\0b"
+
+
+def test_places_without_a_table(tmp_path):
+    (tmp_path / "note.md").write_text("hello")
+    for data, said in {
+        str(tmp_path): "no table in this folder; one is a file ending in .csv",
+        "https://example.org/a.csv": "is an address, and none is fetched; download it",
+        str(tmp_path / "a.csv"): "no such file",
+    }.items():
+        with pytest.raises(BadInput, match=said):
+            asked(data)
+    with pytest.raises(BadInput, match="is an address"):
+        load("s3://bucket/a.csv", study="text_metrics")
+
+
+PAIRS = pd.DataFrame({
+    "question": ["Sky?", "Capital?", "Sum?", "Author?"], "answer_a": ["Blue.", "Rome", "4", "Ada"],
+    "answer_b": ["Grey.", "Bari", "5", "Bo"], "winner": ["A", "B", "tie", "maybe"],
+})  # fmt: skip
+
+
+class TestWinners:
+    @pytest.mark.parametrize("column", ["winner", "verdict"])
+    def test_a_word_that_names_no_side_is_a_fault_with_its_row(self, column):
+        with pytest.raises(BadInput, match=rf'column {column}.*: expected a, b, tie .*found "maybe" \(row 4\)'):
+            cascade.evaluate(load(PAIRS.rename(columns={"winner": column}), study="cascade"))
+
+    @pytest.mark.parametrize("word", ["not judged", "Skip", "n/a", "-", "не оценено", ""])
+    def test_a_word_for_no_verdict_leaves_the_question_open(self, word):
+        data = load(PAIRS.assign(winner=["A", "B", "tie", word]), study="cascade")
+        assert data["annotated"]["winner"].tolist() == ["a", "b", "tie", ""]
+        assert any(f'1 cell without a winner ("{word}"), as if empty' in note for note in data.notes) == (word != "")
+
+    def test_a_column_of_other_words_is_none(self):
+        data = load(PAIRS.drop(columns="winner").assign(decision=["keep", "drop", "A", "keep"]), study="cascade")
+        assert data.get("annotated") is None
+
+    def test_a_column_that_is_called_so_is_read_whatever_it_holds(self):
+        with pytest.raises(BadInput, match=r'column winner: .*found "fern", "oak" \(rows 1, 2, 3, 4\)'):
+            cascade.evaluate(load(PAIRS.assign(winner=["fern", "oak", "fern", "oak"]), study="cascade"))
+
+    def test_what_can_be_asked_says_so_too(self):
+        said = {offer.study: offer.refused for offer in asked(PAIRS).offers}
+        assert 'found "maybe" (row 4)' in said["cascade"]
+        assert asked(PAIRS).roles["answer_a"] == "answer_a"
+
+
+TWO = pd.DataFrame({"question": ["Why?", "When?"], "reply": ["so", "now"], "response": ["no", "then"], "gold": ["so", "then"]})
+
+
+class TestTwoThatFit:
+    @pytest.mark.parametrize("second", ["response", "output", "model_answer"])
+    def test_which_one_is_asked_with_an_option_for_each(self, second):
+        found = asked(TWO.rename(columns={"response": second}))
+        assert (found.roles["reply"], found.roles[second]) == ("", "")
+        which = f"which is meant: 'reply' (--map reply=answer) or {second!r} (--map {second}=answer)?"
+        assert any(which in note for note in found.notes)
+        assert "text_metrics" not in found.studies()["study"].tolist()
+
+    def test_neither_is_taken_by_a_study_although_one_was_its_name_once(self):
+        data = load(TWO.rename(columns={"response": "output"}), study="text_metrics")
+        assert "answer" not in data["items"]
+        assert any("which is meant: 'reply'" in note for note in data.notes)
+
+    def test_an_option_answers_the_question(self):
+        found = asked(TWO, columns={"response": "answer"})
+        assert found.roles == {"question": "question", "reply": "", "response": "answer", "gold": "reference"}
+        assert not any("which is meant" in note for note in found.notes)
+        assert "text_metrics" in found.studies()["study"].tolist()
+
+    def test_a_column_of_the_own_name_wins(self):
+        found = asked(TWO.rename(columns={"response": "answer"}))
+        assert (found.roles["answer"], found.roles["reply"]) == ("answer", "")
+
+
+class TestRepeatedIds:
+    ROWS = pd.DataFrame({"id": ["1", "1", "2", "2"], "question": ["Sky?", "Sum?", "Sky?", "Who?"], "answer": list("abcd")})
+
+    def test_different_questions_are_no_repeats(self):
+        found = {offer.study: offer for offer in asked(self.ROWS).offers}["reproduction"]
+        assert not found.ready
+        assert "ids are repeated: 2 ids of several questions each, first 1 ('Sky?' and 'Sum?')" in found.refused
+
+    def test_both_ways_out(self):
+        by_question = load(self.ROWS, study="reproduction", columns={"id": ""})["items"]
+        assert by_question["id"].nunique() == 3
+        by_id = load(self.ROWS, study="reproduction", columns={"question": ""})["items"]
+        assert by_id["id"].nunique() == 2
+
+    def test_the_same_question_written_with_other_blanks(self):
+        rows = self.ROWS.assign(question=["Sky?", " Sky? ", "Who?", "Who?\n"])
+        assert {offer.study: offer for offer in asked(rows).offers}["reproduction"].ready
