@@ -78,7 +78,9 @@ def _meant(word: str) -> str:
     if near := of_studies:
         return f"no command {word!r}; did you mean evalbench run {near[0]}?"
     if Path(word).exists():
-        return f"no command {word!r}, which is a file or a folder; did you mean evalbench data check {shlex.quote(word)}?"
+        return (
+            f"no command {word!r}, which is a file or a folder; did you mean evalbench data check {shlex.quote(word)}?"
+        )
     return f"no command {word!r}; there are {', '.join(_COMMANDS)} (evalbench --help)"
 
 

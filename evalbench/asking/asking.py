@@ -12,7 +12,16 @@ from evalbench import studies
 from evalbench.asking.agents import STUDY, roles_of_runs, told
 from evalbench.asking.asked import Asked
 from evalbench.asking.tables import looked_at, raw_tables
-from evalbench.asking.trying import Tried, offer_of, on_values, read_as_in, roles_by_name, roles_of_columns, tried
+from evalbench.asking.trying import (
+    Tried,
+    is_score,
+    offer_of,
+    on_values,
+    read_as_in,
+    roles_by_name,
+    roles_of_columns,
+    tried,
+)
 from evalbench.core.wording import count, listed
 from evalbench.errors import BadInput
 from evalbench.readers.dataset import FRAMES, Dataset
@@ -45,6 +54,9 @@ def asked(
     everywhere = {role for frame in frames.values() for column in frame.columns for role in roles_of(str(column))}
     for one in found.values():
         everywhere |= one.held - {*one.read.tables} if isinstance(one.read, Dataset) else set()
+    columns_of = [(str(name), frame[name]) for frame in frames.values() for name in frame.columns]
+    if any(roles_of(column) <= {"score"} and is_score(column, cells) for column, cells in columns_of):
+        everywhere.add("numbers")
     name = str(shown or data) if isinstance(data, (str, Path)) else FRAMES
     line = _command_of(name, columns or {}, isinstance(data, (str, Path)))
     names = [str(column).strip() for frame in frames.values() for column in frame.columns]
@@ -111,7 +123,9 @@ def _roles(
             if len(named) == 1 or roles()[role].kind not in _ONE_COLUMN:
                 own |= dict.fromkeys(named, role)
             else:
-                asked.append(f"{listed(named, last=' and ')} fit {role} equally, and none was read as it{which(named, role)}")
+                asked.append(
+                    f"{listed(named, last=' and ')} fit {role} equally, and none was read as it{which(named, role)}"
+                )
         found |= {name: found.get(name) or role for name, role in own.items()}
     return found, list(dict.fromkeys(asked))
 

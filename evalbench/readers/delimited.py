@@ -151,14 +151,16 @@ def _rows(raw: bytes, separator: str) -> Rows:
             uneven.append(f"row {number}: {len(row)}, {abs(more)} too {'many' if more > 0 else 'few'}")
             last = number
     if uneven and last == number and _is_open(raw, separator):
-        uneven[-1] = f"row {number}: a quote (\") in it opens a cell and nothing closes it"
+        uneven[-1] = f'row {number}: a quote (") in it opens a cell and nothing closes it'
     return Rows(header, uneven, separator)
 
 
 def _is_open(raw: bytes, separator: str) -> bool:
     """Whether a quote that opens a cell is not closed: it takes in all rows up to the end."""
     try:
-        for _ in csv.reader(io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8", newline=""), delimiter=separator, strict=True):
+        for _ in csv.reader(
+            io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8", newline=""), delimiter=separator, strict=True
+        ):
             pass
     except csv.Error as error:
         return "end of data" in str(error)

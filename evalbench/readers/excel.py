@@ -79,7 +79,9 @@ def _book(path: Path, raw: bytes) -> Any:
             "or save the sheet in Excel as CSV UTF-8"
         ) from error
     if raw.startswith(_OLD_OR_LOCKED):
-        raise BadInput(f"{path}: a workbook with a password, or of Excel before 2007; save it as .xlsx without a password")
+        raise BadInput(
+            f"{path}: a workbook with a password, or of Excel before 2007; save it as .xlsx without a password"
+        )
     try:
         return openpyxl.load_workbook(io.BytesIO(raw), read_only=True, data_only=True)
     except Exception as error:

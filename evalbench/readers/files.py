@@ -34,16 +34,14 @@ ENDINGS = (*_PLAIN, ".parquet", ".xlsx", *(f"{plain}.gz" for plain in _PLAIN))
 SHOWN = f"{', '.join([*_PLAIN, '.parquet', '.xlsx'])}; texts may be compressed (.gz)"
 _OTHER_SHEETS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 _PACKED = (".zip", ".7z", ".rar", ".tar", ".tgz", ".bz2", ".xz", ".zst")
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:/{1,2}(?=[^/])", re.IGNORECASE)
+_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/{1,2}(?=[^/])", re.IGNORECASE)
 _HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_bytes(path: Path) -> bytes:
     """The bytes of a file that must exist and not be empty."""
     if not path.exists():
-        if _ADDRESS.match(str(path)):
-            raise BadInput(f"{path}: is an address, and none is fetched; download it and give the file")
-        raise BadInput(f"{path}: no such file")
+        raise BadInput(not_fetched(str(path)) or f"{path}: no such file")
     if path.is_dir():
         raise BadInput(f"{path}: is a folder, expected a file ending in {SHOWN}")
     try:
@@ -53,6 +51,22 @@ def read_bytes(path: Path) -> bytes:
     if not raw.strip():
         raise BadInput(f"{path}: the file is empty")
     return raw
+
+
+def not_fetched(data: str) -> str:
+    """What is said of an address in place of a file; empty for any other text.
+
+    Examples
+    --------
+    >>> not_fetched("https:/example.org/a.csv"), not_fetched("C:/a.csv")
+    ('https://example.org/a.csv: is an address, and none is fetched; download it and give the file', '')
+    """
+    found = _ADDRESS.match(data)
+    return (
+        f"{found[1]}://{data[found.end() :]}: is an address, and none is fetched; download it and give the file"
+        if found
+        else ""
+    )
 
 
 def form_of(raw: bytes) -> str:

@@ -41,8 +41,7 @@ def locate(
             paths = {next(iter(schema)): own_files[0]}
         if not paths:
             raise BadInput(
-                f"{path}: holds no file for any of {', '.join(schema)} (endings {SHOWN}), "
-                "nor a JSON file per row"
+                f"{path}: holds no file for any of {', '.join(schema)} (endings {SHOWN}), nor a JSON file per row"
             )
         return paths, path.resolve().name, "", False
     if not path.exists() and not path.suffix:

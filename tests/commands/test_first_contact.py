@@ -37,7 +37,10 @@ def test_a_file_in_place_of_a_command(tmp_path):
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        ("good.csv", "no study 'good.csv'; a table goes after --data: evalbench run --data good.csv (or, with a study,"),
+        (
+            "good.csv",
+            "no study 'good.csv'; a table goes after --data: evalbench run --data good.csv (or, with a study,",
+        ),
         ("text_metric", "no study 'text_metric'; did you mean text_metrics?"),
         ("no_such_study", "(or give the path of a notebook)"),
     ],

@@ -103,7 +103,9 @@ class TestWinners:
         assert asked(PAIRS).roles["answer_a"] == "answer_a"
 
 
-TWO = pd.DataFrame({"question": ["Why?", "When?"], "reply": ["so", "now"], "response": ["no", "then"], "gold": ["so", "then"]})
+TWO = pd.DataFrame(
+    {"question": ["Why?", "When?"], "reply": ["so", "now"], "response": ["no", "then"], "gold": ["so", "then"]}
+)
 
 
 class TestTwoThatFit:
@@ -132,7 +134,9 @@ class TestTwoThatFit:
 
 
 class TestRepeatedIds:
-    ROWS = pd.DataFrame({"id": ["1", "1", "2", "2"], "question": ["Sky?", "Sum?", "Sky?", "Who?"], "answer": list("abcd")})
+    ROWS = pd.DataFrame(
+        {"id": ["1", "1", "2", "2"], "question": ["Sky?", "Sum?", "Sky?", "Who?"], "answer": list("abcd")}
+    )
 
     def test_different_questions_are_no_repeats(self):
         found = {offer.study: offer for offer in asked(self.ROWS).offers}["reproduction"]
@@ -148,3 +152,81 @@ class TestRepeatedIds:
     def test_the_same_question_written_with_other_blanks(self):
         rows = self.ROWS.assign(question=["Sky?", " Sky? ", "Who?", "Who?\n"])
         assert {offer.study: offer for offer in asked(rows).offers}["reproduction"].ready
+
+
+def table(**columns: list[object]) -> pd.DataFrame:
+    return pd.DataFrame(columns)
+
+
+THREE = ["one", "two", "three"]
+ROLES = {
+    "a log in English": (
+        table(timestamp=["2026-01-01"] * 3, user_message=THREE, bot_reply=THREE, feedback=["👍", "👎", "👍"]),
+        {"user_message": "question", "bot_reply": "answer"},
+    ),
+    "passages under the name of a ranking": (
+        table(query=THREE, response=THREE, retrieved_docs=[["the first passage of some words"]] * 3),
+        {"retrieved_docs": "contexts"},
+    ),
+    "a ranking": (
+        table(query=THREE, response=THREE, retrieved_docs=[["d1", "d2"]] * 3, relevant=[["d2"]] * 3), {"retrieved_docs": "retrieved"}
+    ),
+    "sources that are objects": (
+        table(question=THREE, answer=THREE, sources=[[{"title": "Hours", "text": "At nine."}]] * 3), {"sources": ""}
+    ),
+    "repeats side by side": (
+        table(question=THREE, run1=THREE, run2=THREE, run3=["one", "two", "four"]), dict.fromkeys(["run1", "run2", "run3"], "answer")
+    ),
+    "turns": (
+        table(chat_id=["a"] * 3, speaker=["user", "bot", "user"], message=THREE), {"message": "text", "speaker": "role"}
+    ),
+    "samples side by side": (
+        table(id=THREE, answer=THREE, sample_1=THREE, sample_2=THREE, sample_3=["one", "two", "four"], correct=[1, 0, 1]),
+        dict.fromkeys(["sample_1", "sample_2", "sample_3"], "samples"),
+    ),
+    "scores": (table(item=THREE, model=["oak"] * 3, output=THREE, quality=[1, 2, 4]), {"item": "id", "quality": "score"}),
+    "a worked solution": (
+        table(problem=["1+1?", "2+2?", "3+3?"], solution=["#### 2", "#### 4", "#### 6"], model_output=["#### 2", "#### 4", "#### 5"]),
+        {"problem": "question", "solution": "reference", "model_output": "answer"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROLES)
+def test_what_columns_are_read_as(name):
+    rows, expected = ROLES[name]
+    found = asked(rows).roles
+    assert {column: found[column] for column in expected} == expected
+
+
+def test_models_keep_the_names_that_a_table_gives_to_them():
+    rows = table(Вопрос=THREE, **{"Ответ GPT-4": THREE, "Ответ Claude": THREE, "Правильный ответ": THREE})
+    assert set(load(rows, study="text_metrics")["items"]["model"]) == {"GPT-4", "Claude"}
+    rows = table(问题=THREE, 模型A回答=THREE, 模型B回答=THREE, 更好=["A", "B", "A"])
+    data = load(rows, study="cascade")
+    assert data["annotated"]["winner"].tolist() == ["a", "b", "a"]
+
+
+def test_marks_of_several_people_by_several_criteria():
+    from evalbench.studies import human_correlation
+
+    marks = {
+        f"{what}_rater{k}": [1 + (n + k) % 5 for n in range(12)] for what in ("coherence", "fluency") for k in (1, 2)
+    }
+    rows = pd.DataFrame(
+        {"id": range(12), "summary": [f"text {n}" for n in range(12)], "rouge": [0.1 * n for n in range(12)], **marks}
+    )
+    result = human_correlation.evaluate(load(rows, study="human_correlation"), n_resamples=20)
+    assert set(result.items["criterion"]) == {"coherence", "fluency"}
+    assert not any("not used" in note for note in result.notes)
+
+
+def test_what_lacks_ids_is_told_so_and_not_that_it_has_no_scores():
+    rows = table(model=["oak", "fern", "oak"], faithfulness=[0.1, 0.2, 0.3])
+    missing = {offer.study: offer.missing for offer in asked(rows).offers}["imported"]
+    assert missing == ("which answers are to the same question, by an id or the question",)
+
+
+def test_a_column_of_people_is_not_offered_as_the_mark():
+    rows = table(question=THREE, answer=THREE, gpt4_score=[1, 2, 4], human_score=[1, 2, 3])
+    assert not any("human_score' meant" in note for note in load(rows, study="human_correlation").notes)

@@ -62,7 +62,9 @@ def winners(items: pd.DataFrame, names: Mapping[str, str], columns: tuple[reader
     """
     free = [str(c) for c in items.columns if all(str(c) != column.name for column in columns)]
     wins = readers.Column("winner", "text")
-    sides = {c: items[c].map(lambda cell: _side(cell, names)) for c in free if readers.role_names.fit(c, wins) is not None}
+    sides = {
+        c: items[c].map(lambda cell: _side(cell, names)) for c in free if readers.role_names.fit(c, wins) is not None
+    }
     own = [c for c, side in sides.items() if _names_sides(side, readers.role_names.fit(c, wins) == 0)]
     if len(own) != 1 or "id" not in items:
         return None

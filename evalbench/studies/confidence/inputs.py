@@ -105,12 +105,9 @@ def _numbered_as_lists(frame: pd.DataFrame, columns: Sequence[Any]) -> pd.DataFr
     lists = [_as_texts(row) for row in rows]
     out = frame.drop(columns=list(columns)).assign(samples=pd.Series(lists, index=frame.index, dtype=object))
     gone = len(frame) * len(columns) - sum(map(len, lists))
-    return _noted(
-        out,
-        frame,
-        f"columns {columns[0]} to {columns[-1]} were read as samples",
-        f"empty cells of these columns, which are not samples: {gone}" if gone else "",
-    )
+    said = [f"columns {columns[0]} to {columns[-1]} were read as samples"]
+    said += [f"empty cells of these columns, which are not samples: {gone}"] if gone else []
+    return readers.roles.noted(out, frame, dict.fromkeys(map(str, columns), "samples"), said)
 
 
 def _folded(frame: pd.DataFrame, names: Mapping[str, Any]) -> pd.DataFrame:

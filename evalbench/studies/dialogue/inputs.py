@@ -68,12 +68,7 @@ def _objects(cell: Any) -> bool:
 def _as_logged(frame: pd.DataFrame) -> pd.DataFrame:
     pairs = ((own, next((name for name in names if name in frame), "")) for own, names in LOGGED.items())
     taken = {name: own for own, name in pairs if name and own not in frame}
-    out = frame.rename(columns=taken)
-    out.attrs["notes"] = [
-        *frame.attrs.get("notes", ()),
-        *(f"column {name} was read as {own}" for name, own in taken.items()),
-    ]
-    return out
+    return readers.roles.noted(frame.rename(columns=taken), frame, taken)
 
 
 def _is_messages(cell: Any) -> bool:

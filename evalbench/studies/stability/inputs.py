@@ -78,7 +78,7 @@ def _in_columns(frame: pd.DataFrame, pairs: readers.side_by_side.Beside, column:
     ]
     items.attrs["notes"] = [*frame.attrs.get("notes", ()), *said]
     variants = pd.concat(parts, ignore_index=len(parts) > 1)
-    variants.attrs = {}
+    variants.attrs = {readers.roles.READ_AS: {source: rest for own in changed.values() for rest, source in own.items()}}
     return {"items": items, "variants": variants}
 
 
