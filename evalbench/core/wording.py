@@ -266,6 +266,19 @@ def estimate_text(row: Mapping[str, Any] | Estimate, rows: Sequence[Mapping[str,
     return "–" if one["value"] is None else " ".join(filter(None, estimate_parts(one, _decimals_in(one, rows))))
 
 
+def interval_text(value: Any, low: Any, high: Any) -> str:
+    """A value with its interval out of a table's cells; a dash where there is none.
+
+    Examples
+    --------
+    >>> interval_text(0.512, 0.4, 0.6), interval_text(float("nan"), None, None)
+    ('0.5 [0.4, 0.6]', '–')
+    """
+    names = ("value", "ci_low", "ci_high")
+    known = [None if end is None or end != end else float(end) for end in (value, low, high)]
+    return estimate_text({"metric": "", **dict(zip(names, known, strict=True))})
+
+
 def _decimals_in(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any] | Estimate]) -> int | None:
     return shared_decimals([r for r in map(_flat, rows) if r["metric"] == row["metric"]])
 

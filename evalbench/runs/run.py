@@ -23,8 +23,8 @@ from evalbench.draw import marks
 from evalbench.errors import BadInput
 from evalbench.models.redact import redactor
 from evalbench.readers import catalog
-from evalbench.readers.log_store.frames import absolute, is_of_a_log, state_of
 from evalbench.readers.files import not_fetched
+from evalbench.readers.log_store.frames import absolute, is_of_a_log, state_of
 from evalbench.readers.parameters import notebook_parameters
 from evalbench.readers.runs import NOTEBOOK, RUN_JSON, read_results, write_json
 from evalbench.runs import folder as folders

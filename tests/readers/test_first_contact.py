@@ -230,3 +230,14 @@ def test_what_lacks_ids_is_told_so_and_not_that_it_has_no_scores():
 def test_a_column_of_people_is_not_offered_as_the_mark():
     rows = table(question=THREE, answer=THREE, gpt4_score=[1, 2, 4], human_score=[1, 2, 3])
     assert not any("human_score' meant" in note for note in load(rows, study="human_correlation").notes)
+
+
+def test_a_judge_of_pairs_with_an_odd_word_keeps_its_marks():
+    from evalbench.studies import judge_audit
+
+    data = load(PAIRS.assign(judge="elm"), study="judge_audit")
+    assert data["verdicts"]["mark"].isna().tolist() == [False, False, False, True]
+    assert any('"maybe"; row 4), left out' in note for note in data.notes)
+    kinds = pd.DataFrame({"id": range(8), "judge": "elm", "mark": ["polite", "rude"] * 4})
+    shown = judge_audit.by_kind(judge_audit.evaluate(load(kinds, study="judge_audit"), n_resamples=20))
+    assert shown["corrected by labels"].tolist() == ["–", "–"]

@@ -76,7 +76,7 @@ SCHEMA: Mapping[str, Table] = {
     "scores": Table(
         (
             Column("id", "id", former=("doc_id",)),
-            Column("model", "id", required=False),
+            Column("model", "id", required=False, former=("system",)),
             Column("metric", "id"),
             Column("value", "float", role="mark", empty_ok=True),
         ),
