@@ -15,7 +15,7 @@ from evalbench.studies.cascade.people import WINNERS, mean_marks, preferences
 from evalbench.text.numbers import is_cyrillic
 from evalbench.text.words import words
 
-RECORDED = "recorded"
+RECORDED = kit.judging.OWN_TABLE
 _TEXT: Any = {"required": False, "empty_ok": True}
 
 
@@ -387,11 +387,7 @@ def judge_of(name: str | verdicts.InProcess, data: readers.Dataset) -> state.By 
         return verdicts.Recording([_row(row) for row in table[table["judge"] == name].to_dict("records")], name)
     if name != RECORDED:
         return name
-    if table is None:
-        raise errors.BadInput(
-            "judge='recorded' reads the verdicts of the data set, which has no table verdicts: give one (-p verdicts=FILE), or "
-            "another judge: a chat model (openai/MODEL, local/smollm2-135m) or recorded:FILE"
-        )
+    table = kit.judging.own_verdicts(data, "or recorded:FILE")
     if len(names) > 1:
         raise errors.BadInput(
             f"judge='recorded': the table verdicts has several judges: name one of {', '.join(names)}"

@@ -19,8 +19,6 @@ METRIC = "normalized_exact_match"
 PROMPT = "short_answer"
 KEYS = ("id", "model")
 _NUMBERED = re.compile(r"samples?[ _.-]?(\d+)", re.IGNORECASE)
-_RIGHT = ("true", "yes", "correct", "right", "да", "верно", "правильно")
-_WRONG = ("false", "no", "incorrect", "wrong", "нет", "неверно", "неправильно")
 _SHAPES = (
     "a column samples with a list for each answer, columns sample_1, sample_2, …, or a column sample with one row each"
 )
@@ -166,11 +164,8 @@ def marks_of(cells: Sequence[Any], rows: Sequence[Any] = ()) -> np.ndarray[Any, 
         word = str(cell or "").strip().casefold()
         if word in ("", "nan", "null", "none"):
             continue
-        if word in _RIGHT or word in _WRONG:
-            found[i] = float(word in _RIGHT)
-            continue
         try:
-            found[i] = float(word)
+            found[i] = float(readers.verdicts.truth_of(word) or word)
         except ValueError:
             odd.append(i)
     odd += np.flatnonzero(np.isinf(found)).tolist()

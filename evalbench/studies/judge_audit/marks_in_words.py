@@ -45,7 +45,11 @@ def as_numbers(frame: pd.DataFrame, column: str, notes: list[str], *, of_pairs: 
     words = frame[column].map(lambda cell: cell.strip().casefold() if isinstance(cell, str) else cell)
     texts = words[words.map(lambda cell: isinstance(cell, str) and cell != "" and not _is_number(cell))]
     known = texts.isin(list(WORDS))
-    if not len(texts) or known.mean() < (_MOST_OF_PAIRS if of_pairs else _MOST_KNOWN) or _counts(words.drop(texts.index)):
+    if (
+        not len(texts)
+        or known.mean() < (_MOST_OF_PAIRS if of_pairs else _MOST_KNOWN)
+        or _counts(words.drop(texts.index))
+    ):
         return
     odd = texts[~known]
     frame[column] = words.map(lambda cell: WORDS.get(cell, cell) if isinstance(cell, str) else cell)

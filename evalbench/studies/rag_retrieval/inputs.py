@@ -36,11 +36,7 @@ SCHEMA: Mapping[str, Table] = {
         "or one row per query with the lists relevant and retrieved of passage ids, the first the best",
     ),
     "qrels": Table(
-        (
-            _QUERY,
-            _PASSAGE,
-            Column("relevance", "float", empty_ok=True, low=-100, high=100, help="null: not judged"),
-        ),
+        (_QUERY, _PASSAGE, Column("relevance", "float", empty_ok=True, low=-100, high=100, help="null: not judged")),
         unique=("id", "doc_id"),
         trec=("id", "", "doc_id", "relevance"),
         help="one row per judged passage of a query, or TREC qrels; not needed beside lists relevant and retrieved",
@@ -74,24 +70,22 @@ SCHEMA: Mapping[str, Table] = {
     ),
 }
 
-BEIR = {"query-id": "id", "corpus-id": "doc_id"}
 _ANSWERS = {"query_id": "id", "answer_correct": "correct", "run": "model"}
 """What the columns of answers were called before, and are called now."""
 
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """BEIR's names of columns as ours: ``query-id``, ``corpus-id`` and ``score`` of qrels, ``_id`` of texts; lists of a query as rows."""
+    """BEIR's names of columns as ours: ``score`` of qrels, ``_id`` of documents, ``text`` of questions; lists of a query as rows."""
     out = _under_new_names(by_query(frames))
     for name, frame in list(out.items()):
-        names = dict(BEIR)
+        names: dict[str, str] = {}
         given = {*frame.columns, *frame.attrs.get(readers.roles.READ_AS, ())}
         if name == "qrels" and "relevance" not in frame and "corpus-id" in given:
             names["score"] = "relevance"
         if name == "documents" and "doc_id" not in frame:
             names["_id"] = "doc_id"
         if name == "questions":
-            names |= {"_id": "id"} if "id" not in frame else {}
-            names |= {"text": "question"} if "question" not in frame else {}
+            names["text"] = "question"
         known = {old: new for old, new in names.items() if old in frame and new not in frame}
         out[name] = frame.rename(columns=known)
     return out

@@ -10,9 +10,10 @@ import pandas as pd
 
 from evalbench import core
 from evalbench.readers.trajectories.flags import AN_ERROR, NO_ERROR
+from evalbench.readers.verdicts import RIGHT, WRONG
 
-_YES = frozenset({"true", "yes", "pass", "passed", "success", "correct", "solved", "да", "是"})
-_NO = frozenset({"false", "no", "fail", "failed", "failure", "incorrect", "unsolved", "нет", "否"})
+_YES = {*RIGHT, "success", "solved"}
+_NO = {*WRONG, "failure", "unsolved"}
 _CRASHED = frozenset(
     {"error", "errored", "timeout", "timed out", "crash", "crashed", "exception", "aborted", "cancelled"}
 )
