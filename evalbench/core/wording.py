@@ -232,6 +232,17 @@ def title_of(row: Mapping[str, Any]) -> str:
     return str(row.get("title") or row["metric"])
 
 
+def group_of(row: Mapping[str, Any], by: Sequence[str]) -> str:
+    """The names of a row's group, those that it has.
+
+    Examples
+    --------
+    >>> group_of({"judge": "elm", "criterion": ""}, ["judge", "criterion"])
+    'elm'
+    """
+    return ", ".join(str(row[name]) for name in by if row.get(name) not in (None, ""))
+
+
 def estimate_parts(row: Mapping[str, Any], decimals: int | None = None) -> tuple[str, str]:
     """A headline figure's value and its interval, each as every sentence, table and line has them.
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench.errors import BadInput
 from evalbench.readers.decoded import decoded, ending, in_utf8, unpacked
 from evalbench.readers.delimited import delimited_frame
-from evalbench.readers.frames import half_character
+from evalbench.readers.frames import are_objects, half_character
 from evalbench.readers.json_faults import in_words
 from evalbench.readers.tagged import TAGGED, conll_frame
 from evalbench.readers.trec import FORMS, is_trec, trec_frame
@@ -208,7 +208,7 @@ def _json_records(path: Path, text: str) -> Records:
         return found
     what = "expected a JSON list of objects, one per row"
     if isinstance(value, dict):
-        lists = [key for key, rows in value.items() if _are_rows(rows)]
+        lists = [key for key, rows in value.items() if are_objects(rows)]
         shown = ", ".join(map(repr, lists or list(value)[:20]))
         what += f", or an object with one such list; found {'such lists' if lists else 'none'} under {shown}"
         what += "; save each list as a file of its own" if lists else "; is it a single row? Put it in brackets: [ … ]"
@@ -217,18 +217,14 @@ def _json_records(path: Path, text: str) -> Records:
     raise BadInput(f"{path}: {what}")
 
 
-def _are_rows(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
-
-
 def _rows_of(value: Any) -> Records | None:
     """The rows of a list of objects, or of an object with one such list, such as ``{"results": […]}``."""
-    if _are_rows(value):
+    if are_objects(value):
         return value, list(range(1, len(value) + 1)), []
     if isinstance(value, dict) and (columns := _columns_of(value)) is not None:
         rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
         return rows, list(range(1, len(rows) + 1)), ["is one object of columns rather than a list of rows"]
-    lists = [key for key, rows in value.items() if _are_rows(rows)] if isinstance(value, dict) else []
+    lists = [key for key, rows in value.items() if are_objects(rows)] if isinstance(value, dict) else []
     if len(lists) != 1:
         return None
     rows = value[lists[0]]
@@ -240,7 +236,7 @@ def _columns_of(value: Mapping[str, Any]) -> dict[str, list[Any]] | None:
     columns = {key: list(cells.values()) if isinstance(cells, dict) else cells for key, cells in value.items()}
     keyed = {tuple(cells) for cells in value.values() if isinstance(cells, dict)}
     fits = len(columns) > 1 and all(
-        isinstance(cells, list) and cells and not _are_rows(cells) for cells in columns.values()
+        isinstance(cells, list) and cells and not are_objects(cells) for cells in columns.values()
     )
     by_row = not keyed or (
         len(keyed) == 1
