@@ -320,8 +320,6 @@ def carry_out(
     elif how.quiet:
         click.echo(page)
     else:
-        if planned.dataset and "data" not in planned.parameters:
-            click.echo(f"data    {planned.dataset}, the sample that comes with evalbench; --data FILE takes yours")
         if done.results is not None:
             click.echo("\n".join(brief(done.results)))
             if stopped := done.results.get("stopping"):
@@ -335,6 +333,9 @@ def carry_out(
         for line in after(done) if after and done.results is not None else ():
             click.echo(line)
         click.echo(f"report  {page}", err=done.results is None)
+        if planned.dataset and "data" not in planned.parameters:
+            said = f"data    {planned.dataset}, the sample that comes with evalbench; --data FILE takes yours"
+            click.echo(said, err=done.results is None)
     for line in notes:
         click.echo(line, err=True)
     summarise_run(done.folder)

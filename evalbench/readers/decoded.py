@@ -67,11 +67,14 @@ def decoded(path: Path, raw: bytes) -> tuple[str, list[str]]:
         if not text.strip():
             raise BadInput(f"{path}: the file is empty")
         return text, ["read as UTF-16"]
-    if _is_no_text(raw[:_LOOKED_AT]):
-        raise BadInput(f"{path}: not a text but bytes of another form: is its ending the right one?")
+    no_text = BadInput(f"{path}: not a text but bytes of another form: is its ending the right one?")
+    if b"\0" in raw[:_LOOKED_AT].partition(b"\n")[0]:
+        raise no_text
     try:
         return raw.decode("utf-8-sig"), []
     except UnicodeDecodeError as error:
+        if len(raw[:_LOOKED_AT].translate(None, _OF_TEXTS)) > _MOST_CONTROLS * len(raw[:_LOOKED_AT]):
+            raise no_text from error
         if _russian(raw, error.start):
             return raw.decode("cp1251"), ["is not UTF-8; it was read as Windows-1251"]
         line = raw[: error.start].count(b"\n") + 1
@@ -79,11 +82,6 @@ def decoded(path: Path, raw: bytes) -> tuple[str, list[str]]:
             f"{path}: not UTF-8: byte 0x{raw[error.start]:02x} in line {line}; save the file with UTF-8 encoding "
             "(in Excel: Save As, CSV UTF-8)"
         ) from error
-
-
-def _is_no_text(raw: bytes) -> bool:
-    """Whether bytes are plainly no text: a zero in the first line, or many signs that no text has."""
-    return b"\0" in raw.partition(b"\n")[0] or len(raw.translate(None, _OF_TEXTS)) > _MOST_CONTROLS * len(raw)
 
 
 def in_utf8(path: Path, raw: bytes) -> tuple[bytes, list[str]]:
