@@ -15,7 +15,6 @@ from evalbench.studies.cascade.people import WINNERS, mean_marks, preferences
 from evalbench.text.numbers import is_cyrillic
 from evalbench.text.words import words
 
-RECORDED = kit.judging.OWN_TABLE
 _TEXT: Any = {"required": False, "empty_ok": True}
 
 
@@ -227,17 +226,19 @@ def check(data: readers.Dataset) -> None:
         cells = returned["winner"].fillna("").map(_winner)
         odd = cells[~cells.isin({"", *known})]
         rows = data.rows.get("annotated", returned.index + 1)[odd.index]
-        read_as = data.read_as.get("annotated", {})
-        faults += [str(fault.as_given(read_as)) for fault in _odd_winners(odd, rows)]
+        file = data.files.get("annotated", data.label.name)
+        if fault := _odd_winners(odd, rows):
+            said = str(fault.as_given(data.read_as.get("annotated", {})))
+            faults.append(said if file == data.label.name else f"{file}: {said}")
     if faults:
         raise errors.BadInput.listing(f"{data.label}{readers.dataset.counted_as(faults, data.sheets)}:", faults)
 
 
-def _odd_winners(odd: pd.Series, rows: pd.Index) -> list[readers.cells.Fault]:
+def _odd_winners(odd: pd.Series, rows: pd.Index) -> readers.cells.Fault | None:
     """The fault of winners that name no side, with their rows."""
     expected = "expected a, b, tie or a model's name, or nothing where nobody judged"
     words = ", ".join(f'"{word}"' for word in dict.fromkeys(odd))
-    return [readers.cells.Fault("winner", expected, tuple(rows), words)] if len(odd) else []
+    return readers.cells.Fault("winner", expected, tuple(rows), words) if len(odd) else None
 
 
 def unmatched(data: readers.Dataset, models: Mapping[str, str]) -> list[core.notes.Note]:
@@ -385,14 +386,14 @@ def judge_of(name: str | verdicts.InProcess, data: readers.Dataset) -> state.By 
     names = sorted(set(table["judge"].fillna("")) - {""}) if table is not None and "judge" in table else []
     if table is not None and name in names:
         return verdicts.Recording([_row(row) for row in table[table["judge"] == name].to_dict("records")], name)
-    if name != RECORDED:
+    if name != kit.judging.OWN_TABLE:
         return name
     table = kit.judging.own_verdicts(data, "or recorded:FILE")
     if len(names) > 1:
         raise errors.BadInput(
             f"judge='recorded': the table verdicts has several judges: name one of {', '.join(names)}"
         )
-    return verdicts.Recording([_row(row) for row in table.to_dict("records")], RECORDED)
+    return verdicts.Recording([_row(row) for row in table.to_dict("records")], kit.judging.OWN_TABLE)
 
 
 def _row(row: Mapping[Any, Any]) -> dict[Any, Any]:
