@@ -115,7 +115,8 @@ def _roles(
     asked: list[str] = []
     for frame in frames.values():
         names = [str(column).strip() for column in frame.columns]
-        own = {name: read.get(name) or read.get(columns.get(name, "")) or refused.get(name, "") for name in names}
+        own = {name: read.get(name) or read.get(columns.get(name, "")) or "" for name in names}
+        own |= {name: refused.get(name, role) for name, role in own.items() if role in ("", "score")}
         for role, fitting in _by_names([name for name in names if not own[name]], columns).items():
             if role in own.values():
                 continue

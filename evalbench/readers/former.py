@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from evalbench.readers.role_names import fit, plain
-from evalbench.readers.roles import SURE, noted
+from evalbench.readers.role_names import plain
+from evalbench.readers.roles import noted
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evalbench.readers.schema import Column, Table
+    from evalbench.readers.schema import Table
 
 
 def under_new_names(frame: pd.DataFrame, former: Mapping[str, str]) -> pd.DataFrame:
@@ -47,25 +47,12 @@ def as_before(
 ) -> dict[str, pd.DataFrame]:
     """The raw frames of a study whose columns of former names (``Column.former``) have those of today.
 
-    A former name beside another one that fits as well is left alone: which is meant is asked.
-
     - ``renames``: What the user renames; its sources and targets are left alone.
     """
     asked = {*renames, *renames.values()}
     columns = {name: table.columns for name, table in schema.items() if name in frames}
     former = {
-        name: {
-            old: c.name
-            for c in own
-            for old in c.former
-            if not asked & {old, c.name} and not _fit_as_well(frames[name], c, {*asked, *(each.name for each in own)})
-        }
+        name: {old: c.name for c in own for old in c.former if not asked & {old, c.name}}
         for name, own in columns.items()
     }
     return {name: under_new_names(frame, former.get(name, {})) for name, frame in frames.items()}
-
-
-def _fit_as_well(frame: pd.DataFrame, column: Column, but: Collection[str]) -> bool:
-    """Whether others than a column's former names surely mean it."""
-    known = {plain(name) for name in (*but, *column.former)}
-    return any(plain(str(name)) not in known and fit(str(name), column) in SURE for name in frame.columns)

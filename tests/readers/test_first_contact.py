@@ -109,18 +109,13 @@ TWO = pd.DataFrame(
 
 
 class TestTwoThatFit:
-    @pytest.mark.parametrize("second", ["response", "output", "model_answer"])
+    @pytest.mark.parametrize("second", ["response", "completion", "model_answer"])
     def test_which_one_is_asked_with_an_option_for_each(self, second):
         found = asked(TWO.rename(columns={"response": second}))
         assert (found.roles["reply"], found.roles[second]) == ("", "")
         which = f"which is meant: 'reply' (--map reply=answer) or {second!r} (--map {second}=answer)?"
         assert any(which in note for note in found.notes)
         assert "text_metrics" not in found.studies()["study"].tolist()
-
-    def test_neither_is_taken_by_a_study_although_one_was_its_name_once(self):
-        data = load(TWO.rename(columns={"response": "output"}), study="text_metrics")
-        assert "answer" not in data["items"]
-        assert any("which is meant: 'reply'" in note for note in data.notes)
 
     def test_an_option_answers_the_question(self):
         found = asked(TWO, columns={"response": "answer"})

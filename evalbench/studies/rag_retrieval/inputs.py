@@ -78,7 +78,7 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """BEIR's names of columns as ours: ``score`` of qrels, ``_id`` of documents, ``text`` of questions; lists of a query as rows."""
     out = _under_new_names(by_query(frames))
     for name, frame in list(out.items()):
-        names: dict[str, str] = {}
+        names = {"query-id": "id", "corpus-id": "doc_id"}
         given = {*frame.columns, *frame.attrs.get(readers.roles.READ_AS, ())}
         if name == "qrels" and "relevance" not in frame and "corpus-id" in given:
             names["score"] = "relevance"
