@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import shlex
 import sys
 import traceback
-from typing import NoReturn
+from pathlib import Path
+from typing import Any, NoReturn
 
 import click
 
@@ -45,9 +47,41 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         return _command(name) if name in _COMMANDS else None
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            raise _NoCommand(_meant(args[0]))
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, _command(name).get_short_help_str(200)) for name in _COMMANDS])
+
+
+class _NoCommand(click.ClickException):
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        click.echo(f"evalbench: {self.message}", file=file, err=file is None)
+
+
+def _meant(word: str) -> str:
+    """A line for a word that is no command, with the command that was probably meant."""
+    from difflib import get_close_matches
+
+    from evalbench import studies
+
+    of_studies = get_close_matches(word, studies.names(), n=1, cutoff=0.8)
+    if (near := get_close_matches(word, _COMMANDS, n=1)) and word not in of_studies:
+        return f"no command {word!r}; did you mean evalbench {near[0]}?"
+    if near := of_studies:
+        return f"no command {word!r}; did you mean evalbench run {near[0]}?"
+    if Path(word).exists():
+        return (
+            f"no command {word!r}, which is a file or a folder; did you mean evalbench data check {shlex.quote(word)}?"
+        )
+    return f"no command {word!r}; there are {', '.join(_COMMANDS)} (evalbench --help)"
 
 
 @click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})

@@ -12,14 +12,28 @@ from evalbench import studies
 from evalbench.asking.agents import STUDY, roles_of_runs, told
 from evalbench.asking.asked import Asked
 from evalbench.asking.tables import looked_at, raw_tables
-from evalbench.asking.trying import Tried, offer_of, on_values, read_as_in, roles_by_name, roles_of_columns, tried
-from evalbench.core.wording import count
+from evalbench.asking.trying import (
+    Tried,
+    is_score,
+    offer_of,
+    on_values,
+    read_as_in,
+    roles_by_name,
+    roles_of_columns,
+    tried,
+)
+from evalbench.core.wording import count, listed
 from evalbench.errors import BadInput
 from evalbench.readers.dataset import FRAMES, Dataset
-from evalbench.readers.role_names import roles_of
+from evalbench.readers.files import SHOWN
+from evalbench.readers.renames import which
+from evalbench.readers.role_names import plain, roles, roles_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_ONE_COLUMN = ("id", "text", "texts", "time")
+"""Kinds of roles that one column of a table has."""
 
 
 def asked(
@@ -40,26 +54,33 @@ def asked(
     everywhere = {role for frame in frames.values() for column in frame.columns for role in roles_of(str(column))}
     for one in found.values():
         everywhere |= one.held - {*one.read.tables} if isinstance(one.read, Dataset) else set()
+    columns_of = [(str(name), frame[name]) for frame in frames.values() for name in frame.columns]
+    if any(roles_of(column) <= {"score"} and is_score(column, cells) for column, cells in columns_of):
+        everywhere.add("numbers")
     name = str(shown or data) if isinstance(data, (str, Path)) else FRAMES
     line = _command_of(name, columns or {}, isinstance(data, (str, Path)))
     names = [str(column).strip() for frame in frames.values() for column in frame.columns]
     offers = [offer_of(study, one, everywhere, names, line) for study, one in found.items()]
     offers.sort(key=lambda o: (not o.ready, -o.used, len(o.missing), o.study))
+    if not frames and not offers[0].ready:
+        raise fault or BadInput(f"{name}: no table in this folder; one is a file ending in {SHOWN}")
     if fault is not None and not offers[0].ready:
         raise fault
     ready = [found[offer.study] for offer in offers if offer.ready]
     agents = found[STUDY].read
     runs = roles_of_runs(data, names) if isinstance(agents, Dataset) else {}
+    read, questions = _roles(frames, ready, columns or {}, _by_refused(found, frames))
     answered = max(ready, key=lambda one: len(one.groups), default=None)
     return Asked(
         name,
         rows,
         n_tried,
         answered.groups if answered else (),
-        _roles(frames, ready, columns or {}, _by_refused(found, frames)) | runs,
+        read | runs,
         tuple(offers),
         (
             *_notes(rows, n_tried),
+            *questions,
             *(
                 told(agents)
                 if any(o.ready and o.study == STUDY for o in offers) and isinstance(agents, Dataset)
@@ -85,16 +106,39 @@ def _command_of(name: str, columns: Mapping[str, str], path: bool) -> Callable[[
 
 def _roles(
     frames: Mapping[str, pd.DataFrame], ready: Sequence[Tried], columns: Mapping[str, str], refused: Mapping[str, str]
-) -> dict[str, str]:
-    """Every column with what it was read as: by the first ready study that reads it, else by its name where that is plain."""
+) -> tuple[dict[str, str], list[str]]:
+    """Every column with what it was read as, and a question for each role that several fit: by the first ready study that reads a column, else by its name where that is plain."""
     read: dict[str, str] = {}
     for one in ready:
         read = {**one.roles, **read}
-    names = dict.fromkeys(str(column).strip() for frame in frames.values() for column in frame.columns)
-    return {
-        name: read.get(name) or read.get(to := columns.get(name, "")) or refused.get(name) or _by_name(to or name)
-        for name in names
-    }
+    found: dict[str, str] = {}
+    asked: list[str] = []
+    for frame in frames.values():
+        names = [str(column).strip() for column in frame.columns]
+        own = {name: read.get(name) or read.get(columns.get(name, "")) or "" for name in names}
+        own |= {name: refused.get(name, role) for name, role in own.items() if role in ("", "score")}
+        for role, fitting in _by_names([name for name in names if not own[name]], columns).items():
+            if role in own.values():
+                continue
+            named = [name for name in fitting if plain(columns.get(name, name)) == plain(role)] or fitting
+            if len(named) == 1 or roles()[role].kind not in _ONE_COLUMN:
+                own |= dict.fromkeys(named, role)
+            else:
+                asked.append(
+                    f"{listed(named, last=' and ')} fit {role} equally, and none was read as it{which(named, role)}"
+                )
+        found |= {name: found.get(name) or role for name, role in own.items()}
+    return found, list(dict.fromkeys(asked))
+
+
+def _by_names(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, list[str]]:
+    """Role → the columns whose names plainly mean it."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        of = roles_of(columns.get(name, name))
+        if len(of) == 1:
+            found.setdefault(next(iter(of)), []).append(name)
+    return found
 
 
 def _by_refused(found: Mapping[str, Tried], frames: Mapping[str, pd.DataFrame]) -> dict[str, str]:
@@ -104,9 +148,6 @@ def _by_refused(found: Mapping[str, Tried], frames: Mapping[str, pd.DataFrame]) 
     for study, one in found.items():
         if isinstance(one.read, BadInput) and on_values(one.read):
             out = {**roles_by_name(study, names), **roles_of_columns(study, read_as_in(one.read)), **out}
+        elif one.refused is not None and on_values(one.refused):
+            out = {**one.roles, **out}
     return out
-
-
-def _by_name(name: str) -> str:
-    found = roles_of(name)
-    return next(iter(found)) if len(found) == 1 else ""

@@ -73,13 +73,17 @@ def tried(name: str, data: Any, given: Any, columns: Mapping[str, str], root: Pa
         refused = None
     except BadInput as error:
         refused = error
-    return Tried(tables, refused, *_held(tables, own.SCHEMA))
+    reads_scores = any("numbers" in need.holds for need in needs()[name][1])
+    return Tried(tables, refused, *_held(tables, own.SCHEMA, reads_scores))
 
 
 def _held(
-    tables: Dataset, schema: Mapping[str, Table]
+    tables: Dataset, schema: Mapping[str, Table], reads_scores: bool
 ) -> tuple[frozenset[str], tuple[str, ...], str, Mapping[str, str]]:
-    """What the tables of a study hold: their names, columns with values by name and role, and facts of several columns."""
+    """What the tables of a study hold: their names, columns with values by name and role, and facts of several columns.
+
+    - ``reads_scores``: Whether the study reads further columns of numbers as scores.
+    """
     held: set[str] = set()
     groups: dict[str, None] = {}
     called, read = "", {}
@@ -88,15 +92,18 @@ def _held(
             continue
         held.add(name)
         own = {c.name: c for c in schema[name].columns}
-        back = {column: source for source, column in tables.read_as.get(name, {}).items()}
+        sources: dict[str, list[str]] = {}
+        for source, column in tables.read_as.get(name, {}).items():
+            sources.setdefault(column, []).append(source)
         for column in (str(c) for c in frame.columns if has_values(frame[c])):
             held |= {column, f"{name}.{column}"}
             if column in own:
                 role = found.name if (found := role_of(own[column])) else column
                 held.add(role)
-                read[back.get(column, column)] = role
+                read |= dict.fromkeys(sources.get(column, [column]), role)
             elif name == next(iter(schema)) and is_score(column, frame[column]):
                 held.add("numbers")
+                read |= {column: "score"} if reads_scores else {}
         for part in of_people(frame, schema[name].columns) if name == next(iter(schema)) else ():
             held.add("human")
             read[part.column] = "mark"

@@ -9,7 +9,7 @@ from typing import Any
 from evalbench.commands.printed import headline, uncertain
 from evalbench.core.result import deciding_row
 from evalbench.core.verdict import SYMBOLS
-from evalbench.core.wording import count, counted, cut, estimate_text, title_of
+from evalbench.core.wording import count, counted, cut, estimate_text, group_of, title_of
 
 WIDTH = 80
 MOST_LINES = 14  # and the line of the report
@@ -61,14 +61,10 @@ def figures(results: Mapping[str, Any], most: int) -> list[str]:
 
 def _room(rows: Sequence[Mapping[str, Any]], by: Sequence[str], wide: int, deciding: Mapping[str, Any] | None) -> int:
     """The letters for a title: what lights, figures, counts and groups leave, and not fewer than 25."""
-    others = [len(_group(row, by)) + len(_DECIDES) * (row is deciding) for row in rows]
+    others = [len(group_of(row, by)) + len(_DECIDES) * (row is deciding) for row in rows]
     counts = [max(len(count(row["n"] or 0)), 4) for row in rows]
     left = WIDTH - len("  ●   ") - wide - len("  n  ") - max(counts, default=0) - max(others, default=0)
     return max(left, _TITLE)
-
-
-def _group(row: Mapping[str, Any], by: Sequence[str]) -> str:
-    return ", ".join(str(row[name]) for name in by if row.get(name) not in (None, ""))
 
 
 def _figure(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
@@ -84,7 +80,7 @@ def _figure(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _line(row: Mapping[str, Any], text: str, by: Sequence[str], title: int, wide: int, decides: bool) -> str:
-    group = _group(row, by)
+    group = group_of(row, by)
     lamp = " " if row["light"] == "unlit" else SYMBOLS[row["light"]]
     said = (
         f"  {lamp} {_short(title_of(row), title):<{title}}  {_short(text, wide):<{wide}}  n {count(row['n'] or 0):<4}"

@@ -68,7 +68,7 @@ def read_as_of(folder: Path) -> dict[str, dict[str, str]]:
 def printed_read_as(folder: Path) -> list[str]:
     """Lines on the columns that a run read under other names; none where there are none."""
     pairs = dict.fromkeys(pair for columns in read_as_of(folder).values() for pair in columns.items())
-    said = ", ".join(f"{name} as {role}" for name, role in pairs)
+    said = ", ".join(f"{name} as {role}" for name, role in pairs if name != role)
     return textwrap.wrap(f"columns read {said}", _WIDTH, subsequent_indent="    ") if said else []
 
 

@@ -333,6 +333,9 @@ def carry_out(
         for line in after(done) if after and done.results is not None else ():
             click.echo(line)
         click.echo(f"report  {page}", err=done.results is None)
+        if planned.dataset and "data" not in planned.parameters:
+            said = f"data    {planned.dataset}, the sample that comes with evalbench; --data FILE takes yours"
+            click.echo(said, err=done.results is None)
     for line in notes:
         click.echo(line, err=True)
     summarise_run(done.folder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import re
 import secrets
@@ -14,6 +13,7 @@ from urllib.parse import quote
 import click
 
 from evalbench.commands.options import ROOT_OF_RUN
+from evalbench.core.schedulers import is_loopback
 from evalbench.errors import BadInput
 
 LOOPBACK = "127.0.0.1"
@@ -87,7 +87,7 @@ def view(
         raise BadInput("--items is a filter of one run: evalbench view RUN --items …")
     with _listening(host, port) as listening:
         bound = listening.getsockname()[1]
-        names = [host, "localhost"] if _is_loopback(host) else [host]
+        names = [host, "localhost"] if is_loopback(host) else [host]
         hosts = [f"[{name}]:{bound}" if ":" in name else f"{name}:{bound}" for name in names]
         address = f"http://{hosts[0]}/{{}}/{fragment}"
         shown = f"TOKEN is the text of {token_file}" if token_file else ""
@@ -116,7 +116,7 @@ def _token_of(file: Path | None, host: str) -> str:
     if host in ("", "0.0.0.0", "::", "*"):  # noqa: S104 - refused
         raise BadInput("--host is one address of this machine, such as 10.0.0.5: a page is answered at no other")
     if file is None:
-        if not _is_loopback(host):
+        if not is_loopback(host):
             raise BadInput(
                 f"--host {host} is open to other machines: --token-file names a file with a token that only those who may ask know"
             )
@@ -135,13 +135,6 @@ def _token_of(file: Path | None, host: str) -> str:
     if faults:
         raise BadInput.listing(f"--token-file {file}:", faults)
     return token
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _listening(host: str, port: int) -> socket.socket:

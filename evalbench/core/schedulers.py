@@ -35,7 +35,7 @@ def checked_address(address: str, given_as: str = "--scheduler") -> str:
         raise BadInput(f"{given_as} {address}: expected tls://HOST:PORT (or tcp://127.0.0.1:PORT)")
     if parts.username or parts.password:
         raise BadInput(f"{given_as}: an address with a user or password in it is refused")
-    if parts.scheme == "tcp" and not _is_loopback(parts.hostname):
+    if parts.scheme == "tcp" and not is_loopback(parts.hostname):
         raise BadInput(
             f"{given_as} {address}: plain tcp:// carries code and data unprotected and is only for this machine; "
             "use tls:// (docs/batches.md says how)"
@@ -43,7 +43,8 @@ def checked_address(address: str, given_as: str = "--scheduler") -> str:
     return parts.geturl()
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

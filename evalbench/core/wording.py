@@ -232,6 +232,17 @@ def title_of(row: Mapping[str, Any]) -> str:
     return str(row.get("title") or row["metric"])
 
 
+def group_of(row: Mapping[str, Any], by: Sequence[str]) -> str:
+    """The names of a row's group, those that it has.
+
+    Examples
+    --------
+    >>> group_of({"judge": "elm", "criterion": ""}, ["judge", "criterion"])
+    'elm'
+    """
+    return ", ".join(str(row[name]) for name in by if row.get(name) not in (None, ""))
+
+
 def estimate_parts(row: Mapping[str, Any], decimals: int | None = None) -> tuple[str, str]:
     """A headline figure's value and its interval, each as every sentence, table and line has them.
 
@@ -264,6 +275,19 @@ def estimate_text(row: Mapping[str, Any] | Estimate, rows: Sequence[Mapping[str,
     """
     one = _flat(row)
     return "–" if one["value"] is None else " ".join(filter(None, estimate_parts(one, _decimals_in(one, rows))))
+
+
+def interval_text(value: Any, low: Any, high: Any) -> str:
+    """A value with its interval out of a table's cells; a dash where there is none.
+
+    Examples
+    --------
+    >>> interval_text(0.512, 0.4, 0.6), interval_text(float("nan"), None, None)
+    ('0.5 [0.4, 0.6]', '–')
+    """
+    names = ("value", "ci_low", "ci_high")
+    known = [None if end is None or end != end else float(end) for end in (value, low, high)]
+    return estimate_text({"metric": "", **dict(zip(names, known, strict=True))})
 
 
 def _decimals_in(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any] | Estimate]) -> int | None:

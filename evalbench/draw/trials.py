@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evalbench.core.wording import count, counted, percent, rounded
+from evalbench.core.wording import count, counted, group_of, percent, rounded
 from evalbench.draw.html import Html, attribute, escape, language_attributes
 from evalbench.draw.tables import clamped, html_table
 
@@ -53,7 +53,7 @@ def _noise(noise: Sequence[Mapping[str, Any]], by: Sequence[str]) -> str:
         for name, words in PARTS.items()
         if any(part["component"] == name for one in first for part in one["components"])
     )
-    said = [(_of(one, by), one["sentence"]) for one in first[:MOST_BARS]]
+    said = [(group_of(one, by), one["sentence"]) for one in first[:MOST_BARS]]
     sentences = "".join(f"<li>{f'<b>{escape(name)}</b>: ' if name else ''}{escape(text)}</li>" for name, text in said)
     return (
         f"<h3>Where the noise comes from</h3>"
@@ -63,13 +63,9 @@ def _noise(noise: Sequence[Mapping[str, Any]], by: Sequence[str]) -> str:
     )
 
 
-def _of(one: Mapping[str, Any], by: Sequence[str]) -> str:
-    return ", ".join(str(one[name]) for name in by if one.get(name) not in (None, ""))
-
-
 def _bar(one: Mapping[str, Any], by: Sequence[str]) -> str:
     shares = [(part["component"], part["share"]) for part in one["components"]]
-    name = _of(one, by)
+    name = group_of(one, by)
     head = f"<b>{escape(name)}</b> " if name else ""
     if any(share is None for _, share in shares):
         return f'<p class="eb-split-name">{head}has the same score for every answer: there is no noise to split</p>'
@@ -152,7 +148,7 @@ def _flickering(flickering: Sequence[Mapping[str, Any]], by: Sequence[str]) -> s
 
 
 def _share(one: Mapping[str, Any], by: Sequence[str], *, named: bool) -> Html:
-    name = ", ".join(filter(None, [_of(one, by), one["title"] if named else ""]))
+    name = ", ".join(filter(None, [group_of(one, by), one["title"] if named else ""]))
     share = f"{percent(one['share'])} [{percent(one['ci_low'])}, {percent(one['ci_high'])}]"
     return escape(f"{name + ': ' if name else ''}{count(one['n'])} of {counted(one['of'], 'item')}, {share}")
 

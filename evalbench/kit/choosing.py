@@ -14,8 +14,6 @@ from evalbench.metrics.registry import CATEGORIES, Card, card
 AUTO = "auto"
 # What a card needs → the column of the table that has it.
 COLUMNS = {"reference": "reference", "context": "contexts", "request": "question", "samples": "samples"}
-FORMER = {"output": "answer", "context": "contexts", "prompt": "question"}
-"""Other names of such columns → ours, by which tables that are put together elsewhere may have them."""
 _PARTS = ("_precision", "_recall")
 
 
@@ -41,7 +39,6 @@ def allowed(
     >>> notes[0]
     'Not asked: context_contradiction, knowledge_f1_score, rouge_for_context (needs a column contexts).'
     """
-    columns = {FORMER.get(name, name) for name in columns}
     entries = [card(name) for name in among] if among is not None else _headlines()
     missing = {entry.name: _missing(entry, columns, options) for entry in entries}
     reasons = sorted({why for why in missing.values() if why})

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from evalbench.errors import BadInput
 from evalbench.judge.tasks import Task, task_of
 from evalbench.judge.verdicts import InProcess, Judgement, Judgements, Recording, judge, judge_name
 from evalbench.models.accounting import merged
@@ -19,6 +20,28 @@ from evalbench.models.prompts import prompt_language
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from evalbench.readers.dataset import Dataset
+
+
+OWN_TABLE = "recorded"
+"""The judge whose verdicts are a table of the data set."""
+
+
+def own_verdicts(data: Dataset, others: str) -> pd.DataFrame:
+    """The table ``verdicts`` of a data set, which ``judge='recorded'`` reads.
+
+    - ``others``: Which judges there are besides chat models.
+
+    Raises ``BadInput`` if the data set has none.
+    """
+    table = data.get("verdicts")
+    if table is None:
+        raise BadInput(
+            "judge='recorded' reads the verdicts of the data set, which has no table verdicts: give one (-p verdicts=FILE), or "
+            f"another judge: a chat model (openai/MODEL, local/smollm2-135m), {others}"
+        )
+    return table
 
 
 class Question(NamedTuple):

@@ -16,14 +16,12 @@ from evalbench.judge.entail import BASELINE
 from evalbench.kit import collecting
 from evalbench.kit.answers import why_unscored
 from evalbench.kit.choosing import COLUMNS as _NEED
-from evalbench.kit.choosing import FORMER
 from evalbench.kit.defaults import MAX_UNSCORED
 from evalbench.kit.documents import documents_of
 from evalbench.kit.judging import Docket, Heard, contradictions, contradictions_table
 from evalbench.kit.metric_options import Options, arguments_of, lines_note, unspaced_notes
 from evalbench.metrics.registry import MODULE, Card, card
 from evalbench.metrics.text import Unavailable, score
-from evalbench.readers.former_names import renamed
 from evalbench.readers.renames import usual
 from evalbench.text.digits_in_words import number_word_notes, other_digit_notes
 from evalbench.text.odd_texts import misplaced_notes, odd_text_notes
@@ -138,7 +136,6 @@ def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Options, re
     """
     from evalbench.models.accounting import embeddings_counted
 
-    frame = frame.rename(columns=renamed(frame.columns, FORMER))
     check_columns(frame, entries)
     searched = documents_of({"items": frame}, options["judge"])
     judge = Docket(options["judge"], documents=searched) if options["judge"] else None
@@ -174,7 +171,6 @@ def _input_notes(scored: Scored, total: int) -> list[str]:
 
 def check_columns(frame: pd.DataFrame, entries: Sequence[Card]) -> None:
     """Refuse a table without answers, and metrics whose columns it lacks: all of them."""
-    frame = frame.rename(columns=renamed(frame.columns, FORMER))
     faults = [] if "answer" in frame else [_no_answer(list(map(str, frame.columns)))]
     ready = []
     for entry in entries:
@@ -190,10 +186,13 @@ def check_columns(frame: pd.DataFrame, entries: Sequence[Card]) -> None:
 
 
 def _no_answer(names: Sequence[str]) -> str:
-    said = "there is no column answer: name prompt and model to collect answers"
     free = [name for name in names if name not in ("id", "model", *_NEED.values())]
     others = f"; is it one of {', '.join(free[:MOST_NAMED])}? (--map COLUMN=answer)" if free else ""
-    return said + (usual("answer", free) or others)
+    asked = "question" if "question" in names or not free else free[0]
+    return (
+        f"there are no answers to score: either the table has them, in a column answer{usual('answer', free) or others}; or a model "
+        f"is asked for them: --model NAME -p 'prompt={{{{ {asked} }}}}'"
+    )
 
 
 def _columns_of(entry: Card) -> list[str]:

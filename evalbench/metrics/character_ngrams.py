@@ -18,7 +18,7 @@ Codes = npt.NDArray[np.uint64]
 # What is sorted at once fits a processor's cache. A key is a pair's number, 49 bits of an n-gram's hash, and the side.
 _CHARACTERS_AT_ONCE = 1 << 17
 _PAIRS_AT_ONCE = 1 << 14
-_FACTOR, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(50)
+FACTOR, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(50)
 _HASH = np.uint64((1 << 50) - 2)
 
 
@@ -90,13 +90,13 @@ def _of_pairs(left: list[str], right: list[str]) -> Floats:
     # What ends a text is a code of its own, so that no n-gram that runs beyond a text equals another.
     characters[np.cumsum(lengths + 1) - 1] = np.arange(1 << 32, (1 << 32) + len(texts), dtype=np.uint64)
     side = np.repeat(np.concatenate([np.arange(n) << 50, (np.arange(n) << 50) + 1]).astype(np.uint64), lengths + 1)
-    code = _scrambled(characters) << np.uint64(1)
+    code = scrambled(characters) << np.uint64(1)
     grams = np.zeros_like(code)
     precision, recall, orders = np.zeros(n), np.zeros(n), np.zeros(n)
     for order in range(1, ORDER + 1):
         # The hash of an n-gram: Σ code · factor^(n − k), modulo 2⁶⁴; its last bit is free for the side.
         grams = grams[: len(code) - order + 1]
-        np.multiply(grams, _FACTOR, out=grams)
+        np.multiply(grams, FACTOR, out=grams)
         np.add(grams, code[order - 1 :], out=grams)
         keys = grams & _HASH
         keys += side[: len(grams)]
@@ -111,9 +111,9 @@ def _of_pairs(left: list[str], right: list[str]) -> Floats:
     return 100 * np.divide((1 + BETA**2) * precision * recall, below, out=np.zeros(n), where=below > 0)
 
 
-def _scrambled(codes: Codes) -> Codes:
+def scrambled(codes: Codes) -> Codes:
     """64 bits of each code point that look random (splitmix64)."""
-    mixed = (codes + np.uint64(1)) * _FACTOR
+    mixed = (codes + np.uint64(1)) * FACTOR
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return mixed ^ (mixed >> np.uint64(31))

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.core.arrays import Floats, Ints
+from evalbench.metrics.character_ngrams import FACTOR, scrambled
 from evalbench.text.words import TokenIds
 
 ORDERS = 5
 Codes = npt.NDArray[np.uint64]
 
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 # What is sorted at once fits a processor's cache; what is multiplied at once takes 32 MB.
 _TOKENS_AT_ONCE, _CELLS_AT_ONCE = 1 << 17, 1 << 23
 
@@ -87,14 +87,14 @@ def _of_portion(tokens: TokenIds, starts: Ints, orders: int) -> NgramDiversity:
     left, right = first[of] + row[upper], first[of] + column[upper]
 
     ids = tokens.ids[tokens.offsets[texts.start] : tokens.offsets[texts.stop]]
-    code, owner, rest = _scrambled(ids.astype(np.uint64)), np.repeat(np.arange(len(lengths)), lengths), lengths
+    code, owner, rest = scrambled(ids.astype(np.uint64)), np.repeat(np.arange(len(lengths)), lengths), lengths
     grams = np.zeros_like(code)
     dice, distinct, n_orders = np.zeros(len(cells)), np.zeros(len(cells)), np.zeros(len(cells))
     of_set, set_orders = np.zeros(len(sizes)), np.zeros(len(sizes))
     for order in range(1, orders + 1):
-        grams = grams[: len(code) - order + 1] * _FACTOR + code[order - 1 :]
+        grams = grams[: len(code) - order + 1] * FACTOR + code[order - 1 :]
         whole = owner[: len(grams)] == owner[order - 1 :]  # not beyond the end of its text
-        found = _Ngrams.of(_scrambled(grams[whole]), owner[: len(grams)][whole], group, place, sizes)
+        found = _Ngrams.of(scrambled(grams[whole]), owner[: len(grams)][whole], group, place, sizes)
         counts = np.maximum(rest - order + 1, 0)
         both = counts[left] + counts[right]
         total = np.where(both > 0, both, 1)
@@ -227,11 +227,3 @@ def changes(sorted_values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     new = np.ones(len(sorted_values), bool)
     new[1:] = sorted_values[1:] != sorted_values[:-1]
     return new
-
-
-def _scrambled(codes: Codes) -> Codes:
-    """64 bits of each code that look random (splitmix64)."""
-    mixed = (codes + np.uint64(1)) * _FACTOR
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))

@@ -167,8 +167,8 @@ class TextCounts:
         present = texts.is_valid().to_numpy(zero_copy_only=False)
         runs = cut_at_blanks(texts.fill_null(""))
         parts = _tokens_of_runs(runs.vocabulary)
-        each = _per_row(runs, parts.lengths)
-        stopping = _per_row(runs, _sums(parts, is_stop(parts.vocabulary, self.known.stop)))
+        each = _sums(runs, parts.lengths)
+        stopping = _sums(runs, _sums(parts, is_stop(parts.vocabulary, self.known.stop)))
         with np.errstate(invalid="ignore", divide="ignore"):
             found = {
                 "n_tokens": each.astype(float),
@@ -291,12 +291,8 @@ def _tokens_of_runs(runs: Sequence[str]) -> TokenIds:
     return TokenIds(ids, np.concatenate([[0], np.cumsum(lengths)]), tuple(index))
 
 
-def _sums(parts: TokenIds, which: Bools) -> Ints:
+def _sums(parts: TokenIds, which: Bools | Ints) -> Ints:
     return np.asarray(np.diff(np.concatenate([[0], np.cumsum(which[parts.ids])])[parts.offsets]), dtype=np.int64)
-
-
-def _per_row(runs: TokenIds, of_runs: Ints) -> Ints:
-    return np.asarray(np.diff(np.concatenate([[0], np.cumsum(of_runs[runs.ids])])[runs.offsets]), dtype=np.int64)
 
 
 def _by_side(values: npt.ArrayLike, current: Bools) -> Ints:

@@ -34,6 +34,7 @@ from evalbench.readers.roles import PERHAPS, READ_AS, SURE, named
 from evalbench.readers.schema import SYSTEMS, TRIAL, Table
 from evalbench.readers.tables import FAULTS_SHOWN, check
 from evalbench.readers.tools.direct import of_log, taken
+from evalbench.readers.wide import of_people
 from evalbench.readers.written import as_meant, empty_answers, has_numbers, numbered
 
 if TYPE_CHECKING:
@@ -213,7 +214,8 @@ def checked_tables(
         broken[name] = frames[name].index.isin(rows) if all(f.rows for f in found) else None
         unused[name] = tuple(str(c) for c in tables[name].columns if table.column(str(c)) is None)
         absent = [c.name for c in table.columns if c.name not in tables[name]]
-        hints = [(column, usual(column, unused[name])) for column in absent]
+        of_somebody = {part.column for part in of_people(tables[name], table.columns)}
+        hints = [(column, usual(column, [c for c in unused[name] if c not in of_somebody])) for column in absent]
         remarks += [f"{sources[name]}: no column {column}{hint}" for column, hint in hints if hint]
         remarks += empty_answers(tables[name], table, sources[name])
     faults += unknown_renames(columns or {}, frames.values())

@@ -15,6 +15,8 @@ MOST_BYTES = 2_000_000_000
 """A compressed file of a few megabytes can unpack to any size."""
 
 _LOOKED_AT = 200_000
+_OF_TEXTS = bytes({9, 10, 11, 12, 13, 27, *range(32, 256)})
+_MOST_CONTROLS = 0.02
 _WORD = re.compile(r"[^\W\d_]+")
 _CYRILLIC = frozenset("абвгдежзийклмнопрстуфхцчшщъыьэюяёіїєґў")
 
@@ -65,9 +67,14 @@ def decoded(path: Path, raw: bytes) -> tuple[str, list[str]]:
         if not text.strip():
             raise BadInput(f"{path}: the file is empty")
         return text, ["read as UTF-16"]
+    no_text = BadInput(f"{path}: not a text but bytes of another form: is its ending the right one?")
+    if b"\0" in raw[:_LOOKED_AT].partition(b"\n")[0]:
+        raise no_text
     try:
         return raw.decode("utf-8-sig"), []
     except UnicodeDecodeError as error:
+        if len(raw[:_LOOKED_AT].translate(None, _OF_TEXTS)) > _MOST_CONTROLS * len(raw[:_LOOKED_AT]):
+            raise no_text from error
         if _russian(raw, error.start):
             return raw.decode("cp1251"), ["is not UTF-8; it was read as Windows-1251"]
         line = raw[: error.start].count(b"\n") + 1

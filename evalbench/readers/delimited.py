@@ -143,9 +143,25 @@ def _rows(raw: bytes, separator: str) -> Rows:
     """Counted before pandas reads them, which cuts long rows off and fills up short ones."""
     uneven: list[str] = []
     header: list[str] = []
+    number = last = 0
     lines = io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8", newline="")
     for number, row in enumerate(csv.reader(lines, delimiter=separator), start=1):
         header = header or row
-        if len(row) != len(header) and "".join(row).strip():
-            uneven.append(f"row {number}: {len(row)}")
+        if (more := len(row) - len(header)) and "".join(row).strip():
+            uneven.append(f"row {number}: {len(row)}, {abs(more)} too {'many' if more > 0 else 'few'}")
+            last = number
+    if uneven and last == number and _is_open(raw, separator):
+        uneven[-1] = f'row {number}: a quote (") in it opens a cell and nothing closes it'
     return Rows(header, uneven, separator)
+
+
+def _is_open(raw: bytes, separator: str) -> bool:
+    """Whether a quote that opens a cell is not closed: it takes in all rows up to the end."""
+    try:
+        for _ in csv.reader(
+            io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8", newline=""), delimiter=separator, strict=True
+        ):
+            pass
+    except csv.Error as error:
+        return "end of data" in str(error)
+    return False

@@ -15,6 +15,7 @@ from evalbench.readers.parquet import MOST_CELLS
 if TYPE_CHECKING:
     import pandas as pd
 
+_OLD_OR_LOCKED = b"\xd0\xcf\x11\xe0"
 INSTALL = "pip install 'evalbench[xlsx]'"
 
 
@@ -77,10 +78,14 @@ def _book(path: Path, raw: bytes) -> Any:
             f"{path}: a workbook of Excel is read with openpyxl, which is not installed: {INSTALL}, "
             "or save the sheet in Excel as CSV UTF-8"
         ) from error
+    if raw.startswith(_OLD_OR_LOCKED):
+        raise BadInput(
+            f"{path}: a workbook with a password, or of Excel before 2007; save it as .xlsx without a password"
+        )
     try:
         return openpyxl.load_workbook(io.BytesIO(raw), read_only=True, data_only=True)
     except Exception as error:
-        raise BadInput(f"{path}: not a workbook of Excel ({type(error).__name__}: {error})") from error
+        raise BadInput(f"{path}: not a workbook of Excel, or a damaged one ({error})") from error
 
 
 class _Error(str):

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 from evalbench.errors import BadInput
 from evalbench.readers.decoded import decoded, ending, in_utf8, unpacked
 from evalbench.readers.delimited import delimited_frame
-from evalbench.readers.frames import half_character
+from evalbench.readers.frames import are_objects, half_character
+from evalbench.readers.json_faults import in_words
 from evalbench.readers.tagged import TAGGED, conll_frame
 from evalbench.readers.trec import FORMS, is_trec, trec_frame
 
@@ -30,17 +31,19 @@ WRITTEN = (*DELIMITED, ".xlsx")
 """Endings of files whose cells are what someone wrote in a sheet: a list is a text there, and an empty cell no null."""
 _PLAIN = (*DELIMITED, ".json", ".jsonl", ".ndjson", *TAGGED)
 ENDINGS = (*_PLAIN, ".parquet", ".xlsx", *(f"{plain}.gz" for plain in _PLAIN))
-_SHOWN = f"{', '.join([*_PLAIN, '.parquet', '.xlsx'])}; texts may be compressed (.gz)"
+SHOWN = f"{', '.join([*_PLAIN, '.parquet', '.xlsx'])}; texts may be compressed (.gz)"
 _OTHER_SHEETS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
+_PACKED = (".zip", ".7z", ".rar", ".tar", ".tgz", ".bz2", ".xz", ".zst")
+_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/{1,2}(?=[^/])", re.IGNORECASE)
 _HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_bytes(path: Path) -> bytes:
     """The bytes of a file that must exist and not be empty."""
     if not path.exists():
-        raise BadInput(f"{path}: no such file")
+        raise BadInput(not_fetched(str(path)) or f"{path}: no such file")
     if path.is_dir():
-        raise BadInput(f"{path}: is a folder, expected a file ending in {_SHOWN}")
+        raise BadInput(f"{path}: is a folder, expected a file ending in {SHOWN}")
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -48,6 +51,22 @@ def read_bytes(path: Path) -> bytes:
     if not raw.strip():
         raise BadInput(f"{path}: the file is empty")
     return raw
+
+
+def not_fetched(data: str) -> str:
+    """What is said of an address in place of a file; empty for any other text.
+
+    Examples
+    --------
+    >>> not_fetched("https:/example.org/a.csv"), not_fetched("C:/a.csv")
+    ('https://example.org/a.csv: is an address, and none is fetched; download it and give the file', '')
+    """
+    found = _ADDRESS.match(data)
+    return (
+        f"{found[1]}://{data[found.end() :]}: is an address, and none is fetched; download it and give the file"
+        if found
+        else ""
+    )
 
 
 def form_of(raw: bytes) -> str:
@@ -88,9 +107,12 @@ def raw_table(path: Path, raw: bytes, trec: tuple[str, ...] = ()) -> tuple[pd.Da
         return trec_frame(path, raw, trec)
     if form in _OTHER_SHEETS:
         raise BadInput(f"{path}: sheets of the form {form} are not read; save it as .xlsx or as CSV UTF-8")
+    if form in _PACKED:
+        raise BadInput(f"{path}: packed files are not read; unpack it and give what is in it, a file or a folder")
     if form not in (*_PLAIN, ".parquet", ".xlsx"):
         other = f", or lines of a TREC file: {FORMS[len(trec)]}" if trec else ""
-        raise BadInput(f"{path}: unknown file ending {path.suffix!r}; expected one of {_SHOWN}{other}")
+        said = f"unknown file ending {path.suffix!r}" if path.suffix else "the name has no ending, which says the form"
+        raise BadInput(f"{path}: {said}; expected one of {SHOWN}{other}")
     raw = unpacked(path, raw)
     if form == ".parquet":
         from evalbench.readers.parquet import parquet_frame
@@ -173,7 +195,7 @@ def _json_records(path: Path, text: str) -> Records:
     try:
         value = parsed_json(text)
     except ValueError as error:
-        if "Extra data" in str(error):
+        if "\n" in text.strip():
             try:
                 records, rows, _ = _json_lines(path, text)
             except BadInput:
@@ -186,25 +208,23 @@ def _json_records(path: Path, text: str) -> Records:
         return found
     what = "expected a JSON list of objects, one per row"
     if isinstance(value, dict):
-        lists = [key for key, rows in value.items() if _are_rows(rows)]
+        lists = [key for key, rows in value.items() if are_objects(rows)]
         shown = ", ".join(map(repr, lists or list(value)[:20]))
         what += f", or an object with one such list; found {'such lists' if lists else 'none'} under {shown}"
         what += "; save each list as a file of its own" if lists else "; is it a single row? Put it in brackets: [ … ]"
+    if value == [] or value == {}:
+        what = "the file holds no rows"
     raise BadInput(f"{path}: {what}")
-
-
-def _are_rows(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 
 def _rows_of(value: Any) -> Records | None:
     """The rows of a list of objects, or of an object with one such list, such as ``{"results": […]}``."""
-    if _are_rows(value):
+    if are_objects(value):
         return value, list(range(1, len(value) + 1)), []
     if isinstance(value, dict) and (columns := _columns_of(value)) is not None:
         rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
         return rows, list(range(1, len(rows) + 1)), ["is one object of columns rather than a list of rows"]
-    lists = [key for key, rows in value.items() if _are_rows(rows)] if isinstance(value, dict) else []
+    lists = [key for key, rows in value.items() if are_objects(rows)] if isinstance(value, dict) else []
     if len(lists) != 1:
         return None
     rows = value[lists[0]]
@@ -216,7 +236,7 @@ def _columns_of(value: Mapping[str, Any]) -> dict[str, list[Any]] | None:
     columns = {key: list(cells.values()) if isinstance(cells, dict) else cells for key, cells in value.items()}
     keyed = {tuple(cells) for cells in value.values() if isinstance(cells, dict)}
     fits = len(columns) > 1 and all(
-        isinstance(cells, list) and cells and not _are_rows(cells) for cells in columns.values()
+        isinstance(cells, list) and cells and not are_objects(cells) for cells in columns.values()
     )
     by_row = not keyed or (
         len(keyed) == 1
@@ -236,6 +256,8 @@ def parsed_json(text: str) -> Any:
         value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=distinct_keys)
         if _HALF_CHARACTER.search(text):
             json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise ValueError(in_words(error)) from error
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     except UnicodeEncodeError as error:

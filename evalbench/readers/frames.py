@@ -8,7 +8,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from evalbench.errors import BadInput
 
@@ -37,12 +37,13 @@ def by_table(data: Any, first: str, tables: Iterable[str] = ()) -> dict[str, Any
         isinstance(part, (list, tuple)) or (hasattr(part, "ndim") and part.ndim == 1) for part in data.values()
     ):
         known = {*tables}
-        if not all(name in known and _are_objects(rows) for name, rows in data.items()):
+        if not all(name in known and are_objects(rows) for name, rows in data.items()):
             return {first: data}
     return dict(data)
 
 
-def _are_objects(rows: Any) -> bool:
+def are_objects(rows: Any) -> TypeGuard[list[dict[str, Any]]]:
+    """Whether a value is a list of objects, and no empty one."""
     return isinstance(rows, (list, tuple)) and bool(rows) and all(isinstance(row, Mapping) for row in rows)
 
 
@@ -69,7 +70,7 @@ def _raw_frame(frame: Any) -> tuple[pd.DataFrame, list[str]]:
 
     if not isinstance(frame, pd.DataFrame) and callable(getattr(frame, "to_pandas", None)):
         frame = frame.to_pandas()
-    elif _are_objects(frame):
+    elif are_objects(frame):
         keys = dict.fromkeys(name for row in frame for name in row)
         frame = pd.DataFrame({name: pd.Series([row.get(name) for row in frame], dtype=object) for name in keys})
     elif isinstance(frame, Mapping):

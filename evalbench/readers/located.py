@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evalbench.errors import BadInput
 from evalbench.readers import catalog
-from evalbench.readers.files import ENDINGS
+from evalbench.readers.files import ENDINGS, SHOWN
 from evalbench.readers.folder import row_files
 from evalbench.readers.schema import Table
 from evalbench.readers.trec import trec_files
@@ -41,8 +41,7 @@ def locate(
             paths = {next(iter(schema)): own_files[0]}
         if not paths:
             raise BadInput(
-                f"{path}: holds no file for any of {', '.join(schema)} (endings {', '.join(ENDINGS)}), "
-                "nor a JSON file per row"
+                f"{path}: holds no file for any of {', '.join(schema)} (endings {SHOWN}), nor a JSON file per row"
             )
         return paths, path.resolve().name, "", False
     if not path.exists() and not path.suffix:

@@ -33,7 +33,7 @@ def parquet_frame(path: Path, raw: bytes) -> pd.DataFrame:
         names, rows = list(file.schema_arrow.names), file.metadata.num_rows
         cells = max(rows * len(names), _leaves(file.metadata))
     except damaged as error:
-        raise BadInput(f"{path}: not a Parquet file ({_first_line(error)})") from error
+        raise BadInput(f"{path}: not a Parquet file ({first_line(error)})") from error
     if not names or not rows:
         raise BadInput(f"{path}: no rows" if names else f"{path}: no columns")
     if cells > MOST_CELLS:
@@ -46,7 +46,7 @@ def parquet_frame(path: Path, raw: bytes) -> pd.DataFrame:
     try:
         table = file.read()
     except damaged as error:
-        raise BadInput(f"{path}: the Parquet file is damaged ({_first_line(error)})") from error
+        raise BadInput(f"{path}: the Parquet file is damaged ({first_line(error)})") from error
     return cells_of(str(path), table)
 
 
@@ -101,8 +101,9 @@ def _values(column: Any) -> tuple[pd.Series, list[str]]:
 def _why(error: Exception, kind: Any) -> str:
     if isinstance(error, UnicodeDecodeError):
         return "a text is not UTF-8; write the file with UTF-8 texts"
-    return f"a cell of type {kind} cannot be read ({_first_line(error)})"
+    return f"a cell of type {kind} cannot be read ({first_line(error)})"
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """What an error says, its first line."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

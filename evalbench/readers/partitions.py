@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from evalbench.errors import BadInput
+from evalbench.readers.parquet import first_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -196,7 +197,7 @@ def _opened(path: str) -> Any:
     except FileNotFoundError as error:
         raise BadInput(f"{path}: no such file") from error
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
-        raise BadInput(f"{path}: not a Parquet file ({_first_line(error)})") from error
+        raise BadInput(f"{path}: not a Parquet file ({first_line(error)})") from error
 
 
 def _next(batches: Iterator[Any], path: str) -> Any:
@@ -205,12 +206,8 @@ def _next(batches: Iterator[Any], path: str) -> Any:
     try:
         return next(batches, None)
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
-        raise BadInput(f"{path}: the Parquet file is damaged ({_first_line(error)})") from error
+        raise BadInput(f"{path}: the Parquet file is damaged ({first_line(error)})") from error
 
 
 def _named(file: Any) -> str:
     return ", ".join(file.schema_arrow.names[:30])
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

@@ -8,27 +8,13 @@ from difflib import get_close_matches
 from shlex import quote, split
 from typing import TYPE_CHECKING, Any
 
-from evalbench.readers.role_names import fit_role, role_called
+from evalbench.readers.role_names import fit, fit_role, role_called
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from evalbench.readers.schema import Table
 
-FORMER: Mapping[str, tuple[str, ...]] = {
-    "answer": ("output", "response", "reply", "model_answer"),
-    "answer_a": ("output_a",),
-    "answer_b": ("output_b",),
-    "answer_other": ("output_other",),
-    "question": ("prompt", "query", "request"),
-    "contexts": ("context", "chunks"),
-    "reference": ("ground_truth", "gold_answer"),
-    "id": ("text_id", "sample_id", "query_id"),
-    "doc_id": ("passage_id",),
-    "model": ("system", "run", "checker"),
-    "time": ("ts",),
-}
-"""Our columns → the names that studies gave to them once."""
 _NAMED = 8
 _MEANT = re.compile(r"meant\? \(--map ('(?:[^']|'\"'\"')*'|[^\s)]+)\)")
 
@@ -106,7 +92,7 @@ def adapted(
 
 
 def todays_targets(columns: Mapping[str, str], schema: Mapping[str, Table]) -> dict[str, str]:
-    """Renames with today's names of the columns that they name as a study did before.
+    """Renames with today's names of the columns that they name as a study did before, or as others do.
 
     Examples
     --------
@@ -114,9 +100,14 @@ def todays_targets(columns: Mapping[str, str], schema: Mapping[str, Table]) -> d
     >>> todays_targets({"bot": "output", "n": "topic"}, {"items": Table((Column("answer", "text"),))})
     {'bot': 'answer', 'n': 'topic'}
     """
-    own = {column.name for table in schema.values() for column in table.columns}
-    names = {former: name for name, others in FORMER.items() if name in own for former in others if former not in own}
-    return {source: names.get(target, target) for source, target in columns.items()}
+    own = {column.name: column for table in schema.values() for column in table.columns}
+    former = {old: column.name for column in own.values() for old in column.former}
+
+    def today(target: str) -> str:
+        meant = [name for name, column in own.items() if fit(target, column) in (0, 1)]
+        return target if target in own else former.get(target) or (meant[0] if len(meant) == 1 else target)
+
+    return {source: today(target) for source, target in columns.items()}
 
 
 def renamed_within(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[pd.DataFrame, set[str]]:

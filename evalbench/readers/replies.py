@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
+from evalbench.readers.frames import are_objects
 from evalbench.readers.large import STREAM
 from evalbench.readers.nameless import UNNAMED
 from evalbench.readers.renames import usual, within
@@ -170,11 +171,11 @@ def exchange_of(row: Mapping[Any, Any]) -> Exchange | None:
 def _answers(reply: Mapping[Any, Any]) -> tuple[Answer, ...]:
     """What a reply holds; nothing where it has none of the known shapes."""
     choices, candidates, output = reply.get("choices"), reply.get("candidates"), reply.get("output")
-    if _objects(choices) and all(
+    if are_objects(choices) and all(
         "message" in c or ("text" in c and {"index", "finish_reason"} & {*c}) for c in choices
     ):
         return tuple(_of_message(c.get("message", c.get("text")), c.get("finish_reason")) for c in choices)
-    if isinstance(candidates, list) and (_objects(candidates) or not candidates):
+    if isinstance(candidates, list) and (are_objects(candidates) or not candidates):
         blocked = reply.get("promptFeedback")
         why = (
             f"blocked: {blocked['blockReason']}"
@@ -182,21 +183,21 @@ def _answers(reply: Mapping[Any, Any]) -> tuple[Answer, ...]:
             else "no candidate"
         )
         return tuple(_of_message(c.get("content"), c.get("finishReason")) for c in candidates) or (Answer(None, why),)
-    if _objects(output) and any(part.get("type") in ("message", "function_call") for part in output):
+    if are_objects(output) and any(part.get("type") in ("message", "function_call") for part in output):
         parts = [p for item in output for p in (item.get("content") or [item]) if isinstance(p, dict)]
         return (_of_message({"content": parts}, reply.get("status")),)
     if isinstance(reply.get("message"), dict) and "content" in reply["message"]:
         return (_of_message(reply["message"], reply.get("done_reason")),)
     if (
         reply.get("role") != "user"
-        and _objects(reply.get("content"))
+        and are_objects(reply.get("content"))
         and all("type" in part for part in reply["content"])
     ):
         return (_of_message(reply, reply.get("stop_reason")),)
     if "done" in reply and isinstance(reply.get("response"), str):
         return (_of_message(reply["response"], reply.get("done_reason")),)
     messages = reply.get("messages")
-    if _objects(messages) and all("role" in m for m in messages) and messages[-1]["role"] in ("assistant", "model"):
+    if are_objects(messages) and all("role" in m for m in messages) and messages[-1]["role"] in ("assistant", "model"):
         return (_of_message(messages[-1], None),)
     return ()
 
@@ -255,10 +256,6 @@ def _failure(row: Mapping[Any, Any]) -> str:
     return f"failed: {kind}" if kind in ("errored", "canceled", "expired") else ""
 
 
-def _objects(value: Any) -> TypeGuard[list[dict[str, Any]]]:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
-
-
 def asked_in(row: Mapping[Any, Any]) -> str | None:
     """The question of a logged call: the user's only message, or all messages before the answer with their roles.
 
@@ -274,7 +271,7 @@ def asked_in(row: Mapping[Any, Any]) -> str | None:
             said = body.get(name)
             if body is not row and isinstance(said, str):
                 return said
-            if _objects(said) and all("role" in message for message in said):
+            if are_objects(said) and all("role" in message for message in said):
                 before = said[:-1] if said[-1]["role"] in ("assistant", "model") else said
                 spoken = [
                     (m["role"], texts_of(m.get("content", m.get("parts")))[0] or "")

@@ -58,7 +58,9 @@ def holds(cells: pd.Series, column: Column, tier: int, others: Mapping[str, pd.S
     if column.type == "text":
         return not any(isinstance(c, list) for c in first) and (tier < 2 or _says_something(first))
     if column.type == "texts":
-        return tier < 2 or _fits_texts(first, role.name if role is not None else "")
+        return not any(isinstance(part, dict) for c in first if isinstance(c, list) for part in c) and (
+            tier < 2 or _fits_texts(first, role.name if role is not None else "")
+        )
     return True
 
 
@@ -66,6 +68,13 @@ def _fits_texts(first: Sequence[Any], role: str) -> bool:
     listed = any(isinstance(c, list) for c in first)
     if role == "samples":
         return listed
+    if listed and role == "contexts":
+        return any(
+            len(str(part)) >= _LONG // 2 or len(str(part).split()) > 2
+            for c in first
+            if isinstance(c, list)
+            for part in c
+        )
     texts = [str(c) for c in first]
     return listed or role != "contexts" or sum(map(len, texts)) >= _LONG * max(1, len(texts))
 

@@ -12,6 +12,8 @@ ORIGINAL = frozenset((
     "original", "orig", "clean", "source", "base", "baseline", "before", "unperturbed", "initial", "исходный", "исходная", "исходное",
     "исходного", "оригинал", "оригинальный", "оригинала", "чистый", "до", "原始", "原文",
 ))  # fmt: skip
+UNCHANGED = ORIGINAL | {"", "без изменений"}
+"""What the change of a question as it was written is called in a column of changes."""
 CHANGED = frozenset((
     "perturbed", "perturbation", "noisy", "noise", "noised", "augmented", "augmentation", "changed", "modified", "corrupted", "attacked",
     "attack", "adversarial", "variant", "varied", "mutated", "altered", "distorted", "after", "new", "typo", "typos", "misspelled",

@@ -30,7 +30,7 @@ _COMPARED = frozenset(
 )
 """Columns besides identifiers that others are compared with: a missing value written as a word would equal another."""
 _MEASURED = frozenset({"int", "float", "bool", "ts"})
-_NOT_GIVEN = NULL_WORDS | {"na", "n/a", "#n/a", "nil", "\\n"}
+NOT_GIVEN = NULL_WORDS | {"na", "n/a", "#n/a", "nil", "\\n"}
 """Words that a number, a yes or no, or a time is never."""
 _A_FEW = 0.05
 
@@ -67,7 +67,8 @@ def check(
         if column.name not in renamed:
             if column.required:
                 free = [str(c) for c in renamed.columns if table.column(str(c)) is None]
-                near = usual(column.name, free) or _near(column.name, free) or _shared(column, table, renamed.columns)
+                plain = [name for name in free if column.type != "id" or not _holds_objects(renamed[name])]
+                near = usual(column.name, plain) or _near(column.name, free) or _shared(column, table, renamed.columns)
                 near = near or _asked(column.name, free, first=not unknown)
                 unknown = unknown or "--map COLUMN=" in near
                 faults.append(Fault(column.name, f"is missing; expected {column.expected()}{near}"))
@@ -94,6 +95,10 @@ def check(
     frame = frame.reset_index(drop=True)
     frame.attrs["notes"] = notes
     return frame, faults
+
+
+def _holds_objects(cells: pd.Series) -> bool:
+    return cells.dtype == object and any(isinstance(cell, (dict, list)) for cell in cells)
 
 
 def _many_nulls(notes: list[str], cells: pd.Series) -> list[str]:
@@ -123,7 +128,7 @@ def without_null_words(cells: pd.Series, name: str) -> tuple[pd.Series, list[str
         words = cells.map(lambda cell: cell.strip().casefold() if isinstance(cell, str) else None)
     else:
         return cells, []
-    said = words.isin(_NOT_GIVEN)
+    said = words.isin(NOT_GIVEN)
     if not said.any():
         return cells, []
     listed = ", ".join(dict.fromkeys(words[said]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalbench.readers.large import STREAM
@@ -30,16 +31,21 @@ _FAMILIES = re.compile(
     r"(?:chat)?gpt|claude|llama|gemini|gemma|mi[sx]tral|qwen|phi|deepseek|grok|falcon|vicuna|command|cohere|jamba|nova|olmo|"
     r"yi|glm|kimi|ernie|doubao|yandexgpt|gigachat|saiga|vikhr|bloom|opt|palm|bard|copilot|flan|t5|bart|davinci|o1|o3|o4|sonnet|opus|haiku"
 )
+_CHINESE = re.compile(r"(?<=[\u4e00-\u9fff])(?=[a-z0-9])|(?<=[a-z0-9])(?=[\u4e00-\u9fff])")
 _SIZE = re.compile(r"\d+(?:\.\d+)?[bm]")
 
 
 class Part(NamedTuple):
-    """A column that holds one thing of several: the column, what tells it from the others, and whether that is a number."""
+    """A column that holds one thing of several: the column, what tells it from the others, and whether that is a number.
+
+    - ``about``: Of a mark, by what criterion, where the name says it.
+    """
 
     column: str
     name: str
     numbered: bool
     stem: str
+    about: str = ""
 
 
 def of_answers(frame: pd.DataFrame, known: Sequence[Column], renames: Mapping[str, str]) -> list[Part]:
@@ -95,14 +101,28 @@ def is_a_model(name: str) -> bool:
 
 
 def parted(name: str, stems: frozenset[str] | set[str]) -> Part | None:
-    """A name as the word that several share and what is left: ``response_gpt``, ``gpt_response``, ``output1``."""
-    words = re.sub(r"(?<=[^\W\d])(\d+)$", r" \1", plain(name)).split()
+    """A name as the word that several share and what is left: ``response_gpt``, ``gpt_response``, ``output1``.
+
+    Examples
+    --------
+    >>> parted("Response GPT-4", {"response"}).name, parted("output1", {"output"}).name
+    ('GPT-4', '1')
+    """
+    words = re.sub(r"(?<=[^\W\d])(\d+)$", r" \1", _CHINESE.sub(" ", plain(name))).split()
     for k in range(len(words) - 1, 0, -1):
         for stem, rest in ((words[:k], words[k:]), (words[-k:], words[:-k])):
             if " ".join(stem) in stems and rest and not {*rest} & _DESCRIBES:
                 short = " ".join(rest)
-                return Part(name, short, short.isdigit() or len(short) == 1, " ".join(stem))
+                numbered = short.isdigit() or len(short) == 1
+                return Part(name, short if numbered else _but(name, stem) or short, numbered, " ".join(stem))
     return None
+
+
+def _but(name: str, stem: Sequence[str]) -> str:
+    """A name as it is written, without the words at its beginning or end that several share: ``GPT-4`` of ``Response GPT-4``."""
+    between = r"[\s_\-./:]*"
+    words = between.join(map(re.escape, stem))
+    return re.sub(f"^{words}{between}|{between}{words}$", "", name, count=1, flags=re.IGNORECASE)
 
 
 def answers_as_rows(
@@ -157,16 +177,34 @@ def answers_as_rows(
 
 
 def of_people(frame: pd.DataFrame, known: Sequence[Column]) -> list[Part]:
-    """The columns of marks that are named after those who gave them: ``rater1``, ``annotator_b``, ``expert Anna``; or ``human`` alone."""
+    """The columns of marks that are named after those who gave them: ``rater1``, ``annotator_b``, ``fluency_rater1``, ``expert Anna``; or ``human`` alone.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> marks = pd.DataFrame({"fluency_rater1": [1, 2], "rater 2 fluency": [2, 2], "rouge": [0.1, 0.2]})
+    >>> [(part.name, part.about) for part in of_people(marks, ())]
+    [('rater 1', 'fluency'), ('rater 2', 'fluency')]
+    """
     stems = {name for role in ("human", "annotator") for name in (role, *roles()[role].names)}
     own = {column.name for column in known}
     found = []
     for column in frame.columns:
         name = str(column).strip()
-        part = None if name in own else parted(name, stems)
+        part = None if name in own else _of_somebody(name, stems) or parted(name, stems)
         if part is None and name not in own and plain(name) in stems:
             part = Part(name, name, False, plain(name))
         first = first_cells(frame[column]) if part is not None else []
         if part is not None and first and is_marks(first) and all(map(is_number, first)):
             found.append(part)
     return found
+
+
+def _of_somebody(name: str, stems: set[str]) -> Part | None:
+    """A name of a criterion and of one of several who marked by it, numbered or lettered: ``coherence_rater1``."""
+    words = re.sub(r"(?<=[^\W\d_])(\d+)(?=\s|$)", r" \1", plain(name)).split()
+    for k, (word, number) in enumerate(pairwise(words)):
+        about = " ".join(words[:k] + words[k + 2 :])
+        if word in stems and about and (number.isdigit() or len(number) == 1):
+            return Part(name, f"{word} {number}", True, word, about)
+    return None

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from evalbench.core.result import deciding_row
-from evalbench.core.wording import estimate_parts, shared_decimals, title_of
+from evalbench.core.wording import estimate_parts, group_of, shared_decimals, title_of
 from evalbench.draw.verdict import data_label
 from evalbench.errors import BadInput
 from evalbench.readers.runs import FINISHED, PAGE, read_results, read_run, run_folders
@@ -177,7 +177,7 @@ def headline(results: Mapping[str, Any]) -> Headline | None:
         return None
     deciding = deciding_row(results)
     row = deciding or _first(summary, by, str(results["light"]))
-    groups = [r for r in summary if r["metric"] == row["metric"] and _group(r, by)]
+    groups = [r for r in summary if r["metric"] == row["metric"] and group_of(r, by)]
     own = [r for r in summary if r["metric"] == row["metric"]]
     return _headlines(own, by)[own.index(row)]._replace(n_groups=max(len(groups), 1), decides=deciding is not None)
 
@@ -189,11 +189,7 @@ def _first(summary: Sequence[Mapping[str, Any]], by: Sequence[str], light: str) 
         rows = [row for row in lit if row["metric"] == lit[0]["metric"]]
         return next((row for row in rows if row["light"] == light), rows[0])
     rows = [row for row in summary if row["metric"] == summary[0]["metric"]]
-    return next((row for row in rows if not _group(row, by)), rows[0])
-
-
-def _group(row: Mapping[str, Any], by: Sequence[str]) -> str:
-    return ", ".join(str(row[name]) for name in by if row.get(name) not in (None, ""))
+    return next((row for row in rows if not group_of(row, by)), rows[0])
 
 
 def _headlines(rows: Sequence[Mapping[str, Any]], by: Sequence[str]) -> list[Headline]:
@@ -209,7 +205,7 @@ def _headlines(rows: Sequence[Mapping[str, Any]], by: Sequence[str]) -> list[Hea
             row.get("ci_low"),
             row.get("ci_high"),
             row.get("higher_is_better"),
-            _group(row, by),
+            group_of(row, by),
             1,
             False,
             *(("–", "") if row["value"] is None else estimate_parts(row, decimals[row["metric"]])),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from importlib import resources
 from pathlib import Path
 
 from evalbench.core.wording import rounded_parts, signed
@@ -14,7 +13,7 @@ from evalbench.readers.runs import write_text
 from evalbench.report.facts import took
 from evalbench.report.history import UNREADABLE, Headline, Line, Run, lines, read_runs, standings
 from evalbench.report.overviews import Overview, overviews
-from evalbench.report.page import environment, policy
+from evalbench.report.page import environment, policy, template_text
 
 INDEX = "index.html"
 
@@ -109,13 +108,13 @@ def clipped(text: str, length: int = 300) -> str:
 def index_html(runs: Sequence[Run], now: datetime | None = None, monitored: Sequence[Overview] = ()) -> str:
     """The index as text."""
     found = lines(runs)
-    script = _text("index.js").strip()
+    script = template_text("index.js").strip()
     template = environment().get_template("index.html.jinja")
     html = template.render(
         head="Runs",
         policy=policy(script),
         script=Html(script),
-        style=Html(css() + _text("page.css") + _text("index.css")),
+        style=Html(css() + template_text("page.css") + template_text("index.css")),
         lines=found,
         standings=standings(found),
         tally=tally(runs),
@@ -143,10 +142,6 @@ def tally(runs: Iterable[Run]) -> list[tuple[str, int]]:
         counts[state] = counts.get(state, 0) + 1
     order = ["failed", "died", "timeout", "no-result", UNREADABLE, "red", "yellow", "green", "grey", "unlit", "running"]
     return sorted(counts.items(), key=lambda pair: order.index(pair[0]) if pair[0] in order else len(order))
-
-
-def _text(name: str) -> str:
-    return resources.files("evalbench.report.templates").joinpath(name).read_text(encoding="utf-8")
 
 
 def write_index(reports: Path) -> Path:

@@ -14,7 +14,8 @@ from evalbench.draw.html import Html, attribute, css, escape
 from evalbench.report.glossary import MARK, with_glossary
 
 
-def _template_text(name: str) -> str:
+def template_text(name: str) -> str:
+    """A file of the folder of templates."""
     return resources.files("evalbench.report.templates").joinpath(name).read_text(encoding="utf-8")
 
 
@@ -24,7 +25,7 @@ def environment() -> Any:
     import jinja2
 
     made = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_template_text),
+        loader=jinja2.FunctionLoader(template_text),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=escape,
@@ -50,7 +51,7 @@ def page_html(template: str, context: Mapping[str, Any]) -> str:
     - ``template``: File name in ``report/templates``; it extends ``base.html.jinja``.
     - ``context``: Its values.
     """
-    script = _template_text("page.js").strip()
+    script = template_text("page.js").strip()
     html = (
         environment()
         .get_template(template)
@@ -58,7 +59,7 @@ def page_html(template: str, context: Mapping[str, Any]) -> str:
             **context,
             policy=policy(script),
             script=Html(script),
-            style=Html(css() + _template_text("page.css")),
+            style=Html(css() + template_text("page.css")),
             terms=Html(MARK),
         )
     )

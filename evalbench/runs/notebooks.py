@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from evalbench.errors import BadInput
@@ -35,11 +37,20 @@ def notebook_path(target: str, root: Path | None = None) -> Path:
         return path
     path = find_root(root) / "notebooks" / f"{target}.ipynb"
     if Path(target).name != target or not path.is_file():
-        known = notebook_names(root)
-        near = get_close_matches(target, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-        raise BadInput(f"no study {target!r}; {hint} (or give the path of a notebook)")
+        raise BadInput(f"no study {target!r}; {_meant(target, notebook_names(root))}")
     return path
+
+
+def _meant(target: str, known: Sequence[str]) -> str:
+    """What was probably meant by a word that names no study: one of a near name, or a table."""
+    from evalbench.readers.files import ENDINGS
+
+    if Path(target).exists() or target.lower().endswith(ENDINGS) or "@" in target:
+        data = quote(target)
+        return f"a table goes after --data: evalbench run --data {data} (or, with a study, evalbench run STUDY --data {data})"
+    if near := get_close_matches(target, known, n=1):
+        return f"did you mean {near[0]}?"
+    return f"there are {', '.join(known)} (or give the path of a notebook)"
 
 
 def read_notebook(path: Path) -> dict[str, Any]:

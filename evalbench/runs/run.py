@@ -23,6 +23,7 @@ from evalbench.draw import marks
 from evalbench.errors import BadInput
 from evalbench.models.redact import redactor
 from evalbench.readers import catalog
+from evalbench.readers.files import not_fetched
 from evalbench.readers.log_store.frames import absolute, is_of_a_log, state_of
 from evalbench.readers.parameters import notebook_parameters
 from evalbench.readers.runs import NOTEBOOK, RUN_JSON, read_results, write_json
@@ -204,6 +205,8 @@ def file_paths(
                 catalog.entry_files(catalog.entry(data, root), root)
             except BadInput as error:
                 faults.append(str(error))
+        elif not is_of_a_log(data, base) and (address := not_fetched(data)):
+            faults.append(f"data: {address}")
         elif not is_of_a_log(data, base):
             paths["data"] = Path(data).expanduser()
     return {name: (base / path).resolve() for name, path in paths.items()}, faults

@@ -14,7 +14,7 @@ from evalbench.runs import run as runs
 from evalbench.runs.tables import refuse_tables
 
 REFUSED = {
-    "no outputs": ("text_metrics", "id,reference\n1,b\n", [], "there is no column answer: name prompt and model"),
+    "no outputs": ("text_metrics", "id,reference\n1,b\n", [], "there are no answers to score: either the"),
     "no outputs, two answers of other names": (
         "text_metrics", "id,response,completion\n1,b,c\n", [], "(--map response=answer)"
     ),

@@ -96,7 +96,8 @@ class TestReasons:
         with pytest.raises(BadInput) as refused:
             scored(["knowledge_f1_score", "rouge1"], frame().drop(columns="answer"))
         assert refused.value.faults == (
-            "there is no column answer: name prompt and model to collect answers",
+            "there are no answers to score: either the table has them, in a column answer; or a model is asked for them: "
+            "--model NAME -p 'prompt={{ question }}'",
             "knowledge_f1_score needs the column contexts",
         )
 
@@ -144,13 +145,3 @@ class TestReasons:
     def test_nothing_asked_costs_nothing(self):
         assert accounting_of(Scored(), OPTIONS) == {"models": {}}
         assert calls_of(Scored()) == {}
-
-
-def test_columns_of_tables_that_are_put_together_elsewhere_may_have_their_other_names():
-    chosen = ["knowledge_f1_score", "request_similarity"]
-    table = frame(contexts=[["red"]] * 3, question=["red?"] * 3)
-    own = scored(chosen, table)
-    other = scored(chosen, table.rename(columns={"answer": "output", "contexts": "context", "question": "prompt"}))
-    for name in chosen:
-        assert own.columns[name].tolist()[0] == other.columns[name].tolist()[0]
-    assert own.undefined["knowledge_f1_score"].tolist() == other.undefined["knowledge_f1_score"].tolist()

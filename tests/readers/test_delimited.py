@@ -25,10 +25,10 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("rows", "said"),
         [
-            ("1,a cat, sits\n2,b\n", ["row 2: 3"]),  # pandas cuts it off with no more than a warning
-            ("1,a,\n2,b,\n", ["row 2: 3", "row 3: 3"]),  # ... in every row
-            ("1\n2,b\n", ["row 2: 1"]),  # ... and fills up a short one in silence
-            ('1,"a\nb"\n2,b,c\n', ["row 3: 3"]),  # a record is one row, however many lines it has
+            ("1,a cat, sits\n2,b\n", ["row 2: 3, 1 too many"]),  # pandas cuts it off with no more than a warning
+            ("1,a,\n2,b,\n", ["row 2: 3, 1 too many", "row 3: 3, 1 too many"]),  # ... in every row
+            ("1\n2,b\n", ["row 2: 1, 1 too few"]),  # ... and fills up a short one in silence
+            ('1,"a\nb"\n2,b,c\n', ["row 3: 3, 1 too many"]),  # a record is one row, however many lines it has
         ],
     )
     def test_rows_that_are_longer_or_shorter_than_the_header(self, rows, said):

@@ -64,3 +64,12 @@ def test_a_batch_is_summed_up(bench, monkeypatch):
     said("batch", "suite.yaml", "--workers", "1")
     assert "### 1 run of suite.yaml" in (bench / "summary.md").read_text()
     assert "1 runs: 1 ok, 0 failed" in (bench / "summary.md").read_text()
+
+
+@pytest.mark.slow
+def test_a_run_of_the_sample_says_so_last(tmp_path):
+    options = ["-p", 'metrics=["length"]', "-p", "n_resamples=100", "--out", str(tmp_path)]
+    last = said("run", "text_metrics", *options).splitlines()[-1]
+    assert last == "data    town_desk_answers@1.0.0, the sample that comes with evalbench; --data FILE takes yours"
+    (tmp_path / "mine.csv").write_text("id,answer\n1,so\n")
+    assert "the sample" not in said("run", "text_metrics", "--data", str(tmp_path / "mine.csv"), *options)

@@ -26,7 +26,7 @@ class TestRefusals:
         with pytest.raises(BadInput) as caught:
             evaluate(frame().drop(columns="answer"), ["knowledge_f1_score", "request_similarity", "rouge1"])
         message = str(caught.value)
-        assert "there is no column answer: name prompt and model to collect answers" in message
+        assert "there are no answers to score" in message
         assert "knowledge_f1_score needs the column contexts" in message
         assert "request_similarity needs the column question" in message
         assert "rouge1" not in message

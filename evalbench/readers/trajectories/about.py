@@ -7,6 +7,7 @@ from typing import Any
 
 from evalbench.readers.tools.safe import mapping
 from evalbench.readers.tools.shapes import clipped
+from evalbench.readers.trajectories.flags import NO_ERROR
 from evalbench.readers.trajectories.shape import (
     Source,
     expected_calls,
@@ -88,7 +89,6 @@ _DONE = frozenset(
         "agent_done",
     }
 )
-_NO_ERROR = frozenset({"", "none", "null", "nan", "false", "no", "0"})
 _LIMITS = ("limit", "length", "max_", "context", "truncat", "timeout", "too_many", "budget")
 
 
@@ -131,7 +131,7 @@ def about_of(record: Mapping[str, Any], source: Source) -> dict[str, Any]:
         (calls for level in levels for key in EXPECTED if (calls := expected_calls(level.get(key))) is not None), None
     )
     error = record.get("error")
-    if error and not out["ended"] and not (isinstance(error, str) and error.strip().lower() in _NO_ERROR):
+    if error and not out["ended"] and not (isinstance(error, str) and error.strip().lower() in NO_ERROR):
         out["ended"] = error_text(error)
     return out
 

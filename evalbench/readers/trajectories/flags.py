@@ -21,8 +21,9 @@ EITHER = ("success", "is_success", "succeeded", "passed")
 STATUSES = ("status", "tool_status", "call_status", "result_status", "step_status", "status_code", "http_status")
 """Columns with a word, or a status of HTTP."""
 NAMES = (*ERRORS, *WORKED, *STATUSES)
-_FALSE = frozenset({"0", "false", "no", "0.0", "", "none", "null", "nan"})
-_TRUE = frozenset({"1", "true", "yes", "1.0", "error", "failed"})
+NO_ERROR = frozenset({"", "0", "0.0", "false", "no", "none", "null", "nan", "ok", "нет", "否"})
+AN_ERROR = frozenset({"1", "1.0", "true", "yes", "да", "是"})
+"""Words of a cell of errors that say no more than whether there is one."""
 _WELL = frozenset(
     {"success", "successful", "succeeded", "ok", "okay", "completed", "complete", "done", "finished", "passed", "pass"}
 )
@@ -61,7 +62,7 @@ class Flags(NamedTuple):
     def said(self, cells: Cells) -> int | None:
         """Whether the cells of a row say that its call failed; None where they say nothing."""
         error = first_of(cells, ERRORS) if self.errors else None
-        found = [] if error is None else [int(_flat(error) not in _FALSE)]
+        found = [] if error is None else [int(_flat(error) not in NO_ERROR)]
         found += [failed for key in self.others if (failed := failure_of(key, cells.get(key))) is not None]
         return max(found, default=None)
 
@@ -163,6 +164,6 @@ def acts(cells: Cells) -> bool:
 def with_error(output: str | None, cells: Cells) -> str | None:
     """What a tool answered, after what its error says, where that is more than that there is one."""
     said = word_of(first_of(cells, ERRORS)).strip()
-    if not said or said.lower() in _FALSE | _TRUE or (output is not None and said in output):
+    if not said or said.lower() in NO_ERROR | AN_ERROR | {"error", "failed"} or (output is not None and said in output):
         return output
     return said if output is None else f"{said}\n{output}"

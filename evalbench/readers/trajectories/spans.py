@@ -17,7 +17,7 @@ from evalbench.readers.trajectories.about import ended_of
 from evalbench.readers.trajectories.listed_tools import tools_in
 from evalbench.readers.trajectories.looks import Look
 from evalbench.readers.trajectories.messages import guessed, instruction_of, question_of
-from evalbench.readers.trajectories.shape import Malformed, Source, Step, Trajectory, json_text, reads_as_error
+from evalbench.readers.trajectories.shape import Malformed, Source, Step, Trajectory, reads_as_error
 
 _DEEPEST = 100
 MOST_GATHERED = 1_000_000_000
@@ -311,10 +311,3 @@ def refuse_large(look: Look) -> None:
             f"{look.path}: {size:,} bytes; spans may be in any order, so that at most {MOST_GATHERED:,} are read at once: divide the "
             "file by traces"
         )
-
-
-def text_of_value(value: Any) -> str | None:
-    """A value of an attribute as text; of an object that holds one text alone, that text."""
-    if isinstance(value, dict) and len(value) == 1 and isinstance(only := next(iter(value.values())), str):
-        return only
-    return None if value is None else json_text(value)

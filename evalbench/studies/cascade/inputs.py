@@ -15,7 +15,6 @@ from evalbench.studies.cascade.people import WINNERS, mean_marks, preferences
 from evalbench.text.numbers import is_cyrillic
 from evalbench.text.words import words
 
-RECORDED = "recorded"
 _TEXT: Any = {"required": False, "empty_ok": True}
 
 
@@ -224,13 +223,22 @@ def check(data: readers.Dataset) -> None:
     returned = data.get("annotated")
     if returned is not None and "winner" in returned:
         known = {*WINNERS, *names.values()}
-        odd = sorted({str(w) for w in returned["winner"] if str(w).strip() and _winner(w) not in known})
-        if odd:
-            faults.append(
-                f"annotated: column winner: {', '.join(map(repr, odd[:5]))}; expected a, b, tie or a model's name"
-            )
+        cells = returned["winner"].fillna("").map(_winner)
+        odd = cells[~cells.isin({"", *known})]
+        rows = data.rows.get("annotated", returned.index + 1)[odd.index]
+        file = data.files.get("annotated", data.label.name)
+        if fault := _odd_winners(odd, rows):
+            said = str(fault.as_given(data.read_as.get("annotated", {})))
+            faults.append(said if file == data.label.name else f"{file}: {said}")
     if faults:
-        raise errors.BadInput.listing(f"{data.label}:", faults)
+        raise errors.BadInput.listing(f"{data.label}{readers.dataset.counted_as(faults, data.sheets)}:", faults)
+
+
+def _odd_winners(odd: pd.Series, rows: pd.Index) -> readers.cells.Fault | None:
+    """The fault of winners that name no side, with their rows."""
+    expected = "expected a, b, tie or a model's name, or nothing where nobody judged"
+    words = ", ".join(f'"{word}"' for word in dict.fromkeys(odd))
+    return readers.cells.Fault("winner", expected, tuple(rows), words) if len(odd) else None
 
 
 def unmatched(data: readers.Dataset, models: Mapping[str, str]) -> list[core.notes.Note]:
@@ -378,18 +386,14 @@ def judge_of(name: str | verdicts.InProcess, data: readers.Dataset) -> state.By 
     names = sorted(set(table["judge"].fillna("")) - {""}) if table is not None and "judge" in table else []
     if table is not None and name in names:
         return verdicts.Recording([_row(row) for row in table[table["judge"] == name].to_dict("records")], name)
-    if name != RECORDED:
+    if name != kit.judging.OWN_TABLE:
         return name
-    if table is None:
-        raise errors.BadInput(
-            "judge='recorded' reads the verdicts of the data set, which has no table verdicts: give one (-p verdicts=FILE), or "
-            "another judge: a chat model (openai/MODEL, local/smollm2-135m) or recorded:FILE"
-        )
+    table = kit.judging.own_verdicts(data, "or recorded:FILE")
     if len(names) > 1:
         raise errors.BadInput(
             f"judge='recorded': the table verdicts has several judges: name one of {', '.join(names)}"
         )
-    return verdicts.Recording([_row(row) for row in table.to_dict("records")], RECORDED)
+    return verdicts.Recording([_row(row) for row in table.to_dict("records")], kit.judging.OWN_TABLE)
 
 
 def _row(row: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from evalbench import errors, readers
+from evalbench import core, errors, readers
 from evalbench.studies.cascade.people import WINNERS
 
 SIDES = ("a", "b")
@@ -25,6 +25,8 @@ _TIES = (
     "bothbad",
     "=",
 )
+_NOT_JUDGED = {*readers.tables.NOT_GIVEN, *("-", "–", "—", "?", "not judged", "unjudged", "not labelled", "not labeled", "no label"),
+               *("skip", "skipped", "не оценено", "нет оценки", "пропуск", "未评", "未标注", "跳过")}  # fmt: skip
 _FIRST, _SECOND = ("a", "1", "left", "first"), ("b", "2", "right", "second")
 
 
@@ -54,30 +56,48 @@ def answers(items: pd.DataFrame, columns: tuple[readers.Column, ...]) -> pd.Data
 
 
 def winners(items: pd.DataFrame, names: Mapping[str, str], columns: tuple[readers.Column, ...]) -> pd.DataFrame | None:
-    """The table of winners, where the items have a column of them: id, winner, annotator."""
+    """The table of winners, where the items have a column of them: id, winner, annotator.
+
+    A column of which most cells name a side is one, and any that is plainly called so; words that mean no verdict are empty cells.
+    """
     free = [str(c) for c in items.columns if all(str(c) != column.name for column in columns)]
     wins = readers.Column("winner", "text")
-    own = [c for c in free if readers.role_names.fit(c, wins) is not None and _sides(items[c], names)]
+    sides = {
+        c: items[c].map(lambda cell: _side(cell, names)) for c in free if readers.role_names.fit(c, wins) is not None
+    }
+    own = [c for c, side in sides.items() if _names_sides(side, readers.role_names.fit(c, wins) == 0)]
     if len(own) != 1 or "id" not in items:
         return None
-    out = pd.DataFrame({"id": items["id"], "winner": items[own[0]].map(lambda cell: _side(cell, names))})
-    said = readers.Column("annotator", "id"), readers.Column("judge", "id")
-    people = [c for c in free if any(readers.role_names.fit(c, who) in (0, 1) for who in said)]
-    out = out.assign(annotator=items[people[0]]) if len(people) == 1 else out
-    return readers.roles.noted(out, pd.DataFrame(), {own[0]: "winner"})
+    winner, cells = sides[own[0]], items[own[0]].map(_word)
+    said = [f"column {own[0]} was read as winner"] if own[0] != "winner" else []
+    if (none := (winner == "") & (cells != "")).any():
+        words = ", ".join(f'"{word}"' for word in dict.fromkeys(cells[none]))
+        said.append(f"column {own[0]}: {core.counted(int(none.sum()), 'cell')} without a winner ({words}), as if empty")
+    out = pd.DataFrame({"id": items["id"], "winner": winner})
+    people = readers.Column("annotator", "id"), readers.Column("judge", "id")
+    who = [c for c in free if any(readers.role_names.fit(c, column) in (0, 1) for column in people)]
+    out = out.assign(annotator=items[who[0]]) if len(who) == 1 else out
+    return readers.roles.noted(out, pd.DataFrame(), {own[0]: "winner"}, said)
 
 
-def _sides(cells: pd.Series, names: Mapping[str, str]) -> bool:
-    known = [_side(cell, names) for cell in readers.role_values.first_cells(cells)]
-    return bool(known) and all(side in WINNERS for side in known)
+def _names_sides(sides: pd.Series, called: bool) -> bool:
+    """Whether most cells that hold something name a side; some do where the column is called the winner."""
+    known = sides[sides != ""].isin(WINNERS)
+    return bool(len(known)) and (called or known.mean() > 0.5)
+
+
+def _word(cell: Any) -> str:
+    return "" if cell is None or cell != cell else str(cell).strip()
 
 
 def _side(cell: Any, names: Mapping[str, str]) -> str:
-    """A winner's side; what names none stays as it is."""
-    word = "" if cell is None or cell != cell else str(cell).strip()
+    """A winner's side, nothing for a word that means no verdict; what names no side stays as it is."""
+    word = _word(cell)
     for side, own in names.items():
         if word == own:
             return side
+    if word.casefold() in _NOT_JUDGED:
+        return ""
     plain = readers.role_names.plain(word)
     if plain in _TIES or plain.startswith("tie"):
         return "tie"

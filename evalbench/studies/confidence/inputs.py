@@ -19,8 +19,6 @@ METRIC = "normalized_exact_match"
 PROMPT = "short_answer"
 KEYS = ("id", "model")
 _NUMBERED = re.compile(r"samples?[ _.-]?(\d+)", re.IGNORECASE)
-_RIGHT = ("true", "yes", "correct", "right", "да", "верно", "правильно")
-_WRONG = ("false", "no", "incorrect", "wrong", "нет", "неверно", "неправильно")
 _SHAPES = (
     "a column samples with a list for each answer, columns sample_1, sample_2, …, or a column sample with one row each"
 )
@@ -105,12 +103,9 @@ def _numbered_as_lists(frame: pd.DataFrame, columns: Sequence[Any]) -> pd.DataFr
     lists = [_as_texts(row) for row in rows]
     out = frame.drop(columns=list(columns)).assign(samples=pd.Series(lists, index=frame.index, dtype=object))
     gone = len(frame) * len(columns) - sum(map(len, lists))
-    return _noted(
-        out,
-        frame,
-        f"columns {columns[0]} to {columns[-1]} were read as samples",
-        f"empty cells of these columns, which are not samples: {gone}" if gone else "",
-    )
+    said = [f"columns {columns[0]} to {columns[-1]} were read as samples"]
+    said += [f"empty cells of these columns, which are not samples: {gone}"] if gone else []
+    return readers.roles.noted(out, frame, dict.fromkeys(map(str, columns), "samples"), said)
 
 
 def _folded(frame: pd.DataFrame, names: Mapping[str, Any]) -> pd.DataFrame:
@@ -169,11 +164,8 @@ def marks_of(cells: Sequence[Any], rows: Sequence[Any] = ()) -> np.ndarray[Any, 
         word = str(cell or "").strip().casefold()
         if word in ("", "nan", "null", "none"):
             continue
-        if word in _RIGHT or word in _WRONG:
-            found[i] = float(word in _RIGHT)
-            continue
         try:
-            found[i] = float(word)
+            found[i] = float(readers.verdicts.truth_of(word) or word)
         except ValueError:
             odd.append(i)
     odd += np.flatnonzero(np.isinf(found)).tolist()

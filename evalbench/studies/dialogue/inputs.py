@@ -51,7 +51,7 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
 
 def _in_parts(frame: pd.DataFrame) -> pd.DataFrame:
     """Contents that come in parts as their texts; of parts without a text, such as a call of a tool, nothing."""
-    if "text" not in frame or not (parts := frame["text"].map(_objects)).any():
+    if "text" not in frame or not (parts := frame["text"].map(readers.frames.are_objects)).any():
         return frame
     texts = [
         readers.replies.texts_of(cell)[0] if part else cell for cell, part in zip(frame["text"], parts, strict=True)
@@ -61,19 +61,10 @@ def _in_parts(frame: pd.DataFrame) -> pd.DataFrame:
     return out
 
 
-def _objects(cell: Any) -> bool:
-    return isinstance(cell, list) and bool(cell) and all(isinstance(part, dict) for part in cell)
-
-
 def _as_logged(frame: pd.DataFrame) -> pd.DataFrame:
     pairs = ((own, next((name for name in names if name in frame), "")) for own, names in LOGGED.items())
     taken = {name: own for own, name in pairs if name and own not in frame}
-    out = frame.rename(columns=taken)
-    out.attrs["notes"] = [
-        *frame.attrs.get("notes", ()),
-        *(f"column {name} was read as {own}" for name, own in taken.items()),
-    ]
-    return out
+    return readers.roles.noted(frame.rename(columns=taken), frame, taken)
 
 
 def _is_messages(cell: Any) -> bool:

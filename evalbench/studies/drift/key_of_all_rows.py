@@ -14,9 +14,6 @@ from evalbench import core, errors, readers
 from evalbench.readers.partitions import times_of
 from evalbench.studies.drift import figures
 
-N_SUMS = 5
-"""Rows, rows with a value, its sum, the sum of its squares, rows without a response."""
-
 
 def named(table: readers.large.Large, read_as: Mapping[str, str]) -> readers.large.Large:
     """The table with the names under which the columns of its sample were read."""

@@ -147,7 +147,7 @@ def evaluate(
     scored = kit.grouping.carried(items.items_of(readings, found, own_criterion), data, unit="id")
     core.progress.at(f"correlations, {n_resamples} resamples")
     panel, terms = summary.settled(scored, options)
-    used = {*metrics, *readings.criteria, *inputs.side_columns(metrics)}
+    used = {*metrics, *readings.criteria, *readings.people, *inputs.side_columns(metrics)}
     return kit.result_of(
         evaluate,
         data,

@@ -76,7 +76,7 @@ SCHEMA: Mapping[str, Table] = {
     "scores": Table(
         (
             Column("id", "id", former=("doc_id",)),
-            Column("model", "id", required=False),
+            Column("model", "id", required=False, former=("system",)),
             Column("metric", "id"),
             Column("value", "float", role="mark", empty_ok=True),
         ),
@@ -92,6 +92,7 @@ class Readings(NamedTuple):
     - ``frame``: One row per document and system, in that order; texts and ready-made metric columns.
     - ``ratings``: id, model, criterion, annotator, mark; no gaps.
     - ``pairs``: id, better, worse (systems), criterion, annotator, where people compared outputs.
+    - ``people``: The columns that were read as scores that people gave.
     """
 
     frame: pd.DataFrame
@@ -99,6 +100,7 @@ class Readings(NamedTuple):
     criteria: tuple[str, ...]
     notes: tuple[str, ...]
     pairs: pd.DataFrame | None
+    people: tuple[str, ...] = ()
 
 
 def automatic(
@@ -110,7 +112,7 @@ def automatic(
 
     Returns: The metrics, and notes: which columns were taken for metrics, and what was not computed and why.
     """
-    items, people = data["items"], [] if criteria else _people(data)
+    items, people = data["items"], [] if criteria else [part.column for part in _people(data)]
     free = [name for name in data.unused.get("items", ()) if name not in {*criteria, *people, "score"}]
     own = [name for name in free if _is_numeric(items[name])]
     if set(SIDES) <= set(items.columns):
@@ -130,12 +132,12 @@ def automatic(
     return [*own, *found], (*([given] if people else []), *([read] if own else []), *left, *notes)
 
 
-def _people(data: readers.Dataset) -> list[str]:
+def _people(data: readers.Dataset) -> list[readers.wide.Part]:
     """The columns that people gave, by their names, of a table without another form of human scores."""
     items = data["items"]
     if {"ratings", "pairs"} & {*data.tables} or {"criterion", "mark"} <= {*items} or {*SIDES} <= {*items}:
         return []
-    return [part.column for part in readers.wide.of_people(items, SCHEMA["items"].columns)]
+    return readers.wide.of_people(items, SCHEMA["items"].columns)
 
 
 def read(data: readers.Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> Readings:
@@ -158,7 +160,7 @@ def read(data: readers.Dataset, metrics: Sequence[str], criteria: Sequence[str])
     for name in [m for m in metrics if m in items.columns]:
         items[name] = _numbers(items[name], name, faults)
     given = data.get("ratings")
-    if not criteria and (people := _people(data)):
+    if people := [] if criteria else _people(data):
         given = _of_columns(items, people, faults)
     ratings, long = _ratings(given, items, criteria, metrics, pairs, faults)
     asked = {*criteria, *([] if pairs is None else pairs["criterion"])}
@@ -191,7 +193,14 @@ def read(data: readers.Dataset, metrics: Sequence[str], criteria: Sequence[str])
     if faults:
         raise errors.BadInput.listing(f"human scores{readers.dataset.counted_as(faults, data.sheets)}:", faults)
     ratings, notes = _few_annotators(ratings)
-    return Readings(frame.sort_values(panels.KEYS, kind="stable", ignore_index=True), ratings, used, notes, pairs)
+    return Readings(
+        frame.sort_values(panels.KEYS, kind="stable", ignore_index=True),
+        ratings,
+        used,
+        notes,
+        pairs,
+        tuple(part.column for part in people),
+    )
 
 
 def side_columns(metrics: Sequence[str]) -> list[str]:
@@ -273,12 +282,16 @@ def _ratings(
     return (pd.concat(found) if found else pd.DataFrame({c: [] for c in _MARK})), "annotator" in items
 
 
-def _of_columns(items: pd.DataFrame, people: Sequence[str], faults: list[str]) -> pd.DataFrame:
+def _of_columns(items: pd.DataFrame, people: Sequence[readers.wide.Part], faults: list[str]) -> pd.DataFrame:
     """The scores of columns that are named after who gave them, a row each; one alone is a criterion of its name."""
-    criterion = people[0] if len(people) == 1 else "score"
+    alone = people[0].column if len(people) == 1 else "score"
     each = [
-        items.assign(annotator=name, criterion=criterion, mark=_numbers(items[name], name, faults))[_MARK]
-        for name in people
+        items.assign(
+            annotator=part.name if part.about else part.column,
+            criterion=part.about or alone,
+            mark=_numbers(items[part.column], part.column, faults),
+        )[_MARK]
+        for part in people
     ]
     return pd.concat(each, ignore_index=True)
 

@@ -9,11 +9,9 @@ import pandas as pd
 
 from evalbench import readers
 
-_FORMER = {"doc_id": "id", "system": "model"}
-
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Tables with ``doc_id``, ``system``, ``score`` under the names of the study, and a table of scores as columns of the items.
+    """Tables with ``score`` under the name of the study, and a table of scores as columns of the items.
 
     Answers with several trials are systems of their own, ``MODEL, trial NAME``.
     """
@@ -36,7 +34,7 @@ def _named(frame: pd.DataFrame, *, marks: bool) -> pd.DataFrame:
     """
     names = {str(c).strip() for c in frame.columns}
     marks = "score" in names and (marks or "criterion" in names) and "metric" not in names
-    return readers.former.under_new_names(frame, _FORMER | ({"score": "mark"} if marks else {}))
+    return readers.former.under_new_names(frame, {"score": "mark"} if marks else {})
 
 
 def _apart(frame: pd.DataFrame) -> pd.DataFrame:

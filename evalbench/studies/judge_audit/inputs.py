@@ -253,7 +253,7 @@ def _adapted(frame: pd.DataFrame, also: Mapping[str, Sequence[str]]) -> pd.DataF
     for column in ("mark", HUMAN):
         if column not in renamed or renamed.columns.duplicated().any():
             continue
-        marks_in_words.as_numbers(renamed, column, notes)
+        marks_in_words.as_numbers(renamed, column, notes, of_pairs="answer_other" in renamed)
     renamed.attrs = {**frame.attrs, "notes": tuple(notes)}
     return renamed
 

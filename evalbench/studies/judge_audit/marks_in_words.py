@@ -33,16 +33,23 @@ _ORDERS = (("ab", "ba"), ("1", "2"), ("original", "swapped"), ("orig", "swap"), 
 _DECISIONS = ("decision", "verdict", "judgment", "judgement", "winner", "preference", "choice")
 _LISTS = ("judgments", "judgements", "decisions", "winners", "verdicts")
 _GOLD = ("human", "gold", "gold_label", "label", "gold_winner", "human_label", "human_winner", "truth")
-_MOST_KNOWN, _ROWS_SHOWN = 0.9, 5
-"""The share of words that must be known for the others to be left out; how many rows of these are named."""
+_MOST_KNOWN, _MOST_OF_PAIRS, _ROWS_SHOWN = 0.9, 0.5, 5
+"""The share of words that must be known for the others to be left out, and of pairs; how many rows of these are named."""
 
 
-def as_numbers(frame: pd.DataFrame, column: str, notes: list[str]) -> None:
-    """Replace the words of a column by their marks, in place, where nearly all are known; what is odd goes to the notes."""
+def as_numbers(frame: pd.DataFrame, column: str, notes: list[str], *, of_pairs: bool = False) -> None:
+    """Replace the words of a column by their marks, in place, where nearly all are known; what is odd goes to the notes.
+
+    - ``of_pairs``: Marks say which of two answers is better: then most are enough, since other words are no kinds of marks.
+    """
     words = frame[column].map(lambda cell: cell.strip().casefold() if isinstance(cell, str) else cell)
     texts = words[words.map(lambda cell: isinstance(cell, str) and cell != "" and not _is_number(cell))]
     known = texts.isin(list(WORDS))
-    if not len(texts) or known.mean() < _MOST_KNOWN or _counts(words.drop(texts.index)):
+    if (
+        not len(texts)
+        or known.mean() < (_MOST_OF_PAIRS if of_pairs else _MOST_KNOWN)
+        or _counts(words.drop(texts.index))
+    ):
         return
     odd = texts[~known]
     frame[column] = words.map(lambda cell: WORDS.get(cell, cell) if isinstance(cell, str) else cell)

@@ -107,14 +107,7 @@ def _known(value: Any) -> float | None:
 
 
 def _text(row: Mapping[Any, Any], name: str) -> str:
-    value, low, high = (_known(v) for v in _three(row, name))
-    if value is None:
-        return "–"
-    return _written(value, low, high)
-
-
-def _written(value: float, low: float | None, high: float | None) -> str:
-    return core.wording.estimate_text(core.Estimate(metric="", value=value, ci_low=low, ci_high=high))
+    return core.wording.interval_text(*_three(row, name))
 
 
 def _bar(row: Mapping[Any, Any], name: str, domain: tuple[float, float]) -> draw.Html:
@@ -253,10 +246,9 @@ def _found(row: Mapping[Any, Any]) -> Any:
 
 
 def _probe(row: Mapping[Any, Any]) -> Any:
-    value, low, high = (_known(row[c]) for c in ("value", "low", "high"))
-    if value is None:
+    if _known(row["value"]) is None:
         return NOTHING
-    text = _written(value, low, high)
+    text = core.wording.interval_text(row["value"], row["low"], row["high"])
     return draw.Html(
         f'{draw.escape(text)} <span class="eb-small">{draw.escape(row["figure"])}, {row["n"]:,} answers</span>'
     )
@@ -286,7 +278,7 @@ def _tried(row: Mapping[Any, Any]) -> draw.Html:
 
 
 def _effect(row: Mapping[Any, Any]) -> draw.Html:
-    text = _written(row["effect"], _known(row["low"]), _known(row["high"]))
+    text = core.wording.interval_text(row["effect"], row["low"], row["high"])
     room = f"of at most {row['room']:.2f}" if row["probe"] == "injected" and row["room"] == row["room"] else ""
     return draw.Html(
         f'{draw.escape(text)} <span class="eb-small">{draw.escape(room)}</span>' if room else draw.escape(text)
@@ -334,7 +326,7 @@ def costs(result: core.Result) -> pd.DataFrame:
         return _note("The table has no tokens, seconds or cost.")
     show: kit.cases.Show = {
         "judge": "judge", "figure": "figure",
-        "per answer": lambda row: _written(row["mean"], _known(row["low"]), _known(row["high"])),
+        "per answer": lambda row: core.wording.interval_text(row["mean"], row["low"], row["high"]),
         "answers": "items", "in all": "total",
     }  # fmt: skip
     return kit.cases.shown(rows, show)

@@ -91,5 +91,4 @@ def _small(value: float) -> str:
 
 
 def _text(row: Mapping[Any, Any], name: str) -> str:
-    ends = [None if row[c] != row[c] else float(row[c]) for c in (name, f"{name}_low", f"{name}_high")]
-    return core.wording.estimate_text(core.Estimate(metric="", value=ends[0], ci_low=ends[1], ci_high=ends[2]))
+    return core.wording.interval_text(row[name], row[f"{name}_low"], row[f"{name}_high"])

@@ -257,9 +257,7 @@ def _without_labels(rows: pd.DataFrame, resampling: Mapping[str, int]) -> str:
     mean, low, high = core.leanings.length_within(mark, length, rows["model"].to_numpy(dtype=str), **options)
     if mean.value is None:
         return ""
-    said = core.wording.estimate_text(
-        core.Estimate(metric="", value=mean.value, ci_low=mean.ci_low, ci_high=mean.ci_high)
-    )
+    said = core.wording.interval_text(mean.value, mean.ci_low, mean.ci_high)
     if mean.n > 1:
         said += f", the mean of {mean.n} models ({low:.2f} to {high:.2f}), each by itself".replace("-", "−")
     return f"Spearman of mark and length is {said}; without labels longer answers may simply be better"

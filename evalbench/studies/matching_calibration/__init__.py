@@ -39,8 +39,8 @@ SCHEMA: Mapping[str, readers.Table] = {
     "predictions": matching.SCHEMA["predictions"].without_trials("people judged single predictions, which are not averaged"),
     "pair_verdicts": readers.Table(
         (
-            *(readers.Column(name, "id") for name in inputs.PAIR),
-            readers.Column("mark", "float", empty_ok=True, low=0, high=1, help="0 no, 1 yes, or a score between; empty: no verdict"),
+            *(readers.Column(name, "id", former=inputs.FORMER.get(name, ())) for name in inputs.PAIR),
+            readers.Column("mark", "float", former=inputs.FORMER["mark"], empty_ok=True, low=0, high=1, help="0 no, 1 yes, or a score between; empty: no verdict"),
             readers.Column("annotator", "id", required=False, help="who judged; needed where a pair has several verdicts"),
         ),
         unique=(*inputs.PAIR, "annotator"),

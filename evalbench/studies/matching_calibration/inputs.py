@@ -17,7 +17,7 @@ from evalbench.studies.matching_calibration import search
 PAIR = ("id", "model", "truth_id", "prediction_id")
 CONSENSUS = MAJORITY, MEAN = ("majority", "mean")
 NO_VERDICTS = "[]"
-_FORMER = {"sample_id": "id", "checker": "model", "is_match": "mark"}
+FORMER = {"id": ("sample_id",), "model": ("checker",), "mark": ("is_match",)}
 """Columns of verdicts under other names, as merged labels have them, beside an id of the page and a mark on its scale."""
 UNIT = "id"
 
@@ -25,8 +25,6 @@ UNIT = "id"
 def adapted(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Violations as ``matching`` reads them, and verdicts in words (yes, no, да, 👍) as 1 and 0."""
     out = dict(matching.adapt(frames))
-    if "pair_verdicts" in out:
-        out["pair_verdicts"] = readers.former.under_new_names(out["pair_verdicts"], _FORMER)
     verdicts = out.get("pair_verdicts")
     if verdicts is None or "mark" not in verdicts:
         return out

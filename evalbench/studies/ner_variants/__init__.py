@@ -65,7 +65,6 @@ SCHEMA: Mapping[str, Table] = {
 }
 
 
-adapt = inputs.named_ids
 check = inputs.prepare
 
 

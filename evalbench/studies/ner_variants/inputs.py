@@ -45,12 +45,6 @@ class Known(NamedTuple):
     notes: tuple[core.notes.Note, ...] = ()
 
 
-def named_ids(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """The tables with ``id`` where they have ``text_id`` alone, as the other studies of entities do."""
-    former = {"text_id": "id"}
-    return {n: f if "id" in f else readers.former.under_new_names(f, former) for n, f in frames.items()}
-
-
 def prepare(data: readers.Dataset) -> Known:
     """The checked tables.
 

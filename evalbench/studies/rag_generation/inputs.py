@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from evalbench import errors, kit, readers
+from evalbench import kit, readers
 from evalbench.judge import recorded, verdicts
 from evalbench.judge.agent.naming import model_behind
 from evalbench.models.llm import is_model_name
@@ -17,7 +17,6 @@ METRICS = ("faithfulness", "answer_relevance", "context_recall", "context_precis
 OF_TRUTHS = ("context_recall", "context_precision", "answer_correctness")
 """Those that need a ground truth."""
 KEYS = ["id", "model"]
-OWN_TABLE = "recorded"
 SPLITS = ("sentences", "claims")
 
 Judge = str | Callable[[dict[str, Any]], object]
@@ -71,7 +70,7 @@ def only_compares(judge: Judge) -> bool:
     """Whether the judge compares texts and can neither split one nor write questions: a baseline or a cross-encoder."""
     return (
         isinstance(judge, str)
-        and judge != OWN_TABLE
+        and judge != kit.judging.OWN_TABLE
         and not judge.startswith(verdicts.RECORDED)
         and not is_model_name(model_behind(judge))
     )
@@ -82,16 +81,10 @@ def judge_of(judge: Judge, data: readers.Dataset) -> Judge | recorded.Recording:
 
     Raises ``BadInput`` if the data set has none.
     """
-    if judge != OWN_TABLE:
+    if judge != kit.judging.OWN_TABLE:
         return judge
-    table = data.get("verdicts")
-    if table is None:
-        raise errors.BadInput(
-            "judge='recorded' reads the verdicts of the data set, which has no table verdicts: give one (-p verdicts=FILE), or "
-            "another judge: a chat model (openai/MODEL, local/smollm2-135m), recorded:FILE or baseline/lexical"
-        )
-    rows: list[Any] = table.to_dict("records")
-    return recorded.Recording(rows, OWN_TABLE)
+    rows: list[Any] = kit.judging.own_verdicts(data, "recorded:FILE or baseline/lexical").to_dict("records")
+    return recorded.Recording(rows, kit.judging.OWN_TABLE)
 
 
 def metrics_of(

@@ -47,7 +47,7 @@ def notes(cases: Sequence[judged.Case], items: Any, options: Mapping[str, Any]) 
     )
     cutters = sorted({f"{splitter(case.answer.lang)} ({case.answer.lang})" for case in cases})
     before = "The verdicts came with the data set (table verdicts): no judge was asked in this run."
-    given = [before] if options["judge"] == inputs.OWN_TABLE else []
+    given = [before] if options["judge"] == kit.judging.OWN_TABLE else []
     written = odd_text_notes([case.answer.text for case in cases], options["max_unscored"])
     return [
         *given,
@@ -78,7 +78,7 @@ def _odd_contexts(cases: Sequence[judged.Case], items: Any) -> list[core.Note]:
 
 def judge_words(judge: str) -> str:
     """Who judged, in words."""
-    return "the verdicts that came with the data set" if judge == inputs.OWN_TABLE else judge
+    return "the verdicts that came with the data set" if judge == kit.judging.OWN_TABLE else judge
 
 
 def described(options: Mapping[str, Any]) -> tuple[str, ...]:

@@ -17,14 +17,16 @@ COMPARED = 100_000
 ONLY = "run"
 """The run's name where the table names none."""
 
+_QUERY = Column("id", "id", former=("query_id",), help="the query")
+_PASSAGE = Column("doc_id", "id", former=("passage_id",), help="the passage")
 SCHEMA: Mapping[str, Table] = {
     "run": Table(
         (
-            Column("id", "id", help="the query"),
-            Column("doc_id", "id", help="the passage"),
+            _QUERY,
+            _PASSAGE,
             Column("score", "float", required=False, help="the higher, the earlier; goes before rank"),
             Column("rank", "int", required=False, low=1, help="from 1; needed without a score"),
-            Column("model", "id", required=False, groups=True, help="the search whose ranking it is"),
+            Column("model", "id", required=False, groups=True, former=("run",), help="the search whose ranking it is"),
         ),
         unique=("id", "doc_id", "model"),
         trials="model",
@@ -34,11 +36,7 @@ SCHEMA: Mapping[str, Table] = {
         "or one row per query with the lists relevant and retrieved of passage ids, the first the best",
     ),
     "qrels": Table(
-        (
-            Column("id", "id", help="the query"),
-            Column("doc_id", "id", help="the passage"),
-            Column("relevance", "float", empty_ok=True, low=-100, high=100, help="null: not judged"),
-        ),
+        (_QUERY, _PASSAGE, Column("relevance", "float", empty_ok=True, low=-100, high=100, help="null: not judged")),
         unique=("id", "doc_id"),
         trec=("id", "", "doc_id", "relevance"),
         help="one row per judged passage of a query, or TREC qrels; not needed beside lists relevant and retrieved",
@@ -72,28 +70,22 @@ SCHEMA: Mapping[str, Table] = {
     ),
 }
 
-BEIR = {"query-id": "id", "corpus-id": "doc_id"}
-FORMER = {
-    "run": {"query_id": "id", "passage_id": "doc_id", "run": "model"},
-    "qrels": {"query_id": "id", "passage_id": "doc_id"},
-    "answers": {"query_id": "id", "answer_correct": "correct", "run": "model"},
-}
-"""Table → what its columns were called before, and are called now."""
+_ANSWERS = {"query_id": "id", "answer_correct": "correct", "run": "model"}
+"""What the columns of answers were called before, and are called now."""
 
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """BEIR's names of columns as ours: ``query-id``, ``corpus-id`` and ``score`` of qrels, ``_id`` of texts; lists of a query as rows."""
+    """BEIR's names of columns as ours: ``score`` of qrels, ``_id`` of documents, ``text`` of questions; lists of a query as rows."""
     out = _under_new_names(by_query(frames))
     for name, frame in list(out.items()):
-        names = dict(BEIR)
+        names = {"query-id": "id", "corpus-id": "doc_id"}
         given = {*frame.columns, *frame.attrs.get(readers.roles.READ_AS, ())}
         if name == "qrels" and "relevance" not in frame and "corpus-id" in given:
             names["score"] = "relevance"
         if name == "documents" and "doc_id" not in frame:
             names["_id"] = "doc_id"
         if name == "questions":
-            names |= {"_id": "id"} if "id" not in frame else {}
-            names |= {"text": "question"} if "question" not in frame else {}
+            names["text"] = "question"
         known = {old: new for old, new in names.items() if old in frame and new not in frame}
         out[name] = frame.rename(columns=known)
     return out
@@ -106,12 +98,9 @@ def _under_new_names(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFra
     search has any of the names in ``model``.
     """
     out = {name: frame for name, frame in frames.items() if name != "answers"}
-    for name in ("run", "qrels"):
-        if name in out:
-            out[name] = readers.former.under_new_names(out[name], FORMER[name])
     if (answers := frames.get("answers")) is None:
         return out
-    names = FORMER["answers"]
+    names = _ANSWERS
     if "model" in answers and "answered_by" not in answers:
         searches = set(out["run"]["model"].map(str)) if "model" in out.get("run", ()) else set()
         if "run" in answers or searches.isdisjoint(answers["model"].map(str)):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench import errors, kit, readers
+from evalbench import core, errors, kit, readers
 from evalbench.models.exchange import Reply
 
 EXACT, CREATIVE = "exact", "creative"
@@ -84,7 +84,7 @@ def _is_text(cell: Any) -> bool:
 
 
 def check_generations(data: readers.Dataset) -> None:
-    """Refuse a generation that is there twice, and test sets of two tasks.
+    """Refuse a generation that is there twice, ids of several questions, and test sets of two tasks.
 
     Raises
     ------
@@ -105,8 +105,28 @@ def check_generations(data: readers.Dataset) -> None:
         tasks = frame.assign(test_set=frame.get("test_set", ONE_SET)).groupby("test_set")["task"].nunique()
         shown = [f"test set {name}" if name else "the table" for name in tasks.index[tasks > 1]]
         faults += [f"{name} has two tasks; a column test_set names a set for each" for name in shown]
+    faults += _of_several_questions(frame)
     if faults:
         raise errors.BadInput.listing("items:", faults)
+
+
+def _of_several_questions(frame: pd.DataFrame) -> list[str]:
+    """The fault of ids that several questions share: their answers are no repeats of one."""
+    if "question" not in frame:
+        return []
+    asked = frame.assign(question=[" ".join(q.split()) if isinstance(q, str) else "" for q in frame["question"]])
+    keys = [name for name in QUESTION if name in frame]
+    several = asked[asked["question"] != ""].drop_duplicates([*keys, "question"])
+    several = several[several.duplicated(keys, keep=False)]
+    if several.empty:
+        return []
+    first = several[(several[keys] == several[keys].iloc[0]).all(axis=1)]
+    one, other = (core.wording.cut(question, 40) for question in first["question"].iloc[:2])
+    n, of = several["id"].nunique(), several["id"].iloc[0]
+    return [
+        f"ids are repeated: {core.counted(n, 'id')} of several questions each, first {of} ({one!r} and {other!r}); answers are repeats of "
+        "one another only where the question is the same: --map id= goes by the questions, --map question= by the ids"
+    ]
 
 
 def _named(row: Mapping[Any, Any], keys: list[str]) -> str:

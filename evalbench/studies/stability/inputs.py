@@ -15,10 +15,7 @@ from evalbench.readers.strangers import written_otherwise
 CHARACTERS = ("butter_finger", "word_swap", "human_level")
 WORDS = ("special_token", "paraphrase", "transliterate", "translate")
 LEVELS = ("characters", "words", "other")
-ORIGINAL = (
-    "", "original", "none", "clean", "no", "base", "baseline", "source", "оригинал", "исходный", "исходная", "исходное",
-    "без изменений", "нет", "原始", "原文", "无",
-)  # fmt: skip
+ORIGINAL = readers.side_by_side.UNCHANGED | {"none", "no", "нет", "无"}
 """What the augmentation of a query as it was written is called in a table that holds both."""
 _NAMED = 5
 _NOT_A_LETTER = re.compile(r"[\W_]+")
@@ -78,7 +75,7 @@ def _in_columns(frame: pd.DataFrame, pairs: readers.side_by_side.Beside, column:
     ]
     items.attrs["notes"] = [*frame.attrs.get("notes", ()), *said]
     variants = pd.concat(parts, ignore_index=len(parts) > 1)
-    variants.attrs = {}
+    variants.attrs = {readers.roles.READ_AS: {source: rest for own in changed.values() for rest, source in own.items()}}
     return {"items": items, "variants": variants}
 
 

@@ -12,8 +12,6 @@ from evalbench import core, kit
 from evalbench.studies.stability import inputs, lighting, summary
 from evalbench.studies.stability.items import SAME_QUERY, Key
 
-_CEILING = 0.995
-
 
 def notes(items: pd.DataFrame, pair: inputs.Paired, scored: kit.scoring.Scored) -> list[str]:
     """What has no score, which augmentations are of no known test, and what a drop may owe to the reference."""

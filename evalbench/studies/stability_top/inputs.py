@@ -19,22 +19,6 @@ K = 5
 """How many passages a system reads."""
 NONE = "none"
 """The control: the question as it is, asked again."""
-ORIGINAL = (
-    "",
-    "original",
-    "clean",
-    "base",
-    "baseline",
-    "source",
-    "оригинал",
-    "исходный",
-    "исходная",
-    "исходное",
-    "без изменений",
-    "原始",
-    "原文",
-)
-"""What the augmentation of a question as it was written is called."""
 OTHERS: Mapping[str, tuple[str, ...]] = {
     "id": ("query_id", "question_id", "qid", "query", "question", "номер вопроса", "запрос", "вопрос", "查询", "问题"),
     "augmentation": ("variant", "perturbation", "attack", "искажение", "вариант", "аугментация", "扰动", "变体"),
@@ -127,7 +111,7 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
         frame = out.get(name)
         if frame is None:
             continue
-        names = {"_id": key, **({"query": "question", "text": "question"} if name == "questions" else {})}
+        names = {"_id": key, **({"text": "question"} if name == "questions" else {})}
         renamed = {old: new for old, new in names.items() if old in frame and new not in frame}
         if renamed:
             attrs = dict(frame.attrs)
@@ -182,7 +166,7 @@ def needs(
             )
             raise errors.BadInput(
                 f"table tops: no row is of {side}; the tops of both are compared{named}. A question as it was written has an empty "
-                f"augmentation, or one of {', '.join(ORIGINAL[1:])}"
+                "augmentation, or a word such as original, clean, исходный, 原始"
             )
         if "augmentation" in tops:
             names = tops[~changed].groupby("id")["augmentation"].nunique()
@@ -344,5 +328,7 @@ def is_original(tops: pd.DataFrame) -> np.ndarray[Any, Any]:
     """Which rows of the tops are of questions as they were written."""
     if "augmentation" not in tops:
         return np.ones(len(tops), bool)
-    found: np.ndarray[Any, Any] = tops["augmentation"].str.strip().str.lower().isin(ORIGINAL).to_numpy(bool)
+    found: np.ndarray[Any, Any] = (
+        tops["augmentation"].str.strip().str.lower().isin(readers.side_by_side.UNCHANGED).to_numpy(bool)
+    )
     return found

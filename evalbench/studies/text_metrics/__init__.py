@@ -174,7 +174,8 @@ def evaluate(
         summary.judged_measures(names, rules), dataset["items"], **kit.taken(kit.labelled.given, options)
     )
     frame = frame_of(dataset["items"])
-    also = dataset.read_as.get("items", {})
+    former = {old: column.name for column in SCHEMA["items"].columns for old in column.former if old not in frame}
+    also = {**former, **dataset.read_as.get("items", {})}
     frame, replies = answered(frame, prompt, model, also) if prompt else (frame, [])
     scored = kit.scoring.score_all(frame, cards, {**options, "judge": judge}, replies)
     core.progress.at(f"intervals, {n_resamples} resamples")

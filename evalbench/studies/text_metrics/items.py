@@ -10,7 +10,6 @@ import pandas as pd
 
 from evalbench import errors, kit
 from evalbench.models.exchange import Reply
-from evalbench.readers.renames import FORMER
 from evalbench.text.words import word_counts
 
 
@@ -58,8 +57,7 @@ def answered(
 ) -> tuple[pd.DataFrame, list[Reply]]:
     """The table with the answers of a model that was asked with a template, each question once, and its replies.
 
-    - ``read_as``: Columns that were read under another name, which the template may name by both; and by the names
-      that the study gave to them before.
+    - ``read_as``: Other names of columns, by which the template may name them too.
 
     Raises ``BadInput`` if the template is faulty or names a column that the table lacks.
     """
@@ -74,8 +72,7 @@ def answered(
             undefined=StrictUndefined, autoescape=False, finalize=lambda value: "" if value is None else value
         )
         template = environment.from_string(prompt)
-        known = {former: own for own, others in FORMER.items() for former in others if former not in frame}
-        named = frame.assign(**{source: frame[own] for source, own in {**known, **read_as}.items() if own in frame})
+        named = frame.assign(**{source: frame[own] for source, own in read_as.items() if own in frame})
         asked = pd.Series([template.render(row) for row in named.to_dict("records")], index=frame.index, dtype=object)
     except TemplateError as error:
         raise errors.BadInput(f"prompt: {error}; the table has {', '.join(map(str, frame.columns))}") from error

@@ -9,15 +9,15 @@ from typing import Any
 import pandas as pd
 
 from evalbench import core
+from evalbench.readers.trajectories.flags import AN_ERROR, NO_ERROR
+from evalbench.readers.verdicts import RIGHT, WRONG
 
-_YES = frozenset({"true", "yes", "pass", "passed", "success", "correct", "solved", "да", "是"})
-_NO = frozenset({"false", "no", "fail", "failed", "failure", "incorrect", "unsolved", "нет", "否"})
+_YES = {*RIGHT, "success", "solved"}
+_NO = {*WRONG, "failure", "unsolved"}
 _CRASHED = frozenset(
     {"error", "errored", "timeout", "timed out", "crash", "crashed", "exception", "aborted", "cancelled"}
 )
 """Words of an outcome that say why it is not known."""
-_NO_ERROR = frozenset({"", "0", "0.0", "false", "no", "none", "null", "ok", "нет", "否"})
-_AN_ERROR = frozenset({"1", "1.0", "true", "yes", "да", "是"})
 
 
 def without_crashes(frame: pd.DataFrame) -> pd.DataFrame:
@@ -86,4 +86,4 @@ def error_of(cell: Any) -> Any:
     ('', '', 'error', 'error', 'timeout', '')
     """
     word = "" if cell is None or cell is pd.NA or cell != cell else str(cell).strip().casefold()
-    return "" if word in _NO_ERROR else "error" if word in _AN_ERROR else cell
+    return "" if word in NO_ERROR else "error" if word in AN_ERROR else cell

@@ -20,7 +20,6 @@ from evalbench.studies.trajectories.taxonomy import NO_FAILURE, Taxonomy, read_t
 
 T = TypeVar("T")
 Judge = str | Callable[[dict[str, Any]], object]
-OWN_TABLE = "recorded"
 CRITERIA = Path(__file__).with_name("criteria.yaml")
 FAILURE = "failure"
 """The criterion of verdicts that name a kind of failure."""
@@ -189,14 +188,9 @@ def judge_of(
     BadInput
         If the data set has none, or lists verdicts on trajectories that are not there.
     """
-    if judge != OWN_TABLE:
+    if judge != kit.judging.OWN_TABLE:
         return judge
-    table = data.get("verdicts")
-    if table is None:
-        raise errors.BadInput(
-            "judge='recorded' reads the verdicts of the data set, which has no table verdicts: give one, or another judge: a chat model "
-            "(openai/MODEL, local/smollm2-135m), agent:MODEL or recorded:FILE"
-        )
+    table = kit.judging.own_verdicts(data, "agent:MODEL or recorded:FILE")
     keys = ["id", "model", readers.schema.TRIAL]
     known: dict[str, Any] = {"model": kit.collecting.UNNAMED, readers.schema.TRIAL: "", "step": pd.NA, "reason": ""}
     own = table.assign(**{name: value for name, value in known.items() if name not in table})
@@ -206,7 +200,7 @@ def judge_of(
         raise errors.BadInput.listing("verdicts:", [f"{task}: no step and no outcome" for task in lost])
     tasks = {slug(one.name): criterion_task(one).name for one in by.criteria} | {FAILURE: FAILURE}
     tasks |= {slug(one.name): criterion_task(one, of_steps=True).name for one in by.steps}
-    return Recording([_row(row, tasks) for row in own.to_dict("records") if row["mark"] != ""], OWN_TABLE)
+    return Recording([_row(row, tasks) for row in own.to_dict("records") if row["mark"] != ""], kit.judging.OWN_TABLE)
 
 
 def _row(row: Mapping[Any, Any], tasks: Mapping[str, str]) -> dict[str, Any]:
