@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from closing import closing_line
 from hypothesis import HealthCheck, settings
+from once import once
 from some_studies import CHANGED, changed_studies
 
 # nbformat's jsonschema compiles 38 grammars of addresses as it is imported: a second in every process of the tests.
@@ -24,6 +25,10 @@ import_without("jsonschema", "rfc3987_syntax")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 ROOT = Path(__file__).resolve().parents[1]
+IN_A_FRESH_KERNEL = (
+    "matching",
+    "explainability",
+)  # as the command line runs them; the others in forks, as a batch does
 _started = time.perf_counter()
 
 # How long an example takes is the machine's affair.  CI tries the same examples every time.
@@ -94,6 +99,25 @@ def external_data() -> Callable[[str], Path]:
 
 
 @pytest.fixture(scope="session")
+def sample_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """``sample_run(study)`` is the folder of its run on its sample by the real runner, once for all processes; to read, or to copy."""
+
+    def folder(name: str) -> Path:
+        from evalbench.runs.fork import can_fork
+        from evalbench.runs.run import plan, run
+
+        def make(reports: Path) -> None:
+            fork = can_fork() and name not in IN_A_FRESH_KERNEL
+            done = run(plan(name, root=ROOT), out=reports, timeout=240, fork=fork)
+            assert done.status == "ok", done.error
+
+        (found,) = (once(tmp_path_factory, f"run of {name}", make) / name).glob("*/")
+        return found
+
+    return folder
+
+
+@pytest.fixture(scope="session")
 def chromium() -> str:
     """The path of a chromium; skips where there is none."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -154,11 +178,27 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 
 def pytest_configure(config: pytest.Config) -> None:
     """Looks up once, for all processes, which studies are being changed."""
+    gc.disable()  # while thousands of tests are collected, of which none goes
     os.environ.setdefault(CHANGED, " ".join(changed_studies()))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What is tried on every study goes study by study: a process that runs neighbours evaluates the samples of few."""
+    order = {path.stem: i for i, path in enumerate(sorted((ROOT / "notebooks").glob("*.ipynb")))}
+
+    def study(item: pytest.Item) -> int:
+        if item.path.parent.name != "studies" and item.path.name not in ("test_studies.py", "test_thresholds.py"):
+            return -1
+        given = getattr(item, "callspec", None)
+        return max((order.get(v, -1) for v in given.params.values() if isinstance(v, str)), default=-1) if given else -1
+
+    items.sort(key=study)
 
 
 def pytest_collection_finish() -> None:
     """What is there by now stays: the collector of garbage need not look at thousands of tests again and again."""
+    gc.enable()
     gc.collect()
     gc.freeze()
 

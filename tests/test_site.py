@@ -8,14 +8,17 @@ import doctest
 import importlib.util
 import json
 import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 from documents import code_blocks, pages
+from once import once
 
 from evalbench import studies
 
@@ -179,22 +182,12 @@ def test_a_log_is_closed_by_a_lifespan() -> None:
 
 
 @pytest.mark.slow
-def test_a_run_explored_in_a_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_explored_in_a_notebook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sample_run: Callable[[str], Path]
+) -> None:
     """Two runs of needle, then every line of the page."""
     for name in "AB":
-        command = [
-            "-m",
-            "evalbench.cli",
-            "run",
-            "needle",
-            "-q",
-            "--root",
-            str(ROOT),
-            "--out",
-            str(tmp_path / "reports"),
-        ]
-        done = subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, check=True)
-        Path(done.stdout.strip()).parent.rename(tmp_path / "reports" / "needle" / name)
+        shutil.copytree(sample_run("needle"), tmp_path / "reports" / "needle" / name)
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     (code,) = code_blocks("docs/exploring.md", "python")
@@ -207,15 +200,20 @@ def test_a_run_explored_in_a_notebook(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site as `make docs` builds it, strictly."""
+def site(tmp_path_factory: pytest.TempPathFactory, sample_run: Callable[[str], Path]) -> Path:
+    """The site as `make docs` builds it, strictly; finished runs of the studies are there."""
     if missing := [name for name in ("sphinx", "myst_parser", "furo") if importlib.util.find_spec(name) is None]:
         pytest.skip(f"the extra docs is not installed: {', '.join(missing)}")
-    place = tmp_path_factory.mktemp("site")
-    command = [str(ROOT / "scripts" / "build_docs.py"), "--out", str(place / "site"), "--work", str(place / "work")]
-    done = subprocess.run([sys.executable, *command], cwd=place, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
-    return place / "site"
+
+    def make(place: Path) -> None:
+        for name in NAMES:
+            run = sample_run(name)
+            shutil.copytree(run, place / "work" / "reports" / name / run.name)
+        command = [str(ROOT / "scripts" / "build_docs.py"), "--out", str(place / "site"), "--work", str(place / "work")]
+        done = subprocess.run([sys.executable, *command], cwd=place, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
+
+    return once(tmp_path_factory, "site", make) / "site"
 
 
 @pytest.mark.slow

@@ -6,8 +6,9 @@ import inspect
 import json
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,30 +24,29 @@ from evalbench.core.wording import estimate_text, value_text
 from evalbench.draw.verdict import headline_table
 from evalbench.readers.catalog import entries
 from evalbench.report.history import headline as index_headline
-from evalbench.runs.fork import can_fork
 from evalbench.runs.golden import difference, golden_of
-from evalbench.runs.run import Run, plan, run
 
 ROOT = Path(__file__).resolve().parents[1]
-IN_A_FRESH_KERNEL = ("matching", "explainability")
-
-
 FINISHED = some_studies(studies.names())
 OTHERS = [name for name in studies.names() if name not in FINISHED]
 
 
+class Finished(NamedTuple):
+    """A run of a study on the sample that its notebook names."""
+
+    folder: Path
+    results: dict[str, Any]
+
+
 @pytest.fixture(scope="module", params=[pytest.param(name, marks=pytest.mark.generated) for name in FINISHED])
-def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Run]:
-    """Studies through the real runner, on the sample that their notebook names; two as the command line runs them."""
-    fork = can_fork() and request.param not in IN_A_FRESH_KERNEL
-    done = run(plan(request.param, root=ROOT), out=tmp_path_factory.mktemp("reports"), timeout=240, fork=fork)
-    assert done.status == "ok", done.error
-    return request.param, done
+def finished(request: pytest.FixtureRequest, sample_run: Callable[[str], Path]) -> tuple[str, Finished]:
+    folder = sample_run(request.param)
+    return request.param, Finished(folder, json.loads((folder / "results.json").read_text(encoding="utf-8")))
 
 
-def test_it_writes_what_the_contract_says(finished: tuple[str, Run]) -> None:
+def test_it_writes_what_the_contract_says(finished: tuple[str, Finished]) -> None:
     name, done = finished
-    results = json.loads((done.folder / "results.json").read_text())
+    results = done.results
     assert results["study"] == name == studies.study(name).name
     assert {
         "schema_version",
@@ -64,9 +64,9 @@ def test_it_writes_what_the_contract_says(finished: tuple[str, Run]) -> None:
     assert json.loads((done.folder / "run.json").read_text())["status"] == "ok"
 
 
-def test_the_summary_follows_from_the_items(finished: tuple[str, Run]) -> None:
+def test_the_summary_follows_from_the_items(finished: tuple[str, Finished]) -> None:
     name, done = finished
-    results = json.loads((done.folder / "results.json").read_text())
+    results = done.results
     summarise = studies.study(name).summarise
     accepted = [p.name for p in inspect.signature(summarise).parameters.values() if p.kind is p.KEYWORD_ONLY]
     options = {key: results["parameters"][key] for key in accepted if key in results["parameters"]}
@@ -80,9 +80,9 @@ def test_the_summary_follows_from_the_items(finished: tuple[str, Run]) -> None:
     )  # fmt: skip
 
 
-def test_a_light_names_the_figure_that_decided_it(finished: tuple[str, Run]) -> None:
+def test_a_light_names_the_figure_that_decided_it(finished: tuple[str, Finished]) -> None:
     _, done = finished
-    results = json.loads((done.folder / "results.json").read_text())
+    results = done.results
     row = deciding_row(results)
     assert (row is None) == (results["light"] == "unlit")
     if row is not None:
@@ -140,11 +140,11 @@ def options_on_the_edge(name: str, results: dict[str, Any], beside: float = 0.0)
 
 @pytest.mark.parametrize("beside", [0.0001, -0.0001])
 def test_a_value_beside_its_light_reads_as_on_its_side_of_the_threshold(
-    finished: tuple[str, Run], beside: float
+    finished: tuple[str, Finished], beside: float
 ) -> None:
     name, done = finished
     items = pd.read_parquet(done.folder / "items.parquet")
-    options = options_on_the_edge(name, done.results or {}, beside) | {"n_resamples": 100}
+    options = options_on_the_edge(name, done.results, beside) | {"n_resamples": 100}
     summary = studies.study(name).summarise(items, **options)
     lit = [e for e in summary.estimates if e.cuts and e.value is not None]
     assert lit or name in ("matching_calibration", "cascade")  # whose lights are of a test or of a split
@@ -155,9 +155,9 @@ def test_a_value_beside_its_light_reads_as_on_its_side_of_the_threshold(
     assert estimate_text(decided, summary.estimates) in summary.verdict.sentence
 
 
-def test_a_figure_reads_the_same_in_sentence_table_lines_and_index(finished: tuple[str, Run]) -> None:
+def test_a_figure_reads_the_same_in_sentence_table_lines_and_index(finished: tuple[str, Finished]) -> None:
     _, done = finished
-    results = done.results or {}
+    results = done.results
     rows = results["summary"]
     texts = {estimate_text(row, rows) for row in rows}
     for said in re.findall(r"[−\d.]+ \[[−\d.]+, [−\d.]+\]", results["sentence"]):
@@ -175,19 +175,16 @@ def test_a_figure_reads_the_same_in_sentence_table_lines_and_index(finished: tup
 
 REDRAWN = {
     "drift": 10,
-    "judge_audit": 20,
-    "confidence": 20,
-    "rag_tuning": 20,
-    "ner_variants": 20,
-}  # how often, if not forty times: `make soak` redraws each a hundred times
+    "judge_audit": 16,
+}  # how often, if not twenty-four times: `make soak` redraws each a hundred times
 
 
 @pytest.mark.slow
 @pytest.mark.soak
-def test_stability_is_that_of_redrawn_items_by_hand(finished: tuple[str, Run]) -> None:
+def test_stability_is_that_of_redrawn_items_by_hand(finished: tuple[str, Finished]) -> None:
     """Redraws the items unit by unit, takes the light that the study gives them, and counts."""
     name, done = finished
-    results, items = done.results or {}, pd.read_parquet(done.folder / "items.parquet")
+    results, items = done.results, pd.read_parquet(done.folder / "items.parquet")
     summarise = studies.study(name).summarise
     options = options_on_the_edge(name, results)
     verdict = summarise(items, **options).verdict
@@ -202,7 +199,7 @@ def test_stability_is_that_of_redrawn_items_by_hand(finished: tuple[str, Run]) -
     # Only a light that looks at intervals needs resamples of what is redrawn.
     options["n_resamples"] = 60 if name == "matching_calibration" else 2
     same = []
-    times = 100 if os.environ.get(VARIABLE) == "soak" else REDRAWN.get(name, 40)
+    times = 100 if os.environ.get(VARIABLE) == "soak" else REDRAWN.get(name, 24)
     for _ in range(times):
         again = pd.concat([redraw(rows, unit, results["id"], draw) for rows in strata])
         redrawn = summarise(again, **options).verdict
@@ -223,9 +220,9 @@ def redraw(rows: pd.DataFrame, unit: str, key: str, draw: np.random.Generator) -
     )
 
 
-def test_every_mean_stands_beside_its_counts_and_interval(finished: tuple[str, Run]) -> None:
+def test_every_mean_stands_beside_its_counts_and_interval(finished: tuple[str, Finished]) -> None:
     _, done = finished
-    for row in json.loads((done.folder / "results.json").read_text())["summary"]:
+    for row in done.results["summary"]:
         assert {"n", "n_unscored", "n_undefined", "unit", "higher_is_better", "light", "note", "method"} <= set(row)
         if row["value"] is not None and row["ci_low"] is None:
             assert row["note"], f"{row['metric']}: no interval and no word why"
@@ -234,9 +231,9 @@ def test_every_mean_stands_beside_its_counts_and_interval(finished: tuple[str, R
             assert row["method"]
 
 
-def test_the_figures_are_the_golden_ones(finished: tuple[str, Run]) -> None:
+def test_the_figures_are_the_golden_ones(finished: tuple[str, Finished]) -> None:
     name, done = finished
-    assert difference(golden_of(done.results or {}), ROOT / "tests" / "golden" / f"{name}.json") == []
+    assert difference(golden_of(done.results), ROOT / "tests" / "golden" / f"{name}.json") == []
 
 
 @pytest.mark.parametrize("name", OTHERS or FINISHED[:1])
@@ -276,7 +273,7 @@ CUT = """() => [
 
 
 @pytest.mark.browser
-def test_no_column_and_no_label_is_cut_at_1240_pixels(finished: tuple[str, Run], browser: Any) -> None:
+def test_no_column_and_no_label_is_cut_at_1240_pixels(finished: tuple[str, Finished], browser: Any) -> None:
     page = browser.new_page(viewport={"width": 1240, "height": 900})
     page.goto((finished[1].folder / "report.html").as_uri())
     assert page.evaluate(CUT) == []
