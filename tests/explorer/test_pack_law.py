@@ -172,8 +172,9 @@ def _quoted(value: str) -> str:
 
 
 @pytest.mark.soak
-def test_every_filter_leaves_the_same_items(both: Any, nasty: Path) -> None:
-    rows = Rows(nasty)
+def test_every_filter_leaves_the_same_items(both: Any, nasty: Path, request: pytest.FixtureRequest) -> None:
+    """Other filters are drawn for each kind of ids; lengths hang on no id."""
+    rows, ids = Rows(nasty), request.node.callspec.params["nasty"]
     wanted = [
         f"{_quoted(name)}{operator}{value}"
         for name in (*rows.columns, "light")
@@ -197,14 +198,18 @@ def test_every_filter_leaves_the_same_items(both: Any, nasty: Path) -> None:
         "mark<wrong",
         "score<",
     ]
-    drawn = random.Random(0).sample(wanted, in_soak(700, otherwise=250))
+    drawn = random.Random(ids).sample(wanted, in_soak(700, otherwise=100))
     lengths = [
-        f"{name}{operator}{value}" for name in LENGTHS for operator in OPERATORS for value in ("1", "5", "0|2", "x", "")
+        f"{name}{operator}{value}"
+        for name in LENGTHS
+        for operator in OPERATORS
+        for value in ("1", "5", "0|2", "x", "")
+        if ids == "texts"
     ]
     asked = [
         *drawn,
         *lengths,
-        *(f"-{term}" for term in drawn[:100]),
+        *(f"-{term}" for term in drawn[:50]),
         *words,
         *(f'"{word}"' for word in words if '"' not in word),
     ]

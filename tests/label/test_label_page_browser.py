@@ -19,8 +19,7 @@ def tabs(browser: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("pairs", [False, True])
-@pytest.mark.parametrize("width", [1240, 400])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(1240, "light"), (400, "dark")])
 def test_axe_finds_no_violation_and_nothing_scrolls_sideways(
     tabs: Any, tmp_path: Path, pairs: bool, width: int, scheme: str
 ) -> None:

@@ -41,8 +41,7 @@ def violations(page):
     return [(v["id"], [node["html"][:120] for node in v["nodes"]][:3]) for v in found]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
 def test_axe_finds_no_violation(browser, url, scheme, width):
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page.goto(url)

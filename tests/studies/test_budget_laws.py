@@ -60,7 +60,7 @@ def test_a_budget_leaves_the_rest_unscored_and_says_so(name: str, chat: Chat, tm
     assert "budget" in set(result.items["unscored"]), result.items["unscored"].value_counts()
     assert "budget" in result.sentence
     assert result.light in ("grey", "unlit")
-    assert "budget" in page(name, result)
+    assert "budget" in page(name, result, drawn=False)
 
 
 @pytest.mark.parametrize("stand", ["long", *(pytest.param(s, marks=pytest.mark.slow) for s in ("none", "short"))])

@@ -47,7 +47,7 @@ def with_nulls(
 def result_of(study: str, tables: Tables, **options: Any) -> Result:
     """The study's result, whose page is drawn without an empty cell that has a word of Python."""
     result = evaluated(study, tables, **options)
-    assert not re.search(r">\s*(nan|None|<NA>)\s*<", page(study, result))
+    assert not re.search(r">\s*(nan|None|<NA>)\s*<", page(study, result, drawn=False))
     return result
 
 

@@ -121,15 +121,15 @@ def _p_of_fall(part: pd.DataFrame, observed: float, seed: int) -> float:
     units, of_row = np.unique(means.index.get_level_values("unit"), return_inverse=True)
     places = np.tile(np.arange(table.shape[1]), (len(units), 1))
     draw = core.seeds.rng(seed, "falls/permutation")
-    dealt, as_large = np.empty_like(table), 0
+    dealt, means_of = np.empty_like(table), np.empty((N_PERMUTATIONS, table.shape[1]))
     # One mean by depth of every deal; the order of the rows is that of the index.
-    for _ in range(N_PERMUTATIONS):
+    for i in range(N_PERMUTATIONS):
         if clustered:
             dealt = np.take_along_axis(table, draw.permuted(places, axis=1)[of_row], axis=1)
         else:
             draw.permuted(table, axis=1, out=dealt)
         known = np.isfinite(dealt)
         n = known.sum(axis=0)
-        depths = np.where(known, dealt, 0).sum(axis=0) / np.where(n > 0, n, np.nan)
-        as_large += bool(largest_fall(depths[None, :])[0] >= observed - 1e-9)
+        means_of[i] = np.where(known, dealt, 0).sum(axis=0) / np.where(n > 0, n, np.nan)
+    as_large = int((largest_fall(means_of) >= observed - 1e-9).sum())
     return (1 + as_large) / (1 + N_PERMUTATIONS)
