@@ -87,9 +87,9 @@ def completed(shell: list[str], setup: str, typed: str, cwd: Path) -> str:
     os.close(theirs)
 
     def heard(until: str, seconds: float) -> str:
-        """What the shell writes until it wrote a text, or for so long."""
+        """What the shell writes until it wrote a text, for so long at most."""
         read, end = "", time.monotonic() + seconds
-        while time.monotonic() < end and (not until or until not in read):
+        while time.monotonic() < end and until not in read:
             if select.select([home], [], [], 0.1)[0]:
                 try:
                     read += os.read(home, 65536).decode("utf-8", "replace")
@@ -100,9 +100,9 @@ def completed(shell: list[str], setup: str, typed: str, cwd: Path) -> str:
     try:
         os.write(home, f"{setup}; echo rea''dy\n".encode())
         heard("ready", 30)
-        for part in typed.split("\t")[:-1]:
+        for part, rest in zip(typed.split("\t")[:-1], COMPLETED, strict=True):
             os.write(home, f"{part}\t".encode())
-            heard("", 4)
+            heard(rest, 20)
         os.write(
             home, f"{typed.split(chr(9))[-1]}\x01echo \x05 >line.txt; echo do''ne\n".encode()
         )  # begin, end of the line
@@ -115,6 +115,7 @@ def completed(shell: list[str], setup: str, typed: str, cwd: Path) -> str:
 
 
 TYPED = "evalbench run matching_c\t-p seed=3 --data house_style_c\t-p n_resa\t100 -p objective=sp\t"
+COMPLETED = ("alibration", "urated@1.", "mples=", "earman")  # what the shell adds at each tab
 LINE = "evalbench run matching_calibration -p seed=3 --data house_style_curated@1.1.0 -p n_resamples=100 -p objective=spearman"
 
 
