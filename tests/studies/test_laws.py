@@ -242,7 +242,9 @@ def test_exact_and_resampled_comparisons_agree(name: str) -> None:
     if name in LONG_RESAMPLED and not in_soak(1, otherwise=0):
         pytest.skip("no time: resampled in make soak")
     other = side(name, worsened(whole(name)))
-    quick = cells(compared(name, other, n_summaries=0))  # figures that are no sums are drawn in the same way in both
+    # Figures that are no sums are drawn in the same way in both, and are looked at where a study has no others.
+    quick = cells(compared(name, other, n_summaries=0 if studies.study(name).measures else 20))
+    assert quick
     slow = cells(compared(name, other, exact=False, n_summaries=40))
     for at, one in quick.items():
         two = slow[at]
