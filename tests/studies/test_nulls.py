@@ -44,10 +44,10 @@ def with_nulls(
     return found
 
 
-def result_of(study: str, tables: Tables, **options: Any) -> Result:
-    """The study's result, whose page is drawn without an empty cell that has a word of Python."""
+def result_of(study: str, tables: Tables, drawn: bool = False, **options: Any) -> Result:
+    """The study's result, whose page has no empty cell with a word of Python; ``drawn`` where its pictures are looked at too."""
     result = evaluated(study, tables, **options)
-    assert not re.search(r">\s*(nan|None|<NA>)\s*<", page(study, result, drawn=False))
+    assert not re.search(r">\s*(nan|None|<NA>)\s*<", page(study, result, drawn=drawn))
     return result
 
 
@@ -93,7 +93,7 @@ def odd(i: int) -> bool:
 @pytest.mark.generated
 @pytest.mark.parametrize("study", some_studies(ANSWERING))
 def test_estimates_with_null_answers_are_those_of_the_others(study):
-    result = result_of(study, with_nulls(study, answers(study), odd))
+    result = result_of(study, with_nulls(study, answers(study), odd), drawn=True)
     rest = evaluated(study, with_nulls(study, answers(study), odd, drop=True))
     assert_all_counted(study, result)
     mine, others = estimates(result), estimates(rest)
@@ -124,7 +124,7 @@ def test_a_null_answer_or_two_grey_no_light_and_are_counted(study):
 @pytest.mark.generated
 @pytest.mark.parametrize("study", some_studies(ANSWERING))
 def test_without_any_answer_nothing_has_a_value(study):
-    result = result_of(study, with_nulls(study, answers(study), lambda i: True))
+    result = result_of(study, with_nulls(study, answers(study), lambda i: True), drawn=True)
     assert_all_counted(study, result)
     assert result.light == "grey"
     assert set(result.items["unscored"]) == {"no-output"}
