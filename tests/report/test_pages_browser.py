@@ -98,8 +98,10 @@ def of_threshold(reports: Path, threshold: float) -> Path:
 
 @pytest.fixture
 def opened(browser: Any, pages: Callable[[str], Path], tmp_path: Path) -> Iterator[Any]:
-    """A page by its name, in a tab of its own."""
-    contexts = []
+    """A page by its name, in a tab of its own; what any of them asks for besides itself, or complains of, fails the test."""
+    contexts: list[Any] = []
+    asked: list[str] = []
+    said: list[str] = []
 
     def open_(name: str, *, width: int = 1240, javascript: bool = True, scheme: str = "light") -> Any:
         contexts.append(browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme))
@@ -109,12 +111,18 @@ def opened(browser: Any, pages: Callable[[str], Path], tmp_path: Path) -> Iterat
             text = path.read_text(encoding="utf-8")
             path = tmp_path / path.name
             path.write_text(re.sub("<script>.*?</script>", "", text, flags=re.DOTALL), encoding="utf-8")
-        page.goto(path.as_uri())
+        own = path.as_uri()
+        page.on("request", lambda request: asked.append(request.url) if request.url != own else None)
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto(own, wait_until="load")
         return page
 
     yield open_
     for context in contexts:
         context.close()
+    assert [url for url in asked if not url.startswith("data:")] == []
+    assert said == []
 
 
 # Of rows of a table that differ only in what their texts and attributes say, three are left: axe takes a second for a thousand cells.
@@ -164,19 +172,6 @@ def test_axe_finds_no_violation_without_scripts(opened: Any, name: str) -> None:
 @each()
 def test_axe_finds_no_violation_on_a_phone_in_the_dark(opened: Any, name: str) -> None:
     assert violations(opened(name, width=400, scheme="dark")) == []
-
-
-@each()
-def test_no_request_leaves(browser: Any, pages: Callable[[str], Path], name: str) -> None:
-    page = browser.new_page()
-    requests, said = [], []
-    page.on("request", lambda request: requests.append(request.url))
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.goto(pages(name).as_uri(), wait_until="networkidle")
-    assert [r for r in requests if not r.startswith("data:")] == [pages(name).as_uri()]
-    assert said == []
-    page.close()
 
 
 # Cells of more than two lines that are narrower than eight letters.
