@@ -125,7 +125,7 @@ def old_and_new(clone: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.model
-@pytest.mark.timeout(1500)
+@pytest.mark.timeout(2400)
 def test_the_readme_from_a_clone_to_a_comparison(clone: Path, sample_run: Callable[[str], Path]) -> None:
     (clone / "mine.csv").write_text(
         "id,answer,reference\n1,a red apple,a red apple\n2,a pear,a plum\n", encoding="utf-8"
