@@ -115,7 +115,7 @@ def completed(shell: list[str], setup: str, typed: str, cwd: Path) -> str:
 
 
 TYPED = "evalbench run matching_c\t-p seed=3 --data house_style_c\t-p n_resa\t100 -p objective=sp\t"
-COMPLETED = ("alibration", "urated@1.", "mples=", "earman")  # what the shell adds at each tab
+COMPLETED = ("alibration", "urated@1.1.0", "mples=", "earman")  # what the shell adds at each tab
 LINE = "evalbench run matching_calibration -p seed=3 --data house_style_curated@1.1.0 -p n_resamples=100 -p objective=spearman"
 
 
