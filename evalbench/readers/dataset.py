@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +60,7 @@ class Dataset:
     - ``keys``: The columns of each table that name things.
     - ``read_as``: Table → columns of other names → the columns of the study that they were read as.
     - ``given``: The tables as they were, where ``tables`` name each trial as a group of its own.
+    - ``checks``: What reads further rows of the same tables as these were read.
     """
 
     label: DataLabel
@@ -73,6 +75,12 @@ class Dataset:
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     given: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     read_as: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    checks: Callable[[Raw], Dataset] | None = field(default=None, repr=False)
+
+    def of(self, frames: Mapping[str, pd.DataFrame]) -> Dataset:
+        """Further rows of the same tables, as raw frames, read and checked as these were."""
+        assert self.checks is not None
+        return self.checks(Raw(self.label, frames, self.files, card=self.card))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -231,8 +239,27 @@ def checked_tables(
         raise BadInput.listing(head, faults, FAULTS_SHOWN, all_at_once([*faults, *remarks]))
     remarks = list(dict.fromkeys([*remarks, *unused_clusters(tables, schema, grouping, sources)]))
     sheets, keys = _sheets(raw), keys_of(schema)
+    as_here = {**(columns or {}), **{source: column for own in read_as.values() for source, column in own.items()}}
+    given: dict[str, Any] = {
+        "columns": as_here,
+        "cluster": cluster,
+        "slices": slices,
+        "adapt": adapt,
+        "further": further,
+    }
     return Dataset(
-        raw.label, tables, tuple(remarks), sources, unused, raw.card, rows_of, sheets, grouping, keys, read_as=read_as
+        raw.label,
+        tables,
+        tuple(remarks),
+        sources,
+        unused,
+        raw.card,
+        rows_of,
+        sheets,
+        grouping,
+        keys,
+        read_as=read_as,
+        checks=partial(checked_tables, schema=schema, **given),
     )
 
 

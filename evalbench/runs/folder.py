@@ -13,6 +13,7 @@ from typing import Any
 from evalbench.errors import BadInput
 from evalbench.readers.runs import (
     CALLS,
+    PARTS,
     RESULTS_JSON,
     RUN_FOLDER,
     RUN_JSON,
@@ -64,7 +65,8 @@ def claim(reports: Path, study: str, name: str) -> Path:
 def remove_partial(folder: Path) -> None:
     """Take the results and tables out of a folder whose run did not end well; replies that were paid for stay."""
     for file in folder.iterdir():
-        if file.name == RESULTS_JSON or (".parquet" in file.name and file.name != CALLS):
+        unfinished = file.name == RESULTS_JSON or file.name.startswith(PARTS)
+        if unfinished or (".parquet" in file.name and file.name != CALLS):
             remove(file)
 
 
