@@ -34,6 +34,8 @@ ITEMS, _TEXTS, _KEPT, _SAID, _SAMPLE = "items", "texts of all", "texts that are 
 _ROWS = "rows of trials"
 ANSWER = "answer"
 """The purpose of a call that asks for what is judged."""
+ROWS = 100_000
+"""About so many rows are in a part."""
 EXTREMES = 50
 """So many of the lowest and of the highest of each score, and of the unscored, keep their texts in memory."""
 
@@ -126,10 +128,10 @@ def made(make: Make, data: Dataset, options: Mapping[str, Any], *, here: bool = 
     if not table:
         return make(data, options)
     large = data[table].attrs[STREAM]
-    keeper = tempfile.TemporaryDirectory(prefix=PARTS, dir=os.environ.get(RUN_FOLDER))
+    keeper = tempfile.TemporaryDirectory(prefix=PARTS, dir=_place())
     folder = Path(keeper.name)
     at("dealing rows into parts")
-    hands = deal(large, [str(one) for one in data[table]["id"]], folder / "dealt")
+    hands = deal(large, [str(one) for one in data[table]["id"]], folder / "dealt", ROWS)
     alike = _without_rows(data)
     tasks = [_Task(make, hand, large, table, alike, options, folder / f"{i:06}") for i, hand in enumerate(hands)]
     faults: list[str] = []
@@ -138,7 +140,7 @@ def made(make: Make, data: Dataset, options: Mapping[str, Any], *, here: bool = 
             faults += found
             at("making items of parts", n, len(tasks))
     if faults:
-        raise BadInput.listing(f"{data.label}: faults in {large.name}:", faults)
+        raise BadInput.listing(f"{data.label}: faults in parts of it:", faults)
     shutil.rmtree(folder / "dealt")
     return _joined([task.folder for task in tasks], keeper)
 
@@ -147,6 +149,11 @@ def is_dealt(frame: pd.DataFrame) -> bool:
     """Whether a table is a sample of one that is read part by part."""
     large = frame.attrs.get(STREAM)
     return large is not None and large.dealt
+
+
+def _place() -> str | None:
+    """Where parts lie: in the folder of the run, for workers of other machines in this one, else among temporary files."""
+    return os.environ.get(RUN_FOLDER) or (os.getcwd() if os.environ.get(workers.SCHEDULER) else None)
 
 
 def _without_rows(data: Dataset) -> Dataset:

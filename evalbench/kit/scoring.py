@@ -183,6 +183,13 @@ def notes_of(texts: pd.DataFrame, names: Sequence[str], options: Options, noun: 
     return [*notes, *unspaced_notes(names, options, given, noun)]
 
 
+def in_order(reasons: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Reasons of several parts as those of one table: by metric, those of what is unscored first."""
+    place = {name: i for i, name in enumerate(names)}
+    order = np.lexsort(((reasons["kind"] == "undefined").to_numpy(), reasons["metric"].map(place).to_numpy()))
+    return reasons.iloc[order].reset_index(drop=True)
+
+
 def lacking(reasons: pd.DataFrame, names: Sequence[str], total: int) -> list[str]:
     """How many texts lack what metrics need of the table, and which metrics these are.
 

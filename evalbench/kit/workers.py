@@ -73,9 +73,12 @@ def _on_processes(n: int) -> Mapped:
                         del left[futures[done]]
                         yield found
                     return
-                except BrokenProcessPool:
+                except BrokenProcessPool as error:
                     if attempt + 1 == _TRIES:
-                        raise
+                        raise BadInput(
+                            f"a process that made a part ended {_TRIES} times without a word: is there not enough memory for {n} at once? "
+                            f"({PROCESSES}=1 works in this one)"
+                        ) from error
                 finally:
                     pool.shutdown(cancel_futures=True)
 

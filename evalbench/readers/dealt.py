@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalbench.errors import BadInput
 from evalbench.readers.large import STREAM, Large
 from evalbench.readers.parquet import cells_of
-from evalbench.readers.partitions import ids_of
+from evalbench.readers.partitions import Where, ids_of
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-ROWS = 100_000
-"""About so many rows are in a hand."""
 MOST_HANDS = 200
 """So many files are open at once."""
 _SOURCE, _ROW = "evalbench:source", "evalbench:row"
@@ -37,8 +36,13 @@ class Hand:
         """Its rows as a raw frame of the table, named by the files and rows that they came from."""
         import pyarrow as pa
 
-        with pa.memory_map(self.path) as file:
-            table = pa.ipc.open_file(file).read_all()
+        try:
+            with pa.memory_map(self.path) as file:
+                table = pa.ipc.open_file(file).read_all()
+        except FileNotFoundError as error:
+            raise BadInput(
+                f"{self.path}: no such file; workers need the folder of the run under the same path"
+            ) from error
         source, row = (table.column(name).to_pylist() for name in (_SOURCE, _ROW))
         frame = cells_of(large.name, table.drop_columns([_SOURCE, _ROW]))
         frame.index = [f"{self.sources[s]}:{r}" for s, r in zip(source, row, strict=True)]
@@ -46,7 +50,7 @@ class Hand:
         return frame
 
 
-def deal(large: Large, ids: Sequence[str], folder: Path, rows: int = ROWS) -> list[Hand]:
+def deal(large: Large, ids: Sequence[str], folder: Path, rows: int) -> list[Hand]:
     """Deal all rows of a table.
 
     - ``ids``: Of a sample of its rows, in any order: they say where ranges end.
@@ -63,15 +67,18 @@ def deal(large: Large, ids: Sequence[str], folder: Path, rows: int = ROWS) -> li
     sources: dict[str, int] = {}
     written: dict[int, Any] = {}
     file_of = numbers()
+    names = large.parts[0].columns()
+    schema = None
     try:
         for part in large.parts:
-            names = part.columns()
             for where, batch in part.batches(names):
                 name = Path(where.source).name
                 source = sources.setdefault(name, len(sources))
                 own = [one.strip() for one in ids_of(where, batch.column(names.index(key)), key)]
                 which = np.searchsorted(ends, np.array(own, dtype=object), side="right")
                 batch = _placed(batch, source, where.row)
+                schema = schema or _open(batch.schema)
+                batch = _cast(batch, schema, where)
                 for hand in np.unique(which):
                     if hand not in written:
                         path = folder / f"{next(file_of):06}.arrow"
@@ -95,6 +102,31 @@ def ends_of(ids: Sequence[str], hands: int) -> np.ndarray[Any, Any]:
     ordered = sorted(ids)
     at = [len(ordered) * k // hands for k in range(1, hands)]
     return np.array(list(dict.fromkeys(ordered[i] for i in at)), dtype=object)
+
+
+def _open(schema: pa.Schema) -> pa.Schema:
+    """Without dictionaries, of which a file may hold one for each column."""
+    import pyarrow as pa
+
+    return pa.schema([f.with_type(f.type.value_type) if pa.types.is_dictionary(f.type) else f for f in schema])
+
+
+def _cast(batch: pa.RecordBatch, schema: pa.Schema, where: Where) -> pa.RecordBatch:
+    """With the types of the first batch.
+
+    Raises ``BadInput`` where a column cannot have them.
+    """
+    import pyarrow as pa
+
+    if batch.schema.equals(schema):
+        return batch
+    try:
+        return batch.cast(schema)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        apart = [f.name for f in schema if batch.schema.field(f.name).type != f.type]
+        raise BadInput(
+            f"{where.source}: column {', '.join(apart)}: other types than in the first file ({error})"
+        ) from error
 
 
 def _placed(batch: pa.RecordBatch, source: int, first: int) -> pa.RecordBatch:

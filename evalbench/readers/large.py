@@ -15,7 +15,7 @@ from evalbench.core.wording import count
 from evalbench.errors import BadInput
 from evalbench.readers.frames import more_than_once
 from evalbench.readers.parquet import cells_of
-from evalbench.readers.partitions import BATCH_ROWS, Part, Where, ids_of, parquet_files, parquet_parts
+from evalbench.readers.partitions import BATCH_ROWS, Part, Where, home_of, ids_of, parquet_files, parquet_parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -186,5 +186,5 @@ def digests_of(path: Path, files: Sequence[Path]) -> dict[str, str]:
         with file_path.open("rb") as file:
             while piece := file.read(_HASHED):
                 sha.update(piece)
-        found[file_path.relative_to(path).as_posix() if file_path != path else path.name] = sha.hexdigest()
+        found[file_path.relative_to(home_of(path)).as_posix() if file_path != path else path.name] = sha.hexdigest()
     return found

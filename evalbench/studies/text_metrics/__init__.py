@@ -133,6 +133,7 @@ def evaluate(
     made = kit.parts.made(made_of, dataset, {**options, "judge": judge}, here=bool(prompt or judge))
     if dealt:
         humans = given(made.items)
+    reasons = kit.scoring.in_order(made.tables["reasons"], names)
     core.progress.at(f"intervals, {n_resamples} resamples")
     items, fit, of_labels = humans.on(in_order(made.items, names), *made.heard(), seed=seed, n_resamples=n_resamples)
     by = ("model",) if "model" in items else ()
@@ -148,6 +149,7 @@ def evaluate(
         some={
             "texts": made.texts,
             **made.tables,
+            "reasons": reasons,
             "comparison": kit.comparing.compare_groups(items, headline, "model", seed=seed, n_resamples=n_resamples)
             if by
             else None,
@@ -156,7 +158,7 @@ def evaluate(
             *dataset.notes,
             *kit.answers.remarks(items),
             *made.notes,
-            *kit.scoring.lacking(made.tables["reasons"], names, made.n),
+            *kit.scoring.lacking(reasons, names, made.n),
             *kit.scoring.notes_of(made.sampled, names, options, "sampled output" if dealt else "output"),
             *not_asked,
             *of_labels,
