@@ -16,6 +16,7 @@ import numpy as np
 from evalbench.core.notes import Note
 from evalbench.core.progress import at
 from evalbench.core.result import Stored
+from evalbench.core.schedulers import SCHEDULER
 from evalbench.errors import BadInput
 from evalbench.kit import trials as several_trials
 from evalbench.kit import workers
@@ -153,7 +154,7 @@ def is_dealt(frame: pd.DataFrame) -> bool:
 
 def _place() -> str | None:
     """Where parts lie: in the folder of the run, for workers of other machines in this one, else among temporary files."""
-    return os.environ.get(RUN_FOLDER) or (os.getcwd() if os.environ.get(workers.SCHEDULER) else None)
+    return os.environ.get(RUN_FOLDER) or (os.getcwd() if os.environ.get(SCHEDULER) else None)
 
 
 def _without_rows(data: Dataset) -> Dataset:

@@ -15,7 +15,7 @@ from evalbench.core.seeds import keys
 from evalbench.kit import workers
 from evalbench.kit.workers import Mapped
 from evalbench.metrics.text_streams import MOST_TOKENS, Known, StreamedStatistics, TextCounts, known_from
-from evalbench.readers.large import STREAM, Large
+from evalbench.readers.large import LARGE_ROWS, STREAM, Large
 from evalbench.readers.partitions import ids_of, texts_of, times_of
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def streamed(
         See :data:`~evalbench.metrics.text_streams.MOST_TOKENS`.
     mapped : callable, optional
         ``map``, or one of :mod:`evalbench.kit.workers`; by default the workers of the scheduler whose address the environment variable
-        :data:`~evalbench.kit.workers.SCHEDULER` holds, without one this process.
+        :data:`~evalbench.core.schedulers.SCHEDULER` holds, without one processes of this machine.
 
     Raises
     ------
@@ -115,12 +115,18 @@ def streamed(
         tasks += [_Task(part, own, sides) for part in table.parts]
     count = partial(_counted, known=known, most=most_tokens, seed=seed)
     counts, outside = {name: TextCounts(known[name], most_tokens) for name in columns}, 0
-    with nullcontext(mapped) if mapped else workers.workers() as over:
+    with nullcontext(mapped) if mapped else workers.workers(_processes(tables)) as over:
         for found, left in over(count, tasks):
             outside += left
             for name in columns:
                 counts[name].join(found[name])
     return Streamed({name: counts[name].statistics(n_bins=n_bins, epsilon=epsilon) for name in columns}, outside)
+
+
+def _processes(tables: Mapping[str, Large]) -> int:
+    """As many as pay: to begin one takes as long as counting some hundred thousand rows."""
+    rows = sum(table.rows for table in tables.values())
+    return min(workers.processes(), 1 + rows // LARGE_ROWS)
 
 
 def _counted(task: _Task, *, known: Mapping[str, Known], most: int, seed: int) -> tuple[dict[str, TextCounts], int]:

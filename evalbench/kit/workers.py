@@ -9,13 +9,9 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from evalbench.core.schedulers import checked_address
+from evalbench.core.schedulers import PROCESSES, SCHEDULER, checked_address
 from evalbench.errors import BadInput
 
-SCHEDULER = "EVALBENCH_SCHEDULER"
-"""The environment variable with the address of a Dask scheduler, whose workers see the files under the same paths."""
-PROCESSES = "EVALBENCH_PROCESSES"
-"""The environment variable with the number of processes of this machine, where it is not that of its cores."""
 Mapped = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 """A map whose results come in any order."""
 _PATIENCE = "20s"

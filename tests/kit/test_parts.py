@@ -14,6 +14,7 @@ import pytest
 
 from evalbench import load, text_metrics
 from evalbench.core.result import Result
+from evalbench.core.schedulers import PROCESSES
 from evalbench.core.seeds import keys
 from evalbench.errors import BadInput
 from evalbench.kit import parts, workers
@@ -59,7 +60,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(large, "LARGE_ROWS", 50)
     monkeypatch.setattr(parts, "ROWS", 25)
     monkeypatch.setitem(text_metrics.SCHEMA, "items", replace(inputs.SCHEMA["items"], sampled=20))
-    monkeypatch.setenv(workers.PROCESSES, "1")
+    monkeypatch.setenv(PROCESSES, "1")
 
 
 def whole(folder: Path, **options: Any) -> Result:
@@ -114,7 +115,7 @@ def test_trials_are_those_of_one_piece(tmp_path: Path) -> None:
 def test_processes_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = written(tmp_path / "log", texts())
     alone = in_parts(folder)
-    monkeypatch.setenv(workers.PROCESSES, "2")
+    monkeypatch.setenv(PROCESSES, "2")
     assert_same(alone, in_parts(f"{folder}/part-*.parquet"))
 
 
@@ -136,7 +137,7 @@ def made_by_a_worker_that_is_killed(data: Any, options: Any) -> parts.Made:
 @pytest.mark.usefixtures("small")
 @pytest.mark.slow
 def test_a_killed_worker_costs_its_part_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(workers.PROCESSES, "2")
+    monkeypatch.setenv(PROCESSES, "2")
     data = load(written(tmp_path / "log", texts()), study="text_metrics")
     options = {**in_parts(tmp_path / "log").parameters, "judge": "", "flag": str(tmp_path / "flag")}
     found = parts.made(made_by_a_worker_that_is_killed_once, data, options)
@@ -192,7 +193,7 @@ def test_labels_of_ids_outside_the_sample_are_known(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("given", ["0", "-1", "two", "1.5"])
 def test_a_number_of_processes_that_is_none(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
-    monkeypatch.setenv(workers.PROCESSES, given)
+    monkeypatch.setenv(PROCESSES, given)
     with pytest.raises(BadInput, match=f"EVALBENCH_PROCESSES: expected a whole number from 1, found '{given}'"):
         workers.processes()
 

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from evalbench.core.psi import psi_of_counts, psi_of_numbers
+from evalbench.core.schedulers import SCHEDULER
 from evalbench.errors import BadInput
 from evalbench.kit import workers
 from evalbench.kit.streaming import Streamed, Window, is_large, streamed
-from evalbench.kit.workers import SCHEDULER, on_cluster
+from evalbench.kit.workers import on_cluster
 from evalbench.metrics.text_statistics import text_statistics
 from evalbench.metrics.text_streams import NUMBERS
 from evalbench.readers.large import STREAM, Large, whole
