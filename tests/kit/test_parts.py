@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from dask_hosts import can_make_hosts, certificates, cluster, hosts
 
 from evalbench import load, text_metrics
 from evalbench.core.result import Result
-from evalbench.core.schedulers import PROCESSES
+from evalbench.core.schedulers import PROCESSES, SCHEDULER
 from evalbench.core.seeds import keys
 from evalbench.errors import BadInput
 from evalbench.kit import parts, workers
@@ -146,6 +147,27 @@ def test_a_killed_worker_costs_its_part_alone(tmp_path: Path, monkeypatch: pytes
     pd.testing.assert_frame_equal(found.items, parts.made(items.made_of, data, options).items)
     with pytest.raises(BadInput, match=r"a process that made a part ended 3 times without a word"):
         parts.made(made_by_a_worker_that_is_killed, data, options)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.slow
+def test_three_hosts_with_a_shared_folder_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import dask
+
+    if not can_make_hosts():
+        pytest.skip("network namespaces cannot be made here")
+    folder = written(tmp_path / "log", texts())
+    alone = in_parts(folder)
+    monkeypatch.chdir(tmp_path)
+    secret = certificates(tmp_path / "keys")
+    with (
+        hosts(3) as prefix,
+        cluster(tmp_path / "hosts", *secret.options, address="tls://10.97.0.1:8786", prefix=((), *prefix)) as address,
+        dask.config.set(secret.client),
+    ):
+        monkeypatch.setenv(SCHEDULER, address)
+        assert_same(alone, in_parts(folder))
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".parts-")]
 
 
 @pytest.mark.usefixtures("small")
