@@ -212,8 +212,12 @@ def _joined(folders: Sequence[Path], keeper: Any) -> Made:
     from evalbench.models.accounting import merged
 
     said = [json.loads((folder / _SAID).read_text(encoding="utf-8")) for folder in folders]
-    notes = [note if isinstance(note, str) else Note(**note) for one in said for note in one["notes"]]
-    kept = _frame(folders, _KEPT)
+    notes = [
+        note if isinstance(note, str) else Note(note["kind"], note["short"], note["note"])
+        for one in said
+        for note in one["notes"]
+    ]
+    kept = _frame(folders, _KEPT, objects=True)
     texts = Path(keeper.name) / "texts.parquet"
     _one_file(folders, _TEXTS, texts)
     return Made(
@@ -238,8 +242,11 @@ def _tables(folders: Sequence[Path]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _frame(folders: Sequence[Path], name: str) -> pd.DataFrame:
-    """A table of all parts; a column that some parts lack has nulls there."""
+def _frame(folders: Sequence[Path], name: str, *, objects: bool = False) -> pd.DataFrame:
+    """A table of all parts; a column that some parts lack has nulls there.
+
+    - ``objects``: Whether cells are Python's own, as readers give texts, which take several times the memory of Arrow's.
+    """
     import pandas as pd
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -248,11 +255,11 @@ def _frame(folders: Sequence[Path], name: str) -> pd.DataFrame:
     tables = [pq.read_table(file, memory_map=True) for file in files]
     table = pa.concat_tables(tables, promote_options="permissive")
     del tables
-    written = table.schema.pandas_metadata["columns"]
-    objects = {one["name"] for one in written if one["numpy_type"] == "object" and one["name"] in table.column_names}
-    cells = {column: table.column(column).to_pylist() for column in objects}
+    if objects:
+        cells = {column: pd.Series(table.column(column).to_pylist(), dtype=object) for column in table.column_names}
+        return pd.DataFrame(cells).astype({_SAMPLE: bool})
     frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
-    return frame.assign(**{column: pd.Series(cells[column], dtype=object) for column in objects})
+    return frame
 
 
 def _one_file(folders: Sequence[Path], name: str, path: Path) -> None:

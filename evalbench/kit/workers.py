@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+from evalbench.core import progress
 from evalbench.core.schedulers import PROCESSES, SCHEDULER, checked_address
 from evalbench.errors import BadInput
 
@@ -60,7 +61,7 @@ def _on_processes(n: int) -> Mapped:
 
         left = dict(enumerate(tasks))
         for attempt in range(_TRIES):
-            with ProcessPoolExecutor(n, mp_context=get_context("spawn")) as pool:
+            with ProcessPoolExecutor(n, get_context("spawn"), initializer=_silent) as pool:
                 with _nothing_to_import():
                     futures = {pool.submit(work, task): place for place, task in left.items()}
                 try:
@@ -79,6 +80,11 @@ def _on_processes(n: int) -> Mapped:
                     pool.shutdown(cancel_futures=True)
 
     return mapped
+
+
+def _silent() -> None:
+    """What a part is at is not said: the process that waits says how many are done."""
+    os.environ.pop(progress.FILE, None)
 
 
 @contextmanager
