@@ -23,8 +23,8 @@ _OVER_SSH = re.compile(r"[^/\\]*@[^/]*:|[^/\\]{2,}:")  # host:path, not C:\\path
 def bytes_hash(path: Path) -> str:
     """SHA-256 of a file, or of all files of a folder or a pattern with their names."""
     if path.is_file():
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        with path.open("rb") as content:
+            return hashlib.file_digest(content, "sha256").hexdigest()
     digest, home = hashlib.sha256(), home_of(path)
     files = parquet_files(path) if is_pattern(path) else sorted(p for p in path.rglob("*") if p.is_file())
     for file in files:

@@ -137,7 +137,7 @@ def evaluate(
     core.progress.at(f"intervals, {n_resamples} resamples")
     items, fit, of_labels = humans.on(in_order(made.items, names), *made.heard(), seed=seed, n_resamples=n_resamples)
     by = ("model",) if "model" in items else ()
-    models = sorted(set(items["model"]) - {""}) if by else []
+    models = sorted(set(items["model"].unique()) - {""}) if by else []
     headline = [m for m in summary.measures(names, rules) if m.metric in names]
     result = kit.result_of(
         evaluate,
