@@ -65,9 +65,14 @@ def claim(reports: Path, study: str, name: str) -> Path:
 def remove_partial(folder: Path) -> None:
     """Take the results and tables out of a folder whose run did not end well; replies that were paid for stay."""
     for file in folder.iterdir():
-        unfinished = file.name == RESULTS_JSON or file.name.startswith(PARTS)
-        if unfinished or (".parquet" in file.name and file.name != CALLS):
+        if file.name == RESULTS_JSON or (".parquet" in file.name and file.name != CALLS):
             remove(file)
+
+
+def remove_parts(folder: Path) -> None:
+    """Take away what a table was dealt into while the run worked: its kernel may have ended without doing so."""
+    for parts in folder.glob(f"{PARTS}*"):
+        shutil.rmtree(parts, ignore_errors=True)
 
 
 def remove(path: Path) -> None:

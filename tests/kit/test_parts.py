@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from dask_hosts import can_make_hosts, certificates, cluster, hosts
 
@@ -196,6 +200,27 @@ def test_a_run_keeps_all_texts_and_nothing_else(tmp_path: Path, monkeypatch: pyt
     assert len(result.tables["texts"]) <= 120
     del result
     assert not [path for path in run.iterdir() if path.is_dir()]
+
+
+@pytest.mark.slow
+def test_a_run_of_the_command_line(tmp_path: Path) -> None:
+    n = 100_500
+    rows = {"id": np.repeat([f"q{i:06}" for i in range(n)], 2), "model": ["oak", "fern"] * n}
+    right = np.arange(2 * n) % 4 > 0
+    frame = pd.DataFrame(rows).assign(answer=np.where(right, "yes", "no"), reference="yes")
+    folder = written(tmp_path / "log", frame)
+    words = ["run", "text_metrics", "--data", f"{folder}/*.parquet", "-p", 'metrics=["exact_match"]']
+    done = subprocess.run(
+        [sys.executable, "-m", "evalbench.cli", *words, "--workers", "2", "--out", str(tmp_path / "out")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (run,) = (tmp_path / "out" / "text_metrics").iterdir()
+    figures = json.loads((run / "results.json").read_text())["summary"]
+    assert {(row["model"], row["value"], row["n"]) for row in figures} == {("fern", 1.0, n), ("oak", 0.5, n)}
+    assert pq.read_metadata(run / "texts.parquet").num_rows == pq.read_metadata(run / "items.parquet").num_rows == 2 * n
+    assert not [path.name for path in run.iterdir() if path.is_dir()]
+    assert "all 201\u202f000 rows were read, in parts" in (run / "report.html").read_text()
 
 
 @pytest.mark.usefixtures("small")

@@ -18,7 +18,7 @@ def made_of(data: readers.Dataset, options: Mapping[str, Any]) -> kit.parts.Made
     """Scores of the texts of a table, or of those that a model answers with."""
     data, trials = kit.trials.spread(data, SCHEMA)
     cards = kit.metric_options.metrics_of(options["metrics"], options)
-    frame, replies = frame_of(data["items"]), []
+    frame, replies = frame_of(data["items"]), list[Reply]()
     if options["prompt"]:
         frame, replies = answered(frame, options["prompt"], options["model"], data.read_as.get("items", {}))
     scored = kit.scoring.scores_of(frame, cards, options, replies)
