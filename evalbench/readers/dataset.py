@@ -239,28 +239,10 @@ def checked_tables(
         raise BadInput.listing(head, faults, FAULTS_SHOWN, all_at_once([*faults, *remarks]))
     remarks = list(dict.fromkeys([*remarks, *unused_clusters(tables, schema, grouping, sources)]))
     sheets, keys = _sheets(raw), keys_of(schema)
-    as_here = {**(columns or {}), **{source: column for own in read_as.values() for source, column in own.items()}}
-    given: dict[str, Any] = {
-        "columns": as_here,
-        "cluster": cluster,
-        "slices": slices,
-        "adapt": adapt,
-        "further": further,
-    }
-    return Dataset(
-        raw.label,
-        tables,
-        tuple(remarks),
-        sources,
-        unused,
-        raw.card,
-        rows_of,
-        sheets,
-        grouping,
-        keys,
-        read_as=read_as,
-        checks=partial(checked_tables, schema=schema, **given),
-    )
+    as_here = {**(columns or {}), **other_names}
+    again = partial(checked_tables, columns=as_here, cluster=cluster, slices=slices, adapt=adapt, further=further)
+    of_frames = (tables, tuple(remarks), sources, unused, raw.card, rows_of, sheets, grouping, keys)
+    return Dataset(raw.label, *of_frames, read_as=read_as, checks=partial(again, schema=schema))
 
 
 def by_roles(
