@@ -134,7 +134,6 @@ def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Options, re
     >>> scored.columns["exact_match"].tolist(), scored.reasons(frame[["id"]])["reason"].tolist()
     ([1.0, nan], ['no-output'])
     """
-    frame = frame.rename(columns=renamed(frame.columns, FORMER))
     scored = scores_of(frame, entries, options, replies)
     reasons = scored.reasons(frame[[]])
     names = [entry.name for entry in entries]
@@ -143,7 +142,7 @@ def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Options, re
 
 
 def scores_of(frame: pd.DataFrame, entries: Sequence[Card], options: Options, replies: Sequence[Reply] = ()) -> Scored:
-    """:func:`score_all` without the notes that count texts: of columns under the names of today."""
+    """:func:`score_all` without the notes that count texts."""
     from evalbench.models.accounting import embeddings_counted
 
     check_columns(frame, entries)

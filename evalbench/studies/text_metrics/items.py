@@ -20,7 +20,9 @@ def made_of(data: readers.Dataset, options: Mapping[str, Any]) -> kit.parts.Made
     cards = kit.metric_options.metrics_of(options["metrics"], options)
     frame, replies = frame_of(data["items"]), list[Reply]()
     if options["prompt"]:
-        frame, replies = answered(frame, options["prompt"], options["model"], data.read_as.get("items", {}))
+        former = {old: column.name for column in SCHEMA["items"].columns for old in column.former if old not in frame}
+        also = {**former, **data.read_as.get("items", {})}
+        frame, replies = answered(frame, options["prompt"], options["model"], also)
     scored = kit.scoring.scores_of(frame, cards, options, replies)
     items, rows = trials.averaged(items_of(frame, scored), "id")
     keys = [key for key in ("id", "model") if key in frame]
