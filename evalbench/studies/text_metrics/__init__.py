@@ -129,10 +129,10 @@ def evaluate(
     options |= {"metrics": names, "lights": rules}
     given = partial(kit.labelled.given, summary.judged_measures(names, rules), **kit.taken(kit.labelled.given, options))
     dealt = kit.parts.is_dealt(dataset["items"])
-    humans = given(None if dealt else dataset["items"])
+    humans = given(rows=None if dealt else dataset["items"])
     made = kit.parts.made(made_of, dataset, {**options, "judge": judge}, here=bool(prompt or judge))
     if dealt:
-        humans = given(made.items)
+        humans = given(rows=made.items)
     reasons = kit.scoring.in_order(made.tables["reasons"], names)
     core.progress.at(f"intervals, {n_resamples} resamples")
     items, fit, of_labels = humans.on(in_order(made.items, names), *made.heard(), seed=seed, n_resamples=n_resamples)
