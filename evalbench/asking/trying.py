@@ -86,7 +86,8 @@ def _held(
     """
     held: set[str] = set()
     groups: dict[str, None] = {}
-    called, read = "", {}
+    called = ""
+    read: dict[str, str] = {}
     for name, frame in tables.tables.items():
         if not len(frame):
             continue

@@ -95,6 +95,18 @@ WORKERS = together(
     click.option("--workers", type=click.IntRange(min=1), help="Processes on this machine (default: one per core)."),
     click.option("--scheduler", metavar="tls://HOST:PORT", help="Run on the workers of this Dask scheduler instead."),
 )
+OF_PARTS = together(
+    click.option(
+        "--workers",
+        type=click.IntRange(min=1),
+        help="Processes of this machine that read a table which does not fit, part by part (default: one per core).",
+    ),
+    click.option(
+        "--scheduler",
+        metavar="tls://HOST:PORT",
+        help="Workers of this Dask scheduler read it instead; they need the data and the reports under the same paths.",
+    ),
+)
 MEMORY = click.option(
     "--memory",
     type=click.IntRange(min=1),

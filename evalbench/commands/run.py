@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import click
 
 from evalbench.commands import completion
-from evalbench.commands.options import OF_A_RUN, RENAMES, assignments
+from evalbench.commands.options import OF_A_RUN, OF_PARTS, RENAMES, assignments
 from evalbench.commands.parameters import OfAStudy
 from evalbench.commands.source import table_source
 from evalbench.errors import BadInput
@@ -182,6 +182,7 @@ def logging_into(store: str | None) -> Iterator[None]:
 @RENAMES
 @click.option("--model", metavar="NAME", help="The model that answers, e.g. openai/gpt-4o or local/smollm2-135m.")
 @OF_A_RUN
+@OF_PARTS
 @LOG
 def run_study(
     target: str | None,
@@ -192,12 +193,15 @@ def run_study(
     root: Path | None,
     max_calls: int | None,
     max_cost: float | None,
+    workers: int | None,
+    scheduler: str | None,
     **how: Any,
 ) -> None:
     """Render one study into a report; prints the answer, its light and figures, and where the page is.
 
     Without a study, but with --data: lists the studies that can be asked of the data, and asks for one at a terminal.
     """
+    work_on_parts(workers, scheduler)
     if target is None:
         target, data = study_for(data, renames, root, how["as_json"])
     from evalbench.runs.fork import forking
@@ -216,6 +220,23 @@ def run_study(
         return found
 
     sys.exit(carry_out(planned, Path(target).stem, Carried(fork=fork, **how)))
+
+
+def work_on_parts(processes: int | None, scheduler: str | None) -> None:
+    """Name to the kernel who reads the parts of a table that does not fit."""
+    from evalbench.core.schedulers import PROCESSES, SCHEDULER, checked_address
+
+    if processes is not None and scheduler is not None:
+        raise click.UsageError(
+            "--workers and --scheduler: a scheduler has its own workers; use only one of the two options"
+        )
+    if processes is not None:
+        os.environ[PROCESSES] = str(processes)
+    if scheduler is not None:
+        try:
+            os.environ[SCHEDULER] = checked_address(scheduler)
+        except BadInput as error:
+            raise click.UsageError(str(error)) from error
 
 
 def study_for(data: str | None, renames: Sequence[str], root: Path | None, as_json: bool) -> tuple[str, str]:

@@ -55,6 +55,8 @@ def codes(names: npt.ArrayLike) -> tuple[npt.NDArray[Any], Indices]:
     if values.dtype.kind in "iub":
         of_numbers, index = np.unique(values, return_inverse=True)
         texts = of_numbers.astype(str)
+    elif values.dtype == object and _ascend(values):
+        return values.astype(str), np.arange(len(values))
     else:
         index, found = pd.factorize(values.astype(object) if values.dtype.kind not in "OU" else values)
         texts = np.asarray(found, dtype=str)
@@ -64,6 +66,13 @@ def codes(names: npt.ArrayLike) -> tuple[npt.NDArray[Any], Indices]:
     place = np.empty(len(order), dtype=np.intp)
     place[order] = np.arange(len(order))
     return texts[order], place[index.ravel()]
+
+
+def _ascend(names: npt.NDArray[Any]) -> bool:
+    """Whether names are texts, each behind the one before it."""
+    import pandas as pd
+
+    return pd.api.types.infer_dtype(names, skipna=False) == "string" and bool((names[1:] > names[:-1]).all())
 
 
 def widened(n_clusters: int, level: float = 0.95) -> float:

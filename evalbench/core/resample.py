@@ -74,13 +74,18 @@ def _with_crowd(
     return np.asarray(counts[:, :-1] @ frequent + of_crowd * mean + np.sqrt(of_crowd / n) * spread)
 
 
-def spread_of(rows: Floats, centre: Floats | float = 0.0) -> Floats | None:
-    """A root of the rows' summed squares and products around a centre; None where a single row weighs much in a column."""
+def spread_of(rows: Floats, centre: Floats | float = 0.0, count: npt.NDArray[np.int64] | None = None) -> Floats | None:
+    """A root of the rows' summed squares and products around a centre; None where a single row weighs much in a column.
+
+    - ``count``: How many equal rows each stands for.
+    """
     squares, cubes = np.zeros((rows.shape[1], rows.shape[1])), np.zeros(rows.shape[1])
+    times = np.ones(len(rows)) if count is None else count.astype(float)
     for begin in range(0, len(rows), _LARGEST_BLOCK):
-        off = rows[begin : begin + _LARGEST_BLOCK] - centre
-        squares += off.T @ off
-        cubes += (np.abs(off) ** 3).sum(axis=0)
+        block = slice(begin, begin + _LARGEST_BLOCK)
+        off = rows[block] - centre
+        squares += (off.T * times[block]) @ off
+        cubes += times[block] @ np.abs(off) ** 3
     return None if (cubes > _LARGEST_WEIGHT * np.diag(squares) ** 1.5).any() else root_of(squares)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core import budget as budgets
@@ -175,6 +176,14 @@ class DataLabel:
         return f"{self.name}@{self.version}" if self.version else self.name
 
 
+@dataclass(frozen=True)
+class Stored:
+    """A table that is larger than what a result holds of it: its Parquet file, and what keeps that file from going."""
+
+    path: Path
+    keeper: object = field(default=None, repr=False, compare=False)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Result:
     """A finished study.
@@ -199,6 +208,7 @@ class Result:
     - ``accounting``: What varies between equal runs (models, endpoints, calls, tokens, cost); goes to ``run.json``.
     - ``read_as``: Table → columns of other names → what they were read as; goes to ``run.json``.
     - ``files``: Further files that the run's folder gets, by file name.
+    - ``stored``: Tables of which ``tables`` hold some rows, and a run's folder gets all, by name.
     - ``answer``: What it answers to its question, in plain words.
     - ``budget``: The limits of the run and how far it came, see :meth:`evalbench.core.budget.Budget.account`; empty
       without limits.
@@ -222,6 +232,7 @@ class Result:
     accounting: Mapping[str, Any] = field(default_factory=dict)
     read_as: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
+    stored: Mapping[str, Stored] = field(default_factory=dict)
     answer: Answer | None = None
     budget: Mapping[str, Any] = field(default_factory=budgets.account)
 

@@ -1,4 +1,4 @@
-"""The address of a Dask scheduler."""
+"""Who works on parts of a table: the environment variables that say so, and the address of a Dask scheduler."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import ipaddress
 from urllib.parse import urlsplit
 
 from evalbench.errors import BadInput
+
+SCHEDULER = "EVALBENCH_SCHEDULER"
+"""The environment variable with the address of a Dask scheduler, whose workers see the files under the same paths."""
+PROCESSES = "EVALBENCH_PROCESSES"
+"""The environment variable with the number of processes of this machine, where it is not that of its cores."""
 
 
 def checked_address(address: str, given_as: str = "--scheduler") -> str:

@@ -48,7 +48,7 @@ class Sides(NamedTuple):
         names = raw + [f"#{n}" for n in raw]
         sums_a, ids_a = unit_sums(columns_a, names, units_a)
         sums_b, ids_b = unit_sums(columns_b, names, units_b)
-        shared, at_a, at_b = np.intersect1d(ids_a, ids_b, assume_unique=True, return_indices=True)
+        shared, at_a, at_b = _shared(ids_a, ids_b)
         clustered = len(ids_a) < len(np.asarray(units_a)) or len(ids_b) < len(np.asarray(units_b))
         if paired:
             sums_a, sums_b = sums_a[at_a], sums_b[at_b]
@@ -72,6 +72,13 @@ class Sides(NamedTuple):
         return cls(
             table_a, table_b, n_a, n_b, len(shared), only_a, only_b, _slices(measures), True, clusters_a, clusters_b
         )
+
+
+def _shared(ids_a: npt.NDArray[Any], ids_b: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Any, Any]:
+    """The ids of both sides, ascending, and where they are on each."""
+    if np.array_equal(ids_a, ids_b):
+        return ids_a, slice(None), slice(None)
+    return np.intersect1d(ids_a, ids_b, assume_unique=True, return_indices=True)
 
 
 def _by_cluster(

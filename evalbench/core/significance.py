@@ -15,6 +15,8 @@ from evalbench.core.resample import CROWD, spread_of
 
 # Up to this many differing units every assignment is enumerated (4 096) instead of sampled.
 _ENUMERATED = 12
+# Of no more different moves than this, counts are drawn of each, however many units move so.
+_FEW = 1_000
 
 
 class Permutation(NamedTuple):
@@ -53,8 +55,8 @@ def swap_test(
     list of Permutation, one per statistic
         p = (1 + k) / (1 + n_permutations), where k permutations differ at least as much as observed; k / 2**m
         where the m ≤ 12 differing units were enumerated.  A permutation without a value counts as
-        at least as different.  B against A has exactly the p of A against B.  Of more than 100 000 units that move
-        differently the sums are drawn from their normal limit, where no unit weighs much.
+        at least as different.  B against A has exactly the p of A against B.  Of more than 100 000 units with more
+        than 1 000 different moves the sums are drawn from their normal limit, where no unit weighs much.
 
     References
     ----------
@@ -96,7 +98,8 @@ def _random_moves(moves: Floats, rng: np.random.Generator, n_permutations: int) 
     """Sums of random halves of the moves; equal moves are counted together, which is exact; those of a crowd are normal."""
     distinct, count = np.unique(moves, axis=0, return_counts=True)
     out = np.zeros((n_permutations, moves.shape[1]))
-    if len(distinct) > CROWD and (root := spread_of(distinct * np.sqrt(count)[:, None])) is not None:
+    many = count.sum() > CROWD and len(distinct) > _FEW
+    if many and (root := spread_of(distinct, count=count)) is not None:
         return np.asarray((moves.sum(axis=0) + rng.standard_normal(out.shape) @ root.T) / 2)
     step = max(1, (1 << 21) // len(distinct))
     for begin in range(0, n_permutations, step):

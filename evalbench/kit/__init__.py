@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from evalbench.kit import metric_options as metric_options
     from evalbench.kit import modules as modules
     from evalbench.kit import options as options
+    from evalbench.kit import parts as parts
     from evalbench.kit import rephrasing as rephrasing
     from evalbench.kit import results as results
     from evalbench.kit import rules as rules
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from evalbench.kit import trials as trials
     from evalbench.kit import verdicts as verdicts
     from evalbench.kit import violating as violating
+    from evalbench.kit import workers as workers
     from evalbench.kit.options import Checks as Checks
     from evalbench.kit.options import stated as stated
     from evalbench.kit.options import taken as taken

@@ -48,7 +48,8 @@ def answer_of(reply: Reply) -> str | None:
 def remarks(items: pd.DataFrame) -> list[str]:
     """Notes that count the items without a score, and those without a reference."""
     unscored = int((items["unscored"] != "").sum())
-    without = int((items["undefined"].str.split("; ").str[0] == NO_REFERENCE).sum())
+    why = items["undefined"].value_counts()
+    without = sum(int(n) for text, n in why.items() if str(text).split("; ")[0] == NO_REFERENCE)
     out = []
     if unscored:
         out.append(f"Unscored: {unscored} of {len(items)} items ({counted(items['unscored'])}).")

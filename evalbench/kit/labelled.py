@@ -217,8 +217,10 @@ def given(
     if (labels or correction) and not figures:
         raise BadInput("labels and correction: no figure rests on a judge with these options")
     learnt = read_corrections(Path(correction).expanduser()) if correction else ()
-    known = None if rows is None or unit not in rows else set(rows[unit].astype(str))
-    read = _read(Path(labels).expanduser(), figures, labels_of, scale, known) if labels else {}
+    read: dict[str, pd.DataFrame] = {}
+    if labels:
+        known = None if rows is None or unit not in rows else set(rows[unit].astype(str))
+        read = _read(Path(labels).expanduser(), figures, labels_of, scale, known)
     found = {figure: decided(own, at_random=labels_drawn == "random") for figure, own in read.items()}
     if faults := [fault for figure, own in found.items() if (fault := _all_selected(figure, own))]:
         raise BadInput.listing(f"{labels}: labels cannot be used:", faults)

@@ -231,7 +231,7 @@ def lines_note(names: Iterable[str], options: Options, texts: Iterable[str | Non
     ]
 
 
-def unspaced_notes(names: Iterable[str], options: Options, texts: Iterable[str]) -> list[str]:
+def unspaced_notes(names: Iterable[str], options: Options, texts: Iterable[str], noun: str = "output") -> list[str]:
     """A note where BLEU takes texts for single words, because their script has no spaces; of many, of the first rank.
 
     Examples
@@ -246,7 +246,7 @@ def unspaced_notes(names: Iterable[str], options: Options, texts: Iterable[str])
     if not found:
         return []
     other = "zh" if sum(map(len, map(_HAN.findall, found))) else "char"
-    used, which = options["bleu_tokenize"], f"{len(found)} of {counted(len(given), 'output')}"
+    used, which = options["bleu_tokenize"], f"{len(found)} of {counted(len(given), noun)}"
     short = f"bleu_tokenize {used} takes {which}, written without spaces, for few words: bleu_tokenize={other}"
     many = len(found) > options.get("max_unscored", MAX_UNSCORED) * len(given)
     return [Note("instrument", short) if many else f"B{short[1:]}."]

@@ -134,6 +134,15 @@ def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Options, re
     >>> scored.columns["exact_match"].tolist(), scored.reasons(frame[["id"]])["reason"].tolist()
     ([1.0, nan], ['no-output'])
     """
+    scored = scores_of(frame, entries, options, replies)
+    reasons = scored.reasons(frame[[]])
+    names = [entry.name for entry in entries]
+    scored.notes += [*lacking(reasons, names, len(frame)), *notes_of(frame, [*scored.unscored], options)]
+    return scored
+
+
+def scores_of(frame: pd.DataFrame, entries: Sequence[Card], options: Options, replies: Sequence[Reply] = ()) -> Scored:
+    """:func:`score_all` without the notes that count texts."""
     from evalbench.models.accounting import embeddings_counted
 
     check_columns(frame, entries)
@@ -144,28 +153,60 @@ def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Options, re
         for place, entry in enumerate(entries, 1):
             at(f"scoring by {entry.name}", place, len(entries))
             _score_one(frame, entry, options, scored)
-    scored.notes += _input_notes(scored, len(frame))
-    texts = [*frame["answer"], *(text for several in frame.get("reference", ()) for text in several)]
-    scored.notes += lines_note(scored.unscored, options, texts)
-    given = [text for text in frame["answer"] if isinstance(text, str)]
-    scored.notes += odd_text_notes(given, options.get("max_unscored", MAX_UNSCORED), "output")
-    if "reference" in frame:
-        most = options.get("max_unscored", MAX_UNSCORED)
-        scored.notes += number_word_notes(list(frame["answer"]), frame["reference"], most, "output")
-        scored.notes += other_digit_notes(list(frame["answer"]), frame["reference"], most, "output")
-        scored.notes += misplaced_notes(list(frame["answer"]), frame["reference"], "output")
-    scored.notes += unspaced_notes(scored.unscored, options, given)
     return scored
 
 
-def _input_notes(scored: Scored, total: int) -> list[str]:
-    """How many texts lack what metrics need of the table, and which metrics these are."""
+def notes_of(texts: pd.DataFrame, names: Sequence[str], options: Options, noun: str = "output") -> list[str]:
+    """Notes on how texts are written, where that may be what a metric measures.
+
+    Parameters
+    ----------
+    texts : DataFrame
+        As for :func:`score_all`.
+    names : sequence of str
+        The metrics that score them.
+    noun : str
+        What a text is called.
+    """
+    most = options.get("max_unscored", MAX_UNSCORED)
+    answers, references = list(texts["answer"]), texts.get("reference")
+    notes = lines_note(
+        names, options, [*answers, *(one for several in (() if references is None else references) for one in several)]
+    )
+    given = [text for text in answers if isinstance(text, str)]
+    notes += odd_text_notes(given, most, noun)
+    if references is not None:
+        notes += number_word_notes(answers, references, most, noun)
+        notes += other_digit_notes(answers, references, most, noun)
+        notes += misplaced_notes(answers, references, noun)
+    return [*notes, *unspaced_notes(names, options, given, noun)]
+
+
+def in_order(reasons: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Reasons of several parts as those of one table: by metric, those of what is unscored first."""
+    place = {name: i for i, name in enumerate(names)}
+    order = np.lexsort(((reasons["kind"] == "undefined").to_numpy(), reasons["metric"].map(place).to_numpy()))
+    return reasons.iloc[order].reset_index(drop=True)
+
+
+def lacking(reasons: pd.DataFrame, names: Sequence[str], total: int) -> list[str]:
+    """How many texts lack what metrics need of the table, and which metrics these are.
+
+    Parameters
+    ----------
+    reasons : DataFrame
+        As :meth:`Scored.reasons` returns them.
+    names : sequence of str
+        Of the metrics.
+    total : int
+        All texts.
+    """
     found = []
     for column in _NEED.values():
-        counts = {name: int((why == f"no-{column}").sum()) for name, why in scored.undefined.items()}
-        names = [name for name, count in counts.items() if count]
-        if names:
-            found.append(f"No {column}: {counts[names[0]]} of {total} texts; undefined there: {', '.join(names)}.")
+        counts = reasons["metric"][reasons["reason"] == f"no-{column}"].value_counts()
+        there = [name for name in names if name in counts]
+        if there:
+            found.append(f"No {column}: {counts[there[0]]} of {total} texts; undefined there: {', '.join(there)}.")
     return found
 
 

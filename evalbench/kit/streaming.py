@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evalbench.core.psi import EPSILON, N_BINS
-from evalbench.core.schedulers import checked_address
 from evalbench.core.seeds import keys
-from evalbench.errors import BadInput
+from evalbench.kit import workers
+from evalbench.kit.workers import Mapped
 from evalbench.metrics.text_streams import MOST_TOKENS, Known, StreamedStatistics, TextCounts, known_from
-from evalbench.readers.large import STREAM, Large
+from evalbench.readers.large import LARGE_ROWS, STREAM, Large
 from evalbench.readers.partitions import ids_of, texts_of, times_of
 
 if TYPE_CHECKING:
@@ -25,11 +24,6 @@ if TYPE_CHECKING:
     from evalbench.readers.partitions import Part
 
 TEXTS = ("question", "answer")
-SCHEDULER = "EVALBENCH_SCHEDULER"
-"""The environment variable with the address of a Dask scheduler, whose workers see the files under the same paths."""
-_PATIENCE = "20s"
-_SHAPING = ("evalbench", "numpy", "pandas", "pyarrow", "regex", "stopwords")
-Mapped = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 
 class Window(NamedTuple):
@@ -100,8 +94,8 @@ def streamed(
     most_tokens : int
         See :data:`~evalbench.metrics.text_streams.MOST_TOKENS`.
     mapped : callable, optional
-        ``map``, or that of :func:`on_cluster`; by default the workers of the scheduler whose address the environment variable
-        :data:`SCHEDULER` holds, without one this process.
+        ``map``, or one of :mod:`evalbench.kit.workers`; by default the workers of the scheduler whose address the environment variable
+        :data:`~evalbench.core.schedulers.SCHEDULER` holds, without one processes of this machine.
 
     Raises
     ------
@@ -121,12 +115,18 @@ def streamed(
         tasks += [_Task(part, own, sides) for part in table.parts]
     count = partial(_counted, known=known, most=most_tokens, seed=seed)
     counts, outside = {name: TextCounts(known[name], most_tokens) for name in columns}, 0
-    with nullcontext(mapped) if mapped else _workers(os.environ.get(SCHEDULER, "")) as over:
+    with nullcontext(mapped) if mapped else workers.workers(_processes(tables)) as over:
         for found, left in over(count, tasks):
             outside += left
             for name in columns:
                 counts[name].join(found[name])
     return Streamed({name: counts[name].statistics(n_bins=n_bins, epsilon=epsilon) for name in columns}, outside)
+
+
+def _processes(tables: Mapping[str, Large]) -> int:
+    """As many as pay: to begin one takes as long as counting some hundred thousand rows."""
+    rows = sum(table.rows for table in tables.values())
+    return min(workers.processes(), 1 + rows // LARGE_ROWS)
 
 
 def _counted(task: _Task, *, known: Mapping[str, Known], most: int, seed: int) -> tuple[dict[str, TextCounts], int]:
@@ -163,69 +163,3 @@ def _sides(task: _Task, times: pd.Series | None, n: int) -> Any:
                 own &= (times < window.high).to_numpy()
         which[own & (which < 0)] = place
     return which
-
-
-@contextmanager
-def _workers(address: str) -> Iterator[Mapped]:
-    """A map over this process, or over the workers of a scheduler, whose versions must be ours."""
-    if not address:
-        yield map
-        return
-    from distributed import Client
-
-    address = checked_address(address, SCHEDULER)
-    try:
-        client = Client(address, set_as_default=False, timeout=_PATIENCE)
-    except (OSError, TypeError, ValueError) as error:
-        raise BadInput(f"{SCHEDULER} {address}: no connection ({error})") from error
-    with client:
-        if not client.scheduler_info()["workers"]:
-            raise BadInput(f"{SCHEDULER} {address}: has no workers")
-        ours = _versions()
-        apart = [
-            f"{worker}: {name} {theirs.get(name, 'missing') if isinstance(theirs, dict) else theirs}, here {version}"
-            for worker, theirs in client.run(_versions, on_error="return").items()
-            for name, version in ours.items()
-            if not isinstance(theirs, dict) or theirs.get(name) != version
-        ]
-        if apart:
-            raise BadInput.listing(f"{SCHEDULER} {address}: workers differ from this process:", apart)
-        yield on_cluster(client)
-
-
-def _versions() -> dict[str, str]:
-    """What shapes the counts."""
-    import platform
-    from importlib.metadata import version
-
-    return {"python": platform.python_version(), **{name: version(name) for name in _SHAPING}}
-
-
-def on_cluster(client: Any) -> Mapped:
-    """A map over the workers of a Dask cluster, a part each; what they find is joined as it comes.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        Its workers need this version of evalbench and the files under the same paths.
-
-    Raises
-    ------
-    BadInput
-        What a part raises, such as a file that a worker does not find.
-    """
-
-    def mapped(work: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterable[Any]:
-        from distributed import as_completed
-
-        futures = client.map(work, list(tasks), pure=False)
-        try:
-            for done in as_completed(futures, loop=client.loop):
-                yield done.result()
-                done.release()
-        except BadInput as error:
-            raise BadInput(f"on a worker of the cluster: {error}") from error
-        finally:
-            client.cancel(futures)
-
-    return mapped

@@ -20,6 +20,7 @@ from evalbench.core.result import Result
 from evalbench.kit.collecting import UNNAMED
 from evalbench.kit.options import taken
 from evalbench.kit.trial_tables import shown
+from evalbench.readers.large import STREAM
 from evalbench.readers.schema import SYSTEMS, TRIAL, Table
 
 if TYPE_CHECKING:
@@ -192,6 +193,15 @@ class Trials:
         )
 
 
+def joined(parts: Iterable[Trials]) -> Trials:
+    """The trials of tables that have different items of the same groups."""
+    several = list(parts)
+    groups = {label: (of[0], of[1]) for one in several for label, of in one.groups.items()}
+    ordered = dict(sorted(groups.items(), key=lambda one: (one[1][0], _key(one[1][1]))))
+    notes = tuple(dict.fromkeys(note for one in several for note in one.notes))
+    return Trials(next((one.by for one in several if one.by), ""), ordered, None, notes)
+
+
 def each_trial(function: F) -> F:
     """A decorator for functions of a result that list cases: of items with trials, each trial is a case of its own.
 
@@ -263,7 +273,8 @@ def _spread(frame: pd.DataFrame, table: Table) -> tuple[pd.DataFrame, Trials]:
         trial = ranked.astype(str)
     (whose, names), (which, known) = pd.factorize(group), pd.factorize(trial)
     pairs, of = np.unique(whose * len(known) + which, return_inverse=True)
-    if len(pairs) == len(names):
+    of_all = STREAM in frame.attrs  # a part may have one trial of what has several elsewhere
+    if len(pairs) == len(names) and not of_all:
         return rest, Trials()
     taken_names, labels = set(names), {}
     for pair in pairs.tolist():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -118,19 +118,22 @@ def by_group(
     >>> [(dict(e.group), e.value) for e in by_group(items, [mean_of("score")], "model", whole=True)]
     [({'model': 'a'}, 0.5), ({'model': 'b'}, 1.0), ({}, 0.75)]
     """
-    groups = [({by: name} if name else {}, rows) for name, rows in _groups(items, by)]
-    if whole and len(groups) > 1:
-        groups.append(({}, items))
-    return tuple(
-        e
-        for group, rows in groups
-        for e in estimate(rows, measures, units=rows[units], seed=seed, group=group, n_resamples=n_resamples).estimates
-    )
+    found: list[Estimate] = []
+    names: list[str] = []
+    for name, rows in _groups(items, by):
+        group = {by: name} if name else {}
+        names.append(name)
+        found += estimate(rows, measures, units=rows[units], seed=seed, group=group, n_resamples=n_resamples).estimates
+    if whole and len(names) > 1:
+        found += estimate(items, measures, units=items[units], seed=seed, n_resamples=n_resamples).estimates
+    return tuple(found)
 
 
-def _groups(items: pd.DataFrame, by: str) -> list[tuple[str, pd.DataFrame]]:
-    named = [(str(name), rows) for name, rows in items.groupby(by, sort=True)] if by in items else []
-    return named or [("", items)]
+def _groups(items: pd.DataFrame, by: str) -> Iterable[tuple[str, pd.DataFrame]]:
+    """Each group's rows, one group at a time; of no groups all."""
+    if by not in items or not items[by].notna().any():
+        return [("", items)]
+    return ((str(name), rows) for name, rows in items.groupby(by, sort=True))
 
 
 def worst_group(

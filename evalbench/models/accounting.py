@@ -221,9 +221,14 @@ def _joined(left: Any, right: Any) -> Any:
     if left is None or right is None:
         return None
     if isinstance(left, Mapping):
-        return {k: left.get(k, 0) + right.get(k, 0) for k in sorted({*left, *right})}
+        return {
+            k: _joined(left[k], right[k]) if k in left and k in right else left.get(k, right.get(k))
+            for k in sorted({*left, *right})
+        }
     if isinstance(left, list):
         return sorted({*left, *right})
+    if isinstance(left, str):
+        return left if left == right else f"{left}, {right}"
     return left + right
 
 

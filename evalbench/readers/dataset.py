@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +60,7 @@ class Dataset:
     - ``keys``: The columns of each table that name things.
     - ``read_as``: Table → columns of other names → the columns of the study that they were read as.
     - ``given``: The tables as they were, where ``tables`` name each trial as a group of its own.
+    - ``checks``: What reads further rows of the same tables as these were read.
     """
 
     label: DataLabel
@@ -73,6 +75,12 @@ class Dataset:
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     given: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     read_as: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    checks: Callable[[Raw], Dataset] | None = field(default=None, repr=False)
+
+    def of(self, frames: Mapping[str, pd.DataFrame]) -> Dataset:
+        """Further rows of the same tables, as raw frames, read and checked as these were."""
+        assert self.checks is not None
+        return self.checks(Raw(self.label, frames, self.files, card=self.card))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -231,9 +239,10 @@ def checked_tables(
         raise BadInput.listing(head, faults, FAULTS_SHOWN, all_at_once([*faults, *remarks]))
     remarks = list(dict.fromkeys([*remarks, *unused_clusters(tables, schema, grouping, sources)]))
     sheets, keys = _sheets(raw), keys_of(schema)
-    return Dataset(
-        raw.label, tables, tuple(remarks), sources, unused, raw.card, rows_of, sheets, grouping, keys, read_as=read_as
-    )
+    as_here = {**(columns or {}), **other_names}
+    again = partial(checked_tables, columns=as_here, cluster=cluster, slices=slices, adapt=adapt, further=further)
+    of_frames = (tables, tuple(remarks), sources, unused, raw.card, rows_of, sheets, grouping, keys)
+    return Dataset(raw.label, *of_frames, read_as=read_as, checks=partial(again, schema=schema))
 
 
 def by_roles(

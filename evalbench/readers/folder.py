@@ -10,7 +10,7 @@ from evalbench.readers.brat import brat_files, brat_frame
 from evalbench.readers.decoded import decoded
 from evalbench.readers.files import parsed_json, raw_table, read_bytes, records_frame, sha256
 from evalbench.readers.parquet import MOST_CELLS
-from evalbench.readers.partitions import parquet_files, parquet_parts
+from evalbench.readers.partitions import home_of, is_pattern, parquet_files, parquet_parts
 from evalbench.readers.tagged import TAGGED
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def row_files(folder: Path) -> list[Path]:
-    """The files of a folder that make up a table, in the order of their names."""
+    """The files of a folder, or of a pattern, that make up a table, in the order of their names."""
+    if is_pattern(folder):
+        return parquet_files(folder)
     return _json_files(folder) or brat_files(folder) or _tagged_files(folder) or parquet_files(folder)
 
 
@@ -34,10 +36,12 @@ def folder_frame(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]
     """The table of a folder, notes on how it was read, and SHA-256 values by file.
 
     A row per JSON file; else a row per document of brat; else the tokens of CoNLL files, each with its file's name as ``model``;
-    else the rows of all Parquet files.
+    else the rows of all Parquet files.  Of a pattern the rows of the Parquet files that it names.
 
     Raises ``BadInput`` for files that are not what their names say: all of them.
     """
+    if is_pattern(folder):
+        return _partitions(folder)
     if _json_files(folder):
         return _json_rows(folder)
     if brat_files(folder):
@@ -67,7 +71,7 @@ def _tagged_models(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str
 def _partitions(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
     import pandas as pd
 
-    files = parquet_files(folder)
+    files, home = parquet_files(folder), home_of(folder)
     parts = parquet_parts(files)
     if (cells := sum(part.rows * len(part.columns()) for part in parts)) > MOST_CELLS:
         raise BadInput(
@@ -75,7 +79,7 @@ def _partitions(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
         )
     frames, faults, digests = [], [], {}
     for file in files:
-        name = file.relative_to(folder).as_posix()
+        name = file.relative_to(home).as_posix()
         try:
             raw = read_bytes(file)
             digests[name] = sha256(raw)
@@ -87,7 +91,7 @@ def _partitions(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
     if faults:
         raise BadInput.listing(f"{folder}: expected Parquet files:", faults)
     notes = [f"its {len(files)} Parquet files were read as one table"] if len(files) > 1 else []
-    if any("=" in part for file in files for part in file.relative_to(folder).parts[:-1]):
+    if any("=" in part for file in files for part in file.relative_to(home).parts[:-1]):
         notes.append("columns that are in the names of folders (month=…) are not read")
     return pd.concat(frames), notes, digests
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from evalbench.core.wording import count
 from evalbench.errors import BadInput
 from evalbench.readers.frames import more_than_once
 from evalbench.readers.parquet import cells_of
-from evalbench.readers.partitions import BATCH_ROWS, Part, Where, ids_of, parquet_files, parquet_parts
+from evalbench.readers.partitions import BATCH_ROWS, Part, Where, home_of, ids_of, parquet_files, parquet_parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +34,8 @@ class Large:
 
     - ``name``: Of the file, folder or database.
     - ``renamed``: Column as the study calls it → as the parts call it; others have one name.
+    - ``dealt``: Whether the study reads all rows, in parts, and the sample stands for them only where it says so.
+    - ``bound``: The largest hash of an id of the sample.
     """
 
     name: str
@@ -41,11 +43,22 @@ class Large:
     rows: int
     sampled: int
     renamed: Mapping[str, str] = field(default_factory=dict)
+    dealt: bool = False
+    bound: int = 2**64 - 1
+
+    def sampled_of(self, ids: Iterable[str]) -> np.ndarray[Any, Any]:
+        """Which ids are those of the sample."""
+        return np.asarray(keys(0, "rows", ids) <= np.uint64(self.bound))
 
     def __deepcopy__(self, memo: object) -> Large:
         return self  # pandas copies attrs with every frame
 
     def __str__(self) -> str:
+        if self.dealt:
+            return (
+                f"all {count(self.rows)} rows were read, in parts; notes on how texts are written are of {count(self.sampled)} of "
+                "them, those whose hash of the id is smallest (seed 0)"
+            )
         return (
             f"{count(self.sampled)} of {count(self.rows)} rows were read, those whose hash of the id is smallest (seed 0): "
             "figures are of these, unless they are said to be of all rows"
@@ -90,21 +103,24 @@ def large_files(path: Path, sampled: int) -> list[Path]:
 
 
 def large_frame(
-    path: Path, files: Sequence[Path], sampled: int, columns: Mapping[str, str]
+    path: Path, files: Sequence[Path], sampled: int, columns: Mapping[str, str], *, dealt: bool = False
 ) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
     """The sample of a large table, a note on it, and SHA-256 values by file.
 
     - ``path``: The file, or the folder of the files.
     - ``sampled``: How many rows.
     - ``columns``: Column in the files → column that the study expects.
+    - ``dealt``: See :class:`Large`.
 
     Raises ``BadInput``: See :func:`sample_of`, and for damaged files.
     """
-    frame = sample_of(path.name, parquet_parts(files), sampled, columns)
+    frame = sample_of(path.name, parquet_parts(files), sampled, columns, dealt=dealt)
     return frame, [str(frame.attrs[STREAM])], digests_of(path, files)
 
 
-def sample_of(name: str, parts: Sequence[Part], sampled: int, columns: Mapping[str, str]) -> pd.DataFrame:
+def sample_of(
+    name: str, parts: Sequence[Part], sampled: int, columns: Mapping[str, str], *, dealt: bool = False
+) -> pd.DataFrame:
     """A sample of a table's rows as a raw frame that says in its ``attrs`` what it is a sample of.
 
     Raises ``BadInput`` for columns that are doubled, ids that are missing or are neither texts nor whole numbers,
@@ -120,7 +136,9 @@ def sample_of(name: str, parts: Sequence[Part], sampled: int, columns: Mapping[s
         )
     table, rows = sample_rows(parts, sampled, names, key)
     frame = cells_of(name, table).set_axis(rows)
-    frame.attrs[STREAM] = Large(name, tuple(parts), sum(part.rows for part in parts), len(frame), renamed)
+    bound = int(keys(0, "rows", map(str, table.column(key).to_pylist())).max())
+    n = sum(part.rows for part in parts)
+    frame.attrs[STREAM] = Large(name, tuple(parts), n, len(frame), renamed, dealt, bound)
     return frame
 
 
@@ -168,5 +186,5 @@ def digests_of(path: Path, files: Sequence[Path]) -> dict[str, str]:
         with file_path.open("rb") as file:
             while piece := file.read(_HASHED):
                 sha.update(piece)
-        found[file_path.relative_to(path).as_posix() if file_path != path else path.name] = sha.hexdigest()
+        found[file_path.relative_to(home_of(path)).as_posix() if file_path != path else path.name] = sha.hexdigest()
     return found

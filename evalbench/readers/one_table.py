@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evalbench.readers.files import digest, raw_table, read_bytes, sha256
 from evalbench.readers.folder import folder_frame, row_files
 from evalbench.readers.large import large_files, large_frame
+from evalbench.readers.partitions import is_pattern
 from evalbench.readers.trec import trec_files, trec_frames
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ def one_table(path: Path, name: str, table: Table, columns: Mapping[str, str]) -
     if path.is_dir() and (several := trec_files(path, name, table.trec)):
         frame, notes, parts = trec_frames(several, table.trec)
     elif files := large_files(path, table.sampled):
-        frame, notes, parts = large_frame(path, files, table.sampled, columns)
-    elif path.is_dir() and row_files(path):
+        frame, notes, parts = large_frame(path, files, table.sampled, columns, dealt=table.dealt)
+    elif (path.is_dir() or is_pattern(path)) and row_files(path):
         frame, notes, parts = folder_frame(path)
     else:
         raw = read_bytes(path)

@@ -79,8 +79,33 @@ class ParquetPart:
             start += len(batch)
 
 
+def is_pattern(path: Path) -> bool:
+    """Whether a path is a pattern of several files, such as ``logs/2026-*.parquet``.
+
+    Examples
+    --------
+    >>> is_pattern(Path("logs/2026-*.parquet")), is_pattern(Path("logs/2026.parquet"))
+    (True, False)
+    """
+    return any(letter in str(path) for letter in "*?[") and not path.exists()
+
+
+def home_of(path: Path) -> Path:
+    """The folder that the names of a table's files begin at.
+
+    Examples
+    --------
+    >>> home_of(Path("logs/2026-*/a.parquet")).as_posix()
+    'logs'
+    """
+    return next(p for p in path.parents if not is_pattern(p)) if is_pattern(path) else path
+
+
 def parquet_files(path: Path) -> list[Path]:
-    """A Parquet file, or those of a folder and its folders, in the order of their names; empty where there are none."""
+    """A Parquet file, those of a folder and its folders, or of a pattern, in the order of their names; empty where there are none."""
+    if is_pattern(path):
+        home = home_of(path)
+        return sorted(p for p in home.glob(str(path.relative_to(home))) if p.suffix == ".parquet" and p.is_file())
     if path.is_dir():
         inside = (p for p in path.rglob("*.parquet") if p.is_file())
         return sorted(p for p in inside if not any(part.startswith((".", "_")) for part in p.relative_to(path).parts))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RUN_FOLDER = "EVALBENCH_RUN"  # names the folder to the kernel that works for it
+PARTS = ".parts-"  # begins the folder in it where a table that does not fit is worked on
 RUN_JSON, RESULTS_JSON = "run.json", "results.json"
 ITEMS, CALLS = "items.parquet", "calls.parquet"
 NOTEBOOK, PAGE = "notebook.ipynb", "report.html"

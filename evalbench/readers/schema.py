@@ -108,6 +108,7 @@ class Table:
     - ``lists``: Whether a trial is a run over all items, of which the table holds what was found: rows are not answers.
     - ``sampled``: How many rows are read of a table of more than :data:`evalbench.readers.large.LARGE_ROWS`, whose
       statistics the study streams; 0: all rows, of any table.
+    - ``dealt``: Whether the study reads such a table in parts instead, all rows of it, see :mod:`evalbench.kit.parts`.
     - ``no_trials``: Why a column ``trial`` means nothing in this study, a sentence; it is a note where the table has
       one.
     """
@@ -124,6 +125,7 @@ class Table:
     trials: str = ""
     lists: bool = False
     sampled: int = 0
+    dealt: bool = False
     no_trials: str = ""
     help: str = ""
 

@@ -29,6 +29,7 @@ def close(folder: Path, begun: Mapping[str, Any], ended: Ended, seconds: float |
     """
     _mend(folder)
     was_at = forget(folder)
+    folders.remove_parts(folder)
     redact_errors(folder / NOTEBOOK)
     if ended.status == "ok" and not (folder / RESULTS_JSON).is_file():
         ended = Ended("no-result", "the notebook ended without record(result), for example by sys.exit")

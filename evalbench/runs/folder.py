@@ -13,6 +13,7 @@ from typing import Any
 from evalbench.errors import BadInput
 from evalbench.readers.runs import (
     CALLS,
+    PARTS,
     RESULTS_JSON,
     RUN_FOLDER,
     RUN_JSON,
@@ -66,6 +67,12 @@ def remove_partial(folder: Path) -> None:
     for file in folder.iterdir():
         if file.name == RESULTS_JSON or (".parquet" in file.name and file.name != CALLS):
             remove(file)
+
+
+def remove_parts(folder: Path) -> None:
+    """Take away what a table was dealt into while the run worked: its kernel may have ended without doing so."""
+    for parts in folder.glob(f"{PARTS}*"):
+        shutil.rmtree(parts, ignore_errors=True)
 
 
 def remove(path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import evalbench
+from evalbench.readers.partitions import home_of, is_pattern, parquet_files
 
 PACKAGE = Path(evalbench.__file__).parent
 PACKAGES = ("evalbench", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "papermill", "nbclient", "openai",
@@ -20,12 +21,14 @@ _OVER_SSH = re.compile(r"[^/\\]*@[^/]*:|[^/\\]{2,}:")  # host:path, not C:\\path
 
 
 def bytes_hash(path: Path) -> str:
-    """SHA-256 of a file, or of all files of a folder with their names."""
+    """SHA-256 of a file, or of all files of a folder or a pattern with their names."""
     if path.is_file():
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    digest = hashlib.sha256()
-    for file in sorted(p for p in path.rglob("*") if p.is_file()):
-        digest.update(f"{file.relative_to(path).as_posix()}\0{bytes_hash(file)}\n".encode())
+        with path.open("rb") as content:
+            return hashlib.file_digest(content, "sha256").hexdigest()
+    digest, home = hashlib.sha256(), home_of(path)
+    files = parquet_files(path) if is_pattern(path) else sorted(p for p in path.rglob("*") if p.is_file())
+    for file in files:
+        digest.update(f"{file.relative_to(home).as_posix()}\0{bytes_hash(file)}\n".encode())
     return digest.hexdigest()
 
 

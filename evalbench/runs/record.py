@@ -72,12 +72,14 @@ def write(result: Result, folder: Path) -> None:
 
     Items are sorted by group and id, so that the order of rows changes no byte.
     """
-    order = [result.id, *result.by]
-    items = result.items.sort_values(order, kind="stable", ignore_index=True)
-    _write_frame(items, folder / ITEMS)
-    tables = {name: table_file(name) for name in sorted(result.tables)}
+    _write_frame(_in_order(result.items, [result.id, *result.by]), folder / ITEMS)
+    tables = {name: table_file(name) for name in sorted({*result.tables, *result.stored})}
     for name, file in tables.items():
-        _write_frame(result.tables[name], folder / file)
+        if name in result.stored:
+            with whole_file(folder / file) as temporary:
+                shutil.copyfile(result.stored[name].path, temporary)
+        else:
+            _write_frame(result.tables[name], folder / file)
     for name, content in sorted(result.files.items()):
         if Path(name).name != name:
             raise ValueError(f"{name!r}: a file of a run lies in its folder")
@@ -86,6 +88,17 @@ def write(result: Result, folder: Path) -> None:
     read_as = {"read_as": {name: dict(own) for name, own in result.read_as.items()}} if result.read_as else {}
     update_run(folder, **result.accounting, **read_as)
     write_json(folder / RESULTS_JSON, {**_of_old_run(result.to_json()), "tables": tables})
+
+
+def _in_order(items: pd.DataFrame, order: list[str]) -> pd.DataFrame:
+    """Sorted; what is in order is not copied."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    first = pa.array(items[order[0]])
+    if len(order) == 1 and pc.all(pc.less(first[:-1], first[1:])).as_py():
+        return items
+    return items.sort_values(order, kind="stable", ignore_index=True)
 
 
 def _of_old_run(content: dict[str, Any]) -> dict[str, Any]:

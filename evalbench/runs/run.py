@@ -26,6 +26,7 @@ from evalbench.readers import catalog
 from evalbench.readers.files import not_fetched
 from evalbench.readers.log_store.frames import absolute, is_of_a_log, state_of
 from evalbench.readers.parameters import notebook_parameters
+from evalbench.readers.partitions import parquet_files
 from evalbench.readers.runs import NOTEBOOK, RUN_JSON, read_results, write_json
 from evalbench.runs import folder as folders
 from evalbench.runs import modules, provenance
@@ -156,7 +157,7 @@ def plan(
     faults += [
         f"{name}: {path}: no such file or folder{_meant(str(full[name]), workbench)}"
         for name, path in paths.items()
-        if not path.exists()
+        if not path.exists() and not parquet_files(path)
     ]
     if faults:
         raise BadInput.listing(f"{study}: the run cannot start:", faults)

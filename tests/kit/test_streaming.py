@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from evalbench.core.psi import psi_of_counts, psi_of_numbers
+from evalbench.core.schedulers import SCHEDULER
 from evalbench.errors import BadInput
-from evalbench.kit import streaming
-from evalbench.kit.streaming import SCHEDULER, Streamed, Window, is_large, on_cluster, streamed
+from evalbench.kit import workers
+from evalbench.kit.streaming import Streamed, Window, is_large, streamed
+from evalbench.kit.workers import on_cluster
 from evalbench.metrics.text_statistics import text_statistics
 from evalbench.metrics.text_streams import NUMBERS
 from evalbench.readers.large import STREAM, Large, whole
@@ -198,7 +200,7 @@ def test_schedulers_that_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str, message: str
 ) -> None:
     monkeypatch.setenv(SCHEDULER, address)
-    monkeypatch.setattr(streaming, "_PATIENCE", "0.2s")
+    monkeypatch.setattr(workers, "_PATIENCE", "0.2s")
     frame = log()
     with pytest.raises(BadInput, match=message):
         streamed({"oos": large(written(tmp_path / "log", frame))}, sided(frame, WINDOWS), windows=WINDOWS)

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
 import pytest
+from dask_hosts import can_make_hosts, certificates, cluster, hosts
 from faultserver import fault_server
 from nbformat.v4 import new_code_cell, new_notebook
-from waiting import wait_until
 
 from evalbench.errors import BadInput
 from evalbench.report.history import read_runs
@@ -77,59 +71,6 @@ def test_a_folder_of_a_worker_stays_inside_and_gets_the_clients_paths(bench, tmp
     there, here = "/w/files/data/вод.csv", str(bench / "вод.csv")
     write_folder(out, {"run.json": json.dumps({"data": there}, ensure_ascii=False).encode()}, {there: here})
     assert folders.read_json(out / "run.json") == {"data": here}
-
-
-def environment(home: Path, **more: str) -> dict[str, str]:
-    """Of a machine of its own: folders, cache, temporary files; nothing of the workbench."""
-    for name in ("tmp", "cache", "dask"):
-        (home / name).mkdir(parents=True)
-    own = {k: v for k, v in os.environ.items() if not k.startswith(("EVALBENCH", "DASK"))}
-    return {**own, "HOME": str(home), "EVALBENCH_CACHE": str(home / "cache"), "TMPDIR": str(home / "tmp"),
-            "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0", "DASK_DISTRIBUTED__SCHEDULER__WORKER_SATURATION": "1.0",
-            **more}  # fmt: skip
-
-
-@contextmanager
-def cluster(
-    home: Path, *options: str, prefix: tuple[tuple[str, ...], ...] = ((), (), ()), address: str = "tcp://127.0.0.1:0",
-    env: dict[str, str] | None = None, n_threads: int = 1,
-) -> Iterator[str]:  # fmt: skip
-    """A scheduler and two workers, each a process with a folder of its own; the address."""
-    processes = []
-
-    def start(n: int, *words: str, **more: str) -> subprocess.Popen:
-        place = home / f"host{n}"
-        place.mkdir(parents=True)
-        process = subprocess.Popen(
-            [*prefix[n], sys.executable, "-m", "distributed.cli." + words[0], *words[1:], *options],
-            cwd=place, env=environment(place / "home", **(env or {})),
-            stdout=(place / "log").open("w"), stderr=subprocess.STDOUT,
-        )  # fmt: skip
-        processes.append(process)
-        return process
-
-    def wait(ready, n: int):
-        assert wait_until(ready, seconds=180), (home / f"host{n}" / "log").read_text()
-
-    contact = home / "scheduler.json"
-    try:
-        start(0, "dask_scheduler", "--host", address, "--no-dashboard", "--scheduler-file", str(contact))
-        wait(lambda: contact.exists() and contact.read_text().endswith("}"), 0)
-        found = json.loads(contact.read_text())["address"]
-        for n in (1, 2):
-            local = str(home / f"host{n}" / "home" / "dask")
-            start(n, "dask_worker", found, "--nthreads", str(n_threads), "--no-dashboard", "--local-directory", local)
-        for n in (1, 2):
-            wait(lambda n=n: "Registered to" in (home / f"host{n}" / "log").read_text(), n)
-        yield found
-    finally:
-        for process in reversed(processes):
-            process.terminate()
-        for process in processes:
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:
-                process.kill()
 
 
 def check_runs(bench: Path, address: str) -> None:
@@ -237,68 +178,14 @@ def test_workers_that_do_not_fit_are_refused_before_anything_starts(bench, tmp_p
     assert not list((bench / "reports").glob("*/*"))
 
 
-def _namespaces() -> bool:
-    """Whether this process may make network namespaces."""
-    if not shutil.which("ip") or not shutil.which("openssl") or os.geteuid() != 0:
-        return False
-    made = subprocess.run(["ip", "netns", "add", "eb-probe"], capture_output=True, check=False)
-    subprocess.run(["ip", "netns", "delete", "eb-probe"], capture_output=True, check=False)
-    return made.returncode == 0
-
-
 @pytest.mark.slow
 def test_workers_in_network_namespaces_over_tls(bench, tmp_path, monkeypatch):
-    if not _namespaces():
+    if not can_make_hosts():
         pytest.skip("network namespaces cannot be made here")
-    keys = _certificates(tmp_path / "keys")
-    with _two_hosts() as prefix, cluster(
+    keys = certificates(tmp_path / "keys")
+    with hosts() as prefix, cluster(
         tmp_path / "hosts", *keys.options, address="tls://10.97.0.1:8786", prefix=((), *prefix)
     ) as address:  # fmt: skip
         for name, value in keys.client.items():
             monkeypatch.setitem(__import__("evalbench.runs.cluster", fromlist=["SETTINGS"]).SETTINGS, name, value)
         check_runs(bench, address)
-
-
-class _Keys:
-    def __init__(self, folder: Path) -> None:
-        ca, cert, key = (str(folder / name) for name in ("ca.pem", "cert.pem", "key.pem"))
-        self.options = ("--tls-ca-file", ca, "--tls-cert", cert, "--tls-key", key)
-        self.client = {
-            "distributed.comm.tls.ca-file": ca,
-            "distributed.comm.tls.client.cert": cert,
-            "distributed.comm.tls.client.key": key,
-        }
-
-
-def _certificates(folder: Path) -> _Keys:
-    """A self-signed certificate that all machines share."""
-    folder.mkdir()
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=evalbench test",
-         "-keyout", folder / "key.pem", "-out", folder / "cert.pem"],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    shutil.copy(folder / "cert.pem", folder / "ca.pem")
-    return _Keys(folder)
-
-
-@contextmanager
-def _two_hosts() -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Two network namespaces on one bridge; command prefixes that run in them."""
-    names = ("eb-one", "eb-two")
-    ip = lambda *words: subprocess.run(["ip", *words], check=True, capture_output=True)  # noqa: E731
-    try:
-        ip("link", "add", "eb-br", "type", "bridge")
-        ip("addr", "add", "10.97.0.1/24", "dev", "eb-br")
-        ip("link", "set", "eb-br", "up")
-        for n, name in enumerate(names, 2):
-            ip("netns", "add", name)
-            ip("link", "add", f"eb-v{n}", "type", "veth", "peer", "name", "eth0", "netns", name)
-            ip("link", "set", f"eb-v{n}", "master", "eb-br", "up")
-            ip("netns", "exec", name, "ip", "addr", "add", f"10.97.0.{n}/24", "dev", "eth0")
-            ip("netns", "exec", name, "ip", "link", "set", "eth0", "up")
-            ip("netns", "exec", name, "ip", "link", "set", "lo", "up")
-        yield tuple(("ip", "netns", "exec", name) for name in names)
-    finally:
-        for words in (*(("netns", "delete", name) for name in names), ("link", "delete", "eb-br")):
-            subprocess.run(["ip", *words], check=False, capture_output=True)

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from evalbench.readers.renames import FORMER
-
 UNSCORED = "imported"
 NO_MODEL = (
     "the model is not in the file; evalbench data import FILE --model NAME --to DIR names it, in a copy to run on"
@@ -32,7 +30,7 @@ OWN = (
         "contexts",
     ),
     *("choices", "error", "seconds", "cost", "tokens", "samples", "raw_answer"),
-    *(former for role in ("question", "answer", "contexts") for former in FORMER[role]),
+    *("output", "response", "reply", "model_answer", "prompt", "query", "request", "context", "chunks"),
     *("system", "score", "mark", "judge", "annotator", "unscored"),
 )
 """Columns of ``items``, and names under which studies look for what was asked and said; metadata of these names, such as

@@ -225,9 +225,9 @@ def check(data: readers.Dataset) -> None:
         known = {*WINNERS, *names.values()}
         cells = returned["winner"].fillna("").map(_winner)
         odd = cells[~cells.isin({"", *known})]
-        rows = data.rows.get("annotated", returned.index + 1)[odd.index]
+        places = data.rows.get("annotated", returned.index + 1)[odd.index]
         file = data.files.get("annotated", data.label.name)
-        if fault := _odd_winners(odd, rows):
+        if fault := _odd_winners(odd, places):
             said = str(fault.as_given(data.read_as.get("annotated", {})))
             faults.append(said if file == data.label.name else f"{file}: {said}")
     if faults:

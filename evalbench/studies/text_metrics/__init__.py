@@ -11,17 +11,17 @@ gives it one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from evalbench import core, kit, readers
 from evalbench.judge.verdicts import InProcess
-from evalbench.metrics.registry import card
-from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
 from evalbench.studies.text_metrics import summary
-from evalbench.studies.text_metrics.items import answered, frame_of, items_of
+from evalbench.studies.text_metrics.inputs import SCHEMA
+from evalbench.studies.text_metrics.inputs import needs as needs
+from evalbench.studies.text_metrics.items import in_order, made_of
 
 QUESTION = "How close are the outputs to their references, by metrics that need no human?"
 _F1 = ("f1_score*", "jaccard_similarity", "knowledge_f1_score", "normalized_exact_match")
@@ -35,48 +35,6 @@ MEASURED_BY = {
     "embed": ("request_similarity", "sentence_transformers_similarity"),
     **dict.fromkeys(("bert_model", "bert_layers"), ("bertscore*",)),
 }
-
-SCHEMA: Mapping[str, Table] = {
-    "items": Table(
-        (
-            Column("id", "id"),
-            Column(
-                "answer",
-                "text",
-                former=("output",),
-                required=False,
-                empty_ok=True,
-                keep_null=True,
-                help="needed unless prompt and model are given; null: unscored",
-            ),
-            Column(
-                "reference",
-                "texts",
-                required=False,
-                empty_ok=True,
-                help="a text, or a JSON list: the best counts (ROUGE: see references)",
-                perhaps=("answer",),
-            ),
-            Column("contexts", "texts", required=False, empty_ok=True, former=("context",)),
-            Column("question", "text", required=False, empty_ok=True, help="the request", former=("prompt",)),
-            Column("samples", "texts", required=False, empty_ok=True, help="further answers of the same model"),
-            Column("model", "id", groups=True, required=False),
-        ),
-        unique=("id", "model"),
-        trials="model",
-        help="one row per answer; several models may answer one id",
-    )
-}
-
-
-def needs(data: readers.Dataset, *, prompt: str, metrics: Sequence[str] | str = kit.choosing.AUTO) -> None:
-    """Refuse a table without answers where no model is asked for them, and without columns that the metrics need."""
-    rows = data["items"].assign(answer="", question="") if prompt else data["items"]
-    entries = {}
-    for name in () if isinstance(metrics, str) else metrics:
-        with suppress(KeyError):  # an unknown name is refused with the other options
-            entries[card(name).name] = card(name)
-    kit.scoring.check_columns(rows, list(entries.values()))
 
 
 @kit.options.also_called(data="dataset")
@@ -155,7 +113,6 @@ def evaluate(
     options = kit.stated(evaluate, locals())
     if not isinstance(dataset, readers.Dataset):
         dataset = readers.dataset.load(dataset, SCHEMA)
-    dataset, trials = kit.trials.spread(dataset, SCHEMA)
     checks = kit.Checks(options)
     checks.that(metrics, "metrics: none was named")
     checks.that(bool(prompt) == bool(model), "set both prompt and model, or neither")
@@ -170,20 +127,17 @@ def evaluate(
     rules = (checks.tried(lambda: summary.rules_of(lit, names)) or {}) if cards else {}
     checks.refuse("text_metrics")
     options |= {"metrics": names, "lights": rules}
-    humans = kit.labelled.given(
-        summary.judged_measures(names, rules), dataset["items"], **kit.taken(kit.labelled.given, options)
-    )
-    frame = frame_of(dataset["items"])
-    former = {old: column.name for column in SCHEMA["items"].columns for old in column.former if old not in frame}
-    also = {**former, **dataset.read_as.get("items", {})}
-    frame, replies = answered(frame, prompt, model, also) if prompt else (frame, [])
-    scored = kit.scoring.score_all(frame, cards, {**options, "judge": judge}, replies)
+    given = partial(kit.labelled.given, summary.judged_measures(names, rules), **kit.taken(kit.labelled.given, options))
+    dealt = kit.parts.is_dealt(dataset["items"])
+    humans = given(rows=None if dealt else dataset["items"])
+    made = kit.parts.made(made_of, dataset, {**options, "judge": judge}, here=bool(prompt or judge))
+    if dealt:
+        humans = given(rows=made.items)
+    reasons = kit.scoring.in_order(made.tables["reasons"], names)
     core.progress.at(f"intervals, {n_resamples} resamples")
-    items, rows = trials.averaged(items_of(frame, scored), "id")
-    heard = [scored.judge.heard()] if scored.judge else []
-    items, fit, of_labels = humans.on(kit.grouping.carried(items, dataset), *heard, seed=seed, n_resamples=n_resamples)
+    items, fit, of_labels = humans.on(in_order(made.items, names), *made.heard(), seed=seed, n_resamples=n_resamples)
     by = ("model",) if "model" in items else ()
-    models = sorted(set(items["model"]) - {""}) if by else []
+    models = sorted(set(items["model"].unique()) - {""}) if by else []
     headline = [m for m in summary.measures(names, rules) if m.metric in names]
     result = kit.result_of(
         evaluate,
@@ -193,25 +147,28 @@ def evaluate(
         by=by,
         judged=model or (kit.collecting.several("model", models) if models else "the outputs of the table"),
         some={
-            "texts": frame,
+            "texts": made.texts,
+            **made.tables,
+            "reasons": reasons,
             "comparison": kit.comparing.compare_groups(items, headline, "model", seed=seed, n_resamples=n_resamples)
             if by
-            else frame.head(0),
-            "reasons": scored.reasons(frame[["id", *by]]),
-            **kit.scoring.calls_of(scored, replies=replies),
+            else None,
         },
         notes=[
             *dataset.notes,
             *kit.answers.remarks(items),
-            *scored.notes,
+            *made.notes,
+            *kit.scoring.lacking(reasons, names, made.n),
+            *kit.scoring.notes_of(made.sampled, names, options, "sampled output" if dealt else "output"),
             *not_asked,
             *of_labels,
             core.compared.left_out_note(len(models), "models", "each metric"),
         ],
         method=kit.metric_options.methods_of(cards, options),
-        accounting=kit.scoring.accounting_of(scored, options, model=model, replies=replies),
+        accounting=made.accounting,
+        stored=made.stored,
     )
-    return trials.reported(result, rows, summary.measures(names, rules))
+    return made.trials.reported(result, made.rows, summary.measures(names, rules))
 
 
 globals().update(offered(__name__))

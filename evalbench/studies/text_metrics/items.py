@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from evalbench import errors, kit
+from evalbench import errors, kit, readers
 from evalbench.models.exchange import Reply
+from evalbench.studies.text_metrics.inputs import SCHEMA
 from evalbench.text.words import word_counts
+
+
+def made_of(data: readers.Dataset, options: Mapping[str, Any]) -> kit.parts.Made:
+    """Scores of the texts of a table, or of those that a model answers with."""
+    data, trials = kit.trials.spread(data, SCHEMA)
+    cards = kit.metric_options.metrics_of(options["metrics"], options)
+    frame, replies = frame_of(data["items"]), list[Reply]()
+    if options["prompt"]:
+        former = {old: column.name for column in SCHEMA["items"].columns for old in column.former if old not in frame}
+        also = {**former, **data.read_as.get("items", {})}
+        frame, replies = answered(frame, options["prompt"], options["model"], also)
+    scored = kit.scoring.scores_of(frame, cards, options, replies)
+    items, rows = trials.averaged(items_of(frame, scored), "id")
+    keys = [key for key in ("id", "model") if key in frame]
+    tables = {"reasons": scored.reasons(frame[keys]), **kit.scoring.calls_of(scored, replies=replies)}
+    return kit.parts.Made(
+        kit.grouping.carried(items, data),
+        frame,
+        tables=tables,
+        notes=tuple(scored.notes),
+        accounting=kit.scoring.accounting_of(scored, options, model=options["model"], replies=replies),
+        n=len(frame),
+        trials=trials,
+        rows=rows,
+        judge=scored.judge.heard().judge if scored.judge else "",
+    )
 
 
 def items_of(frame: pd.DataFrame, scored: kit.scoring.Scored) -> pd.DataFrame:
@@ -34,6 +61,14 @@ def items_of(frame: pd.DataFrame, scored: kit.scoring.Scored) -> pd.DataFrame:
     failed = np.where(scoreless, _distinct(scored.unscored), "")
     without = np.where(scoreless & (failed == ""), _distinct(scored.undefined), "")
     return pd.DataFrame({**keys, **lengths, **scored.columns, **reasons, "unscored": failed, "undefined": without})
+
+
+def in_order(items: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Items of several parts as those of one table: reasons, of which a part may have none, behind the scores."""
+    reasons = [f"{name}_{kind}" for kind in ("unscored", "undefined") for name in names if f"{name}_{kind}" in items]
+    places = [name for name in items if name not in reasons]
+    places[places.index("unscored") : places.index("unscored")] = reasons
+    return items[places].fillna(dict.fromkeys(reasons, ""))
 
 
 def _distinct(reasons: Mapping[str, Any]) -> list[str]:

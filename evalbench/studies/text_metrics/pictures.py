@@ -95,11 +95,11 @@ def worst_texts(result: core.Result, metric: str, rows: int = 10, *, besides: st
     if besides and card(besides).name == entry.name:
         rows = 0
     keys, texts = [result.id, *result.by], result.tables["texts"]
-    own = {name: texts[name].to_numpy() for name in ("answer", "reference", "question") if name in texts}
+    own = [name for name in ("answer", "reference", "question") if name in texts]
     highest = [entry.name] if entry.higher_is_better is False else ()
     show = [*keys, entry.name, *own]
     found = kit.cases.worst_cases(
-        result.items.assign(**own), entry.name, keys=keys, n=rows or 1, highest=highest, show=show
+        result.items[[*keys, entry.name]], entry.name, keys=keys, n=rows or 1, highest=highest, texts=texts, show=show
     )
     return found.head(rows)
 
