@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench.errors import BadInput
 from evalbench.label.items import OF_PAIRS
 from evalbench.readers.files import raw_table, read_bytes
+from evalbench.readers.labels import unguarded
 from evalbench.readers.runs import read_json
 from evalbench.readers.schema import Column, Table
 from evalbench.readers.tables import check
@@ -149,13 +150,8 @@ def _plain(raw: pd.DataFrame) -> pd.DataFrame:
     for name in ("criterion", "annotator", "id", "comment", "skipped"):
         if name in frame:
             # A Series of its own dtype: pandas would turn texts with None into its own kind, with NaN.
-            frame[name] = pd.Series([_unmarked(cell) for cell in frame[name]], index=frame.index, dtype=object)
+            frame[name] = pd.Series([unguarded(cell) for cell in frame[name]], index=frame.index, dtype=object)
     return frame
-
-
-def _unmarked(cell: Any) -> Any:
-    marked = isinstance(cell, str) and cell[:1] == "'" and cell.lstrip("'").lstrip()[:1] in ("=", "+", "-", "@")
-    return cell[1:] if marked else cell
 
 
 def _filled(frame: pd.DataFrame) -> pd.DataFrame:

@@ -16,8 +16,6 @@ from evalbench.readers.tools.shapes import NO_MODEL, UNSCORED, Row, Run, Score, 
 from evalbench.readers.tools.tally import Tally, scale_of
 
 TABLES = ("items", "scores", "judgements", "labels")
-SUMMED = ("metrics", "figures")
-"""Tables of what the whole run amounts to; they are known after the last row."""
 SCHEMA_VERSION = 1
 UNCHECKED = "nothing checked this row"
 _FIRST = ("id", "model", "trial")
