@@ -61,7 +61,9 @@ def count(folder):
             frames[side] = large_frame(path, large_files(path, SAMPLE), SAMPLE, {})[0].assign(side=side)
             assert len(frames[side]) == SAMPLE
         tables = {side: frame.attrs[STREAM] for side, frame in frames.items()}
-        found.append(streamed(tables, pd.concat([*frames.values()]), columns=("question",)).columns["question"])
+        found.append(
+            streamed(tables, pd.concat([*frames.values()]), columns=("question",), mapped=map).columns["question"]
+        )
 
     took = seconds(work)
     own = found[0]
