@@ -20,6 +20,7 @@ from evalbench.kit.labelled import is_mean
 from evalbench.kit.options import taken
 from evalbench.models.names import is_model_name
 from evalbench.readers.anchors import FILE, read_anchors
+from evalbench.readers.catalog import same_data
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -176,8 +177,7 @@ def _same_answers(reference: Side, side: Side) -> bool:
     if origins[0] and origins[0] == origins[1]:
         return True
     recorded = not any(one.results["parameters"].get("model") for one in (reference, side))
-    same = reference.results["data"]["sha256"] == side.results["data"]["sha256"]
-    return recorded and same
+    return recorded and same_data(reference.results["data"], side.results["data"])
 
 
 def _identity(side: Side) -> str:

@@ -35,6 +35,7 @@ from evalbench.core.wording import title_of
 from evalbench.errors import BadInput
 from evalbench.kit.options import taken
 from evalbench.kit.verdicts import N_RESAMPLES, SEED
+from evalbench.readers.catalog import same_data
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,7 +156,7 @@ def _comparable(
             faults.append(
                 f"{side.run_id} is a run of {side.results['study']}, {reference.run_id} one of {reference.results['study']}"
             )
-        elif paired and not by_content and not _same_data(reference, side):
+        elif paired and not by_content and not same_data(reference.results["data"], side.results["data"]):
             versions = common(reference, side, hooks.unit or str(reference.results["id"]))
             faults += (
                 []
@@ -169,10 +170,6 @@ def _comparable(
     if faults:
         raise BadInput.listing("these cannot be compared:", faults)
     return found
-
-
-def _same_data(reference: Side, side: Side) -> bool:
-    return bool(side.results["data"]["sha256"] == reference.results["data"]["sha256"])
 
 
 def _readable(measures: Sequence[Measure], sides: Sequence[Side]) -> None:

@@ -9,6 +9,7 @@ from evalbench.compare.versions import GIVEN
 from evalbench.explorer.conditions import as_text
 from evalbench.explorer.database import Database, quoted
 from evalbench.explorer.sided import SIDES
+from evalbench.readers import catalog
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,8 +24,8 @@ def same_data(left: Rows, right: Rows, content_unit: str = "") -> bool:
 
     - ``content_unit``: The column of such ids, where the study has one.
     """
-    one, other = (rows.results["data"]["sha256"] for rows in (left, right))
-    return bool(one == other or (content_unit and {left.id, right.id} == {content_unit}))
+    one, other = (rows.results["data"] for rows in (left, right))
+    return catalog.same_data(one, other) or bool(content_unit and {left.id, right.id} == {content_unit})
 
 
 def differing(left: Rows, right: Rows) -> pd.DataFrame:

@@ -21,6 +21,10 @@ from evalbench.workbench import root as find_root
 NAME = re.compile(r"^(?P<name>[a-z0-9][a-z0-9_\-]*)@(?P<version>[0-9A-Za-z][0-9A-Za-z.\-]*)$")
 
 
+NAMES_DIFFER = "only names of columns differ"
+"""What an entry says of a version that it replaces, where nothing else does."""
+
+
 @dataclass(frozen=True)
 class Entry:
     """One data set of the catalog.
@@ -126,6 +130,30 @@ def _wrong_fields(card: Mapping[str, Any]) -> list[str]:
         for key, fits in kinds.items()
         if not fits(file.get(key))
     ]
+
+
+def same_data(one: Mapping[str, Any], other: Mapping[str, Any], root: Path | None = None) -> bool:
+    """Whether what two runs say of their data is the same data: the same bytes, or versions of a data set that differ in names of columns alone.
+
+    - ``one``, ``other``: ``data`` of their ``results.json``.
+
+    Examples
+    --------
+    >>> before, now = ({"name": "needles", "version": version, "sha256": version} for version in ("1.0.0", "1.1.0"))
+    >>> same_data(before, now), same_data(now, {"name": "own.csv", "version": "", "sha256": "1.2.0"})
+    (True, False)
+    """
+    if one["sha256"] == other["sha256"]:
+        return True
+    if one["name"] != other["name"] or not (one["version"] and other["version"]):
+        return False
+    try:
+        known = entries(root)
+    except BadInput:
+        return False
+    pairs = ((one["version"], other["version"]), (other["version"], one["version"]))
+    found = ((known.get(f"{one['name']}@{new}"), old) for new, old in pairs)
+    return any(entry is not None and entry.replaces.get(old) == NAMES_DIFFER for entry, old in found)
 
 
 def entry(label: str, root: Path | None = None) -> Entry:
