@@ -66,6 +66,7 @@ class Facts:
     - ``parameters``: Every option as it ran.
     - ``n_items``, ``n_unscored``: Items, and those without a score.
     - ``tables``: Those of the result, such as ``comparison``.
+    - ``items``: Those of the result.
     """
 
     by: tuple[str, ...] = ()
@@ -75,6 +76,7 @@ class Facts:
     n_items: int = 0
     n_unscored: int = 0
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    items: pd.DataFrame | None = None
 
     @classmethod
     def of(cls, result: Result) -> Facts:
@@ -87,6 +89,7 @@ class Facts:
             n_items=len(result.items),
             n_unscored=result.n_unscored,
             tables=result.tables,
+            items=result.items,
         )
 
     def differences(self, metric: str = "") -> tuple[Difference, ...]:

@@ -13,7 +13,7 @@ from evalbench.core.verdict import Light
 
 # -- cascade -----------------------------------------------------------------------------------------
 
-TWO = "2 models: fern, oak"
+TWO = pd.DataFrame({"model_a": ["fern"], "model_b": ["oak"]})
 
 
 def outcomes(
@@ -37,13 +37,13 @@ def stages(calls: int) -> dict[str, pd.DataFrame]:
 
 
 def test_a_better_model_is_named_with_its_wins_and_what_they_took() -> None:
-    said = answered("cascade", outcomes(20, 5), judged=TWO, tables=stages(24))
+    said = answered("cascade", outcomes(20, 5), items=TWO, tables=stages(24))
     assert said.answer == (
         "Fern is better than oak: it wins 20 questions and loses 5, more than chance explains. "
         "That took 24 calls to a judge instead of 80."
     )
     assert said.decided_by.text == "Fern's net share of wins: 0.38 [0.28, 0.47], n\N{NO-BREAK SPACE}40."
-    worse = answered("cascade", outcomes(0, 30, light="red"), judged=TWO, tables=stages(0))
+    worse = answered("cascade", outcomes(0, 30, light="red"), items=TWO, tables=stages(0))
     assert worse.answer == (
         "Oak is better than fern: it wins 30 questions and loses none, more than chance explains. No judge was asked."
     )
@@ -52,19 +52,23 @@ def test_a_better_model_is_named_with_its_wins_and_what_they_took() -> None:
 
 def test_models_that_tie_or_differ_by_little_are_equally_good() -> None:
     assert (
-        sentence("cascade", outcomes(0, 0), judged=TWO)
-        == "Fern and oak are equally good: they tie on all 40 questions."
+        sentence("cascade", outcomes(0, 0), items=TWO) == "Fern and oak are equally good: they tie on all 40 questions."
     )
-    assert sentence("cascade", outcomes(1, 0), judged=TWO) == (
+    assert sentence("cascade", outcomes(1, 0), items=TWO) == (
         "Fern and oak are equally good: they differ on fewer than 5% of all questions."
     )
-    assert sentence("cascade", outcomes(20, 20, n=400, wide=0.03), judged=TWO) == (
+    assert sentence("cascade", outcomes(20, 20, n=400, wide=0.03), items=TWO) == (
         "Fern and oak are equally good: neither wins 5% more questions than the other."
     )
 
 
+def test_the_first_model_is_that_of_the_first_column_whatever_its_name() -> None:
+    swapped = pd.DataFrame({"model_a": ["oak"], "model_b": ["fern, 7b"]})
+    assert sentence("cascade", outcomes(20, 5), items=swapped).startswith("Oak is better than fern, 7b: it wins 20")
+
+
 def test_a_difference_that_is_not_shown_says_what_would_show_it() -> None:
-    said = answered("cascade", outcomes(8, 6, light="yellow"), judged="2 models: a model, b, c")
+    said = answered("cascade", outcomes(8, 6, light="yellow"))
     assert (
         said.answer == "No difference between A and B is shown: A wins 8 questions and B 6, which chance could explain."
     )
@@ -90,23 +94,23 @@ def test_a_difference_that_is_not_shown_says_what_would_show_it() -> None:
 )  # fmt: skip
 def test_a_grey_comparison_says_why_it_is_not_known(note: str, n: int, n_open: int, why: str, after: str) -> None:
     won, lost = (20, 5) if n == 40 else (9, 2)
-    said = answered("cascade", outcomes(won, lost, n=n, n_open=n_open, light="grey", note=note), judged=TWO, n_items=40)
+    said = answered("cascade", outcomes(won, lost, n=n, n_open=n_open, light="grey", note=note), items=TWO, n_items=40)
     assert said.answer == f"Whether fern or oak is better is not known yet: {why}."
     assert said.next.text == after
 
 
 def test_unscored_questions_and_ties_that_show_nothing_leave_it_open() -> None:
-    lost = answered("cascade", outcomes(9, 8, light="grey"), judged=TWO, n_items=60, n_unscored=20)
+    lost = answered("cascade", outcomes(9, 8, light="grey"), items=TWO, n_items=60, n_unscored=20)
     assert lost.answer == "Whether fern or oak is better is not known yet: 20 of 60 questions have no score."
     note = "Of 40 ties some do not show that the two are equal: annotators disagree on which is better on 40"
-    ties = answered("cascade", outcomes(0, 0, light="grey", note=note), judged=TWO, n_items=40)
+    ties = answered("cascade", outcomes(0, 0, light="grey", note=note), items=TWO, n_items=40)
     assert ties.answer == (
         "Whether fern or oak is better is not known: they tie on 40 questions, but annotators disagree on which is better on 40."
     )
 
 
 def test_where_nothing_was_decided_the_answer_says_what_could_decide() -> None:
-    said = answered("cascade", outcomes(0, 0, n=0, n_open=40, light="grey"), judged=TWO, n_items=40)
+    said = answered("cascade", outcomes(0, 0, n=0, n_open=40, light="grey"), items=TWO, n_items=40)
     assert said.answer == "Whether fern or oak is better is not known: no question could be decided."
     assert (
         said.next.text

@@ -162,3 +162,16 @@ def test_a_list_of_right_answers_is_not_used_and_a_note_says_so():
     result = run(WIDE.assign(reference=[["At 9.", "9"]] * 4))
     assert any("column reference lists right answers" in note for note in result.notes)
     assert result.summary.estimates == run(WIDE).summary.estimates
+
+
+@pytest.mark.parametrize("names", [("alpha", "zeta"), ("zeta", "alpha")])
+def test_the_answer_names_who_wins_whatever_the_order_of_names(names: tuple[str, str]) -> None:
+    questions = [f"Question {i}?" for i in range(25)]
+    right = [f"word{i}" for i in range(25)]
+    rows = pd.DataFrame(
+        {"question": questions, "reference": right, f"response_{names[0]}": right, f"response_{names[1]}": ""}
+    )
+    result = run(rows)
+    assert result.answer is not None
+    assert result.answer.answer.startswith(f"{names[0].capitalize()} is better than {names[1]}: it wins 25 questions")
+    assert result.sentence.startswith(f"{names[0]} is better than {names[1]}")

@@ -14,7 +14,7 @@ BY_CHANCE = "which chance could explain"
 
 def answer(found: core.Summary, facts: Facts) -> core.Answer:
     """Who is better by how many questions, or why that is not known; and how many calls it took."""
-    a, b = _names(facts.judged)
+    a, b = summary.names_of(facts.items) if facts.items is not None else ("A", "B")
     own = {e.metric: e for e in found.estimates}
     advantage = own["advantage"]
     n_open = _number(own["open"])
@@ -46,12 +46,6 @@ def answer(found: core.Summary, facts: Facts) -> core.Answer:
     figure = estimate_text(advantage, found.estimates)
     decided = f"{kit.saying.opened_name(a)}'s net share of wins: {figure}, n\N{NO-BREAK SPACE}{count(advantage.n)}."
     return kit.answering.answered(found, facts, said, decided_by=decided, next=after)
-
-
-def _names(judged: str) -> tuple[str, str]:
-    """The two models as the result names them."""
-    parts = judged.partition(": ")[2].split(", ")
-    return (parts[0], parts[1]) if len(parts) == 2 and parts[0] != parts[1] else ("A", "B")
 
 
 def _number(e: core.Estimate) -> int:
