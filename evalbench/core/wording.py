@@ -283,7 +283,7 @@ def interval_text(value: Any, low: Any, high: Any) -> str:
     Examples
     --------
     >>> interval_text(0.512, 0.4, 0.6), interval_text(float("nan"), None, None)
-    ('0.5 [0.4, 0.6]', '–')
+    ('0.51 [0.40, 0.60]', '–')
     """
     names = ("value", "ci_low", "ci_high")
     known = [None if end is None or end != end else float(end) for end in (value, low, high)]
