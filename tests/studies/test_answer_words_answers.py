@@ -76,9 +76,9 @@ def test_a_difference_that_is_not_shown_says_what_would_show_it() -> None:
     assert answered("cascade", outcomes(10, 6, light="yellow", wide=0.102)).next.text.startswith(
         "A few more questions may"
     )
-    assert answered("cascade", outcomes(6, 6, light="yellow")).next.text == (
-        "Nothing: more questions will hardly show a difference."
-    )
+    assert answered("cascade", outcomes(6, 6, light="yellow")).next.text == "Nothing: both win equally often."
+    small = answered("cascade", outcomes(11, 10, light="yellow")).next.text
+    assert small == "A difference of this size takes more than 400 questions to show."
 
 
 @pytest.mark.parametrize(

@@ -115,8 +115,10 @@ def _grey(
 def _to_show(advantage: core.Estimate) -> str:
     """How many more questions would show a difference of this size."""
     more = kit.answering.more_items(replace(advantage, cuts=(0.0,)))
-    if not more or more > 10 * advantage.n:
-        return "Nothing: more questions will hardly show a difference."
+    if not advantage.value:
+        return "Nothing: both win equally often."
+    if more > 10 * advantage.n:
+        return f"A difference of this size takes more than {counted(kit.answering.rounded_up(10 * advantage.n), 'question')} to show."
     if 10 * more < advantage.n:
         return "A few more questions may show a difference of this size."
     return f"About {counted(kit.answering.rounded_up(more), 'more question')} would show a difference of this size."
