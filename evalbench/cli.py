@@ -50,8 +50,9 @@ class _Lazy(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in _COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
-            raise _NoCommand(_meant(args[0]))
+        word = args[0] if args and not ctx.resilient_parsing else "-"
+        if not word.startswith("-") and self.get_command(ctx, word) is None:
+            raise _NoCommand(_meant(word))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

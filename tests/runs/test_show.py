@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from click.testing import CliRunner
 
+from evalbench import studies
 from evalbench.cli import group
 from evalbench.errors import BadInput
 
@@ -70,6 +71,9 @@ def test_a_batch_is_summed_up(bench, monkeypatch):
 def test_a_run_of_the_sample_says_so_last(tmp_path):
     options = ["-p", 'metrics=["length"]', "-p", "n_resamples=100", "--out", str(tmp_path)]
     last = said("run", "text_metrics", *options).splitlines()[-1]
-    assert last == "data    town_desk_answers@1.0.0, the sample that comes with evalbench; --data FILE takes yours"
+    assert (
+        last
+        == f"data    {studies.defaults('text_metrics')['data']}, the sample that comes with evalbench; --data FILE takes yours"
+    )
     (tmp_path / "mine.csv").write_text("id,answer\n1,so\n")
     assert "the sample" not in said("run", "text_metrics", "--data", str(tmp_path / "mine.csv"), *options)

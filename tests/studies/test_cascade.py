@@ -99,7 +99,9 @@ def test_an_empty_table_changes_nothing():
 
 
 def test_a_winner_that_is_none_is_refused():
-    with pytest.raises(BadInput, match="winner: 'elm'; expected a, b, tie or a model's name"):
+    with pytest.raises(
+        BadInput, match='column winner: expected a, b, tie or a model\'s name, .*, found "elm" \\(rows 1, 2, 3, 4\\)'
+    ):
         evaluated("cascade", {**sample("cascade"), "annotated": filled("elm")})
 
 
@@ -112,7 +114,7 @@ def test_a_page_is_made_of_the_exported_table(tmp_path):
     criterion = Criterion("better", "Which answer is better?", {0: "the left", 1: "the right"})
     found = read_items(file, criterion, side_by_side=True)
     assert len(found.items) == len(filled(""))
-    assert all(len(item.outputs) == 2 for item in found.items)
+    assert all(len(item.answers) == 2 for item in found.items)
     assert "fern" not in " ".join(item.id for item in found.items)
 
 

@@ -130,7 +130,9 @@ def evaluate(
     given = partial(kit.labelled.given, summary.judged_measures(names, rules), **kit.taken(kit.labelled.given, options))
     dealt = kit.parts.is_dealt(dataset["items"])
     humans = given(rows=None if dealt else dataset["items"])
-    made = kit.parts.made(made_of, dataset, {**options, "judge": judge}, here=bool(prompt or judge))
+    made = kit.parts.made(
+        made_of, dataset, {**options, "asked": list(chosen), "judge": judge}, here=bool(prompt or judge)
+    )
     if dealt:
         humans = given(rows=made.items)
     reasons = kit.scoring.in_order(made.tables["reasons"], names)

@@ -17,7 +17,7 @@ from evalbench.text.words import word_counts
 def made_of(data: readers.Dataset, options: Mapping[str, Any]) -> kit.parts.Made:
     """Scores of the texts of a table, or of those that a model answers with."""
     data, trials = kit.trials.spread(data, SCHEMA)
-    cards = kit.metric_options.metrics_of(options["metrics"], options)
+    cards = kit.metric_options.metrics_of(options["asked"], options)
     frame, replies = frame_of(data["items"]), list[Reply]()
     if options["prompt"]:
         former = {old: column.name for column in SCHEMA["items"].columns for old in column.former if old not in frame}
