@@ -145,7 +145,8 @@ def made_by_a_worker_that_is_killed(data: Any, options: Any) -> parts.Made:
 def test_a_killed_worker_costs_its_part_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PROCESSES, "2")
     data = load(written(tmp_path / "log", texts()), study="text_metrics")
-    options = {**in_parts(tmp_path / "log").parameters, "judge": "", "flag": str(tmp_path / "flag")}
+    asked = {"asked": OPTIONS["metrics"], "judge": "", "flag": str(tmp_path / "flag")}
+    options = {**in_parts(tmp_path / "log").parameters, **asked}
     found = parts.made(made_by_a_worker_that_is_killed_once, data, options)
     assert (tmp_path / "flag").exists()
     assert found.n == 120
