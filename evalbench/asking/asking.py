@@ -28,6 +28,7 @@ from evalbench.readers.dataset import FRAMES, Dataset
 from evalbench.readers.files import SHOWN
 from evalbench.readers.renames import which
 from evalbench.readers.role_names import plain, roles, roles_of
+from evalbench.readers.row_numbers import note_of, without_row_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,29 +49,31 @@ def asked(
     """
     frames, fault = raw_tables(data, root)
     rows = len(next(iter(frames.values()))) if frames else 0
+    names = [str(column).strip() for frame in frames.values() for column in frame.columns]
     with tempfile.TemporaryDirectory(prefix="evalbench-") as folder:
         source, n_tried = looked_at(data, frames, Path(folder))
-        found = {name: tried(name, source, data, columns or {}, root) for name in studies.names()}
+        found = {name: tried(name, source, data, columns or {}, root, names) for name in studies.names()}
+    kept = without_row_numbers(frames, columns or {}, index=True)
     everywhere = {role for frame in frames.values() for column in frame.columns for role in roles_of(str(column))}
     for one in found.values():
         everywhere |= one.held - {*one.read.tables} if isinstance(one.read, Dataset) else set()
-    columns_of = [(str(name), frame[name]) for frame in frames.values() for name in frame.columns]
+    columns_of = [(str(name), frame[name]) for frame in kept.values() for name in frame.columns]
     if any(roles_of(column) <= {"score"} and is_score(column, cells) for column, cells in columns_of):
         everywhere.add("numbers")
     name = str(shown or data) if isinstance(data, (str, Path)) else FRAMES
     line = _command_of(name, columns or {}, isinstance(data, (str, Path)))
-    names = [str(column).strip() for frame in frames.values() for column in frame.columns]
     offers = [offer_of(study, one, everywhere, names, line) for study, one in found.items()]
     offers.sort(key=lambda o: (not o.ready, -o.used, len(o.missing), o.study))
     if not frames and not offers[0].ready:
         raise fault or BadInput(f"{name}: no table in this folder; one is a file ending in {SHOWN}")
     if fault is not None and not offers[0].ready:
         raise fault
-    ready = [found[offer.study] for offer in offers if offer.ready]
+    ready = {offer.study: found[offer.study] for offer in offers if offer.ready}
     agents = found[STUDY].read
     runs = roles_of_runs(data, names) if isinstance(agents, Dataset) else {}
     read, questions = _roles(frames, ready, columns or {}, _by_refused(found, frames))
-    answered = max(ready, key=lambda one: len(one.groups), default=None)
+    numbers = [str(c) for name, frame in frames.items() for c in frame if c not in kept[name] and not read[str(c).strip()]]
+    answered = max(ready.values(), key=lambda one: len(one.groups), default=None)
     return Asked(
         name,
         rows,
@@ -80,11 +83,10 @@ def asked(
         tuple(offers),
         (
             *_notes(rows, n_tried),
+            *map(note_of, numbers),
             *questions,
             *(
-                told(agents)
-                if any(o.ready and o.study == STUDY for o in offers) and isinstance(agents, Dataset)
-                else ()
+                told(agents) if STUDY in ready and isinstance(agents, Dataset) else ()
             ),
         ),
         answered.called if answered else "",
@@ -105,18 +107,22 @@ def _command_of(name: str, columns: Mapping[str, str], path: bool) -> Callable[[
 
 
 def _roles(
-    frames: Mapping[str, pd.DataFrame], ready: Sequence[Tried], columns: Mapping[str, str], refused: Mapping[str, str]
+    frames: Mapping[str, pd.DataFrame], ready: Mapping[str, Tried], columns: Mapping[str, str], refused: Mapping[str, str]
 ) -> tuple[dict[str, str], list[str]]:
     """Every column with what it was read as, and a question for each role that several fit: by the first ready study that reads a column, else by its name where that is plain."""
     read: dict[str, str] = {}
-    for one in ready:
+    inner: dict[str, list[str]] = {}
+    for study, one in ready.items():
         read = {**one.roles, **read}
+        for name in one.inner:
+            inner.setdefault(name, []).append(study)
     found: dict[str, str] = {}
     asked: list[str] = []
     for frame in frames.values():
         names = [str(column).strip() for column in frame.columns]
         own = {name: read.get(name) or read.get(columns.get(name, "")) or "" for name in names}
         own |= {name: refused.get(name, role) for name, role in own.items() if role in ("", "score")}
+        own |= {name: f"read by {listed(inner[name])}" for name, role in own.items() if not role and name in inner}
         for role, fitting in _by_names([name for name in names if not own[name]], columns).items():
             if role in own.values():
                 continue

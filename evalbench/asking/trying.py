@@ -49,6 +49,7 @@ class Tried(NamedTuple):
     - ``held``: What they hold, see :func:`_held`.
     - ``groups``, ``called``: Who answered, and the study's word for that.
     - ``roles``: Column of the data that it reads → its role.
+    - ``inner``: Further columns that it reads, in a form of its own; see :func:`_read_otherwise`.
     """
 
     read: Dataset | BadInput
@@ -57,9 +58,12 @@ class Tried(NamedTuple):
     groups: tuple[str, ...]
     called: str
     roles: Mapping[str, str]
+    inner: tuple[str, ...] = ()
 
 
-def tried(name: str, data: Any, given: Any, columns: Mapping[str, str], root: Path | None) -> Tried:
+def tried(
+    name: str, data: Any, given: Any, columns: Mapping[str, str], root: Path | None, names: Collection[str] = ()
+) -> Tried:
     own, released = studies.study(name), dict(studies.defaults(name))
     options = {option: parameter.default for option, parameter in own.options().items()}
     if isinstance(given, (str, Path)) and str(given) in map(str, released.values()):  # the notebook's values are for it
@@ -74,7 +78,28 @@ def tried(name: str, data: Any, given: Any, columns: Mapping[str, str], root: Pa
     except BadInput as error:
         refused = error
     reads_scores = any("numbers" in need.holds for need in needs()[name][1])
-    return Tried(tables, refused, *_held(tables, own.SCHEMA, reads_scores))
+    held, groups, called, roles = _held(tables, own.SCHEMA, reads_scores)
+    others = [column for column in names if column not in {*roles, *columns}]
+    inner = () if refused else _read_otherwise(name, data, tables, others, columns, root)
+    return Tried(tables, refused, held, groups, called, roles, inner)
+
+
+def _read_otherwise(
+    name: str, data: Any, tables: Dataset, others: Sequence[str], columns: Mapping[str, str], root: Path | None
+) -> tuple[str, ...]:
+    """The columns that no table of a study has, and without which its tables are others: lists of spans or sources, parts of a question."""
+    there = {str(column) for frame in tables.tables.values() for column in frame.columns}
+    lists = {key for table, own in studies.study(name).SCHEMA.items() for key in (table, own.nested)}
+
+    def is_read(column: str) -> bool:
+        try:
+            without = studies.load(data, study=name, columns={**columns, column: ""}, root=root)
+        except BadInput as error:
+            return column in lists or "no table has a column" not in str(error)
+        same = without.tables.keys() == tables.tables.keys()
+        return not same or not all(frame.equals(without[table]) for table, frame in tables.tables.items())
+
+    return tuple(column for column in others if column not in there and is_read(column))
 
 
 def _held(
