@@ -17,6 +17,7 @@ from evalbench.asking.trying import (
     is_score,
     offer_of,
     on_values,
+    other_cells,
     read_as_in,
     roles_by_name,
     roles_of_columns,
@@ -26,6 +27,7 @@ from evalbench.core.wording import count, listed
 from evalbench.errors import BadInput
 from evalbench.readers.dataset import FRAMES, Dataset
 from evalbench.readers.files import SHOWN
+from evalbench.readers.frames import ROWS_SHOWN
 from evalbench.readers.renames import which
 from evalbench.readers.role_names import plain, roles, roles_of
 from evalbench.readers.row_numbers import note_of, without_row_numbers
@@ -72,7 +74,10 @@ def asked(
     agents = found[STUDY].read
     runs = roles_of_runs(data, names) if isinstance(agents, Dataset) else {}
     read, questions = _roles(frames, ready, columns or {}, _by_refused(found, frames))
-    numbers = [str(c) for name, frame in frames.items() for c in frame if c not in kept[name] and not read[str(c).strip()]]
+    numbers = [
+        str(c) for name, frame in frames.items() for c in frame if c not in kept[name] and not read[str(c).strip()]
+    ]
+    words = _words([(c, cells) for c, cells in columns_of if read[c.strip()] == "score"]) if "imported" in ready else ()
     answered = max(ready.values(), key=lambda one: len(one.groups), default=None)
     return Asked(
         name,
@@ -84,10 +89,9 @@ def asked(
         (
             *_notes(rows, n_tried),
             *map(note_of, numbers),
+            *words,
             *questions,
-            *(
-                told(agents) if STUDY in ready and isinstance(agents, Dataset) else ()
-            ),
+            *(told(agents) if STUDY in ready and isinstance(agents, Dataset) else ()),
         ),
         answered.called if answered else "",
     )
@@ -96,6 +100,15 @@ def asked(
 def _notes(rows: int, tried: int) -> Iterator[str]:
     if tried < rows:
         yield f"decided from {count(tried)} of {count(rows)} rows; a run reads all of them, and refuses a row that contradicts"
+
+
+def _words(scores: Sequence[tuple[str, pd.Series]]) -> Iterator[str]:
+    """The cells of columns of scores that hold words."""
+    for column, cells in scores:
+        if found := other_cells(cells):
+            shown = listed([f"“{word:.40}” (row {row})" for row, word in found[:ROWS_SHOWN]])
+            more = f" and {count(len(found) - ROWS_SHOWN)} more" if len(found) > ROWS_SHOWN else ""
+            yield f"column {column}: expected numbers, found {shown}{more}; such a cell is unscored"
 
 
 def _command_of(name: str, columns: Mapping[str, str], path: bool) -> Callable[[str], str]:
@@ -107,7 +120,10 @@ def _command_of(name: str, columns: Mapping[str, str], path: bool) -> Callable[[
 
 
 def _roles(
-    frames: Mapping[str, pd.DataFrame], ready: Mapping[str, Tried], columns: Mapping[str, str], refused: Mapping[str, str]
+    frames: Mapping[str, pd.DataFrame],
+    ready: Mapping[str, Tried],
+    columns: Mapping[str, str],
+    refused: Mapping[str, str],
 ) -> tuple[dict[str, str], list[str]]:
     """Every column with what it was read as, and a question for each role that several fit: by the first ready study that reads a column, else by its name where that is plain."""
     read: dict[str, str] = {}

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalbench import studies
 from evalbench.asking.asked import Offer
 from evalbench.errors import BadInput
+from evalbench.metrics.registry import cards
 from evalbench.readers.dataset import Dataset
-from evalbench.readers.role_names import fit, names_no_score, role_of, roles_of
+from evalbench.readers.role_names import fit, names_no_score, plain, role_of, roles, roles_of
 from evalbench.readers.roles import SURE
 from evalbench.readers.schema import TRIAL, Table
 from evalbench.readers.strict_yaml import read_yaml
 from evalbench.readers.wide import of_people
+from evalbench.studies.imported.columns import numbers_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,11 +35,15 @@ class Need(NamedTuple):
 
 
 @cache
-def needs() -> Mapping[str, tuple[str, tuple[Need, ...]]]:
-    """Study → what it computes, and what it needs."""
+def needs() -> Mapping[str, tuple[str, tuple[Need, ...], Mapping[str, str]]]:
+    """Study → what it computes, what it needs, and what it computes instead where the table lacks something."""
     content = read_yaml(Path(__file__).with_name("needs.yaml"))
     return {
-        name: (own["computes"], tuple(Need(tuple(need["holds"]), need["words"]) for need in own["needs"]))
+        name: (
+            own["computes"],
+            tuple(Need(tuple(need["holds"]), need["words"]) for need in own["needs"]),
+            own.get("without", {}),
+        )
         for name, own in content.items()
     }
 
@@ -128,7 +134,7 @@ def _held(
                 held.add(role)
                 read |= dict.fromkeys(sources.get(column, [column]), role)
             elif name == next(iter(schema)) and is_score(column, frame[column]):
-                held.add("numbers")
+                held |= {"numbers"} | ({"named score"} if names_score(column) else set())
                 read |= {column: "score"} if reads_scores else {}
         for part in of_people(frame, schema[name].columns) if name == next(iter(schema)) else ():
             held.add("human")
@@ -155,25 +161,47 @@ def _is_empty(cell: Any) -> bool:
 
 def is_score(column: str, cells: pd.Series) -> bool:
     """Whether a column of numbers may be scores: its name says nothing else."""
-    import pandas as pd
+    return not names_no_score(column) and numbers_in(cells) is not None
 
-    if names_no_score(column):
-        return False
-    given = [cell for cell in cells if cell is not None and cell == cell and cell != ""]
-    if not given or any(isinstance(cell, (list, dict)) for cell in given):
-        return False
-    return bool(pd.to_numeric(pd.Series(given, dtype=object), errors="coerce").notna().all())
+
+def other_cells(cells: pd.Series) -> list[tuple[Any, str]]:
+    """The rows of a column of scores that hold words, and the words."""
+    found = numbers_in(cells)
+    return [] if found is None else [(row, word) for row, word in zip(cells.index, found[1], strict=True) if word]
+
+
+_SCORES = frozenset({
+    "score", "scores", "points", "accuracy", "acc", "precision", "recall", "f1", "bleu", "rouge", "meteor", "faithfulness", "relevance",
+    "relevancy", "correctness", "groundedness", "helpfulness", "coherence", "consistency", "completeness", "fluency", "toxicity",
+    "hallucination", "bias", "similarity", "quality", "perplexity", "loss", "оценка", "балл", "баллы", "качество", "точность", "полнота", "分数",
+    "准确率",
+})  # fmt: skip
+
+
+def names_score(column: str) -> bool:
+    """Whether a column's name says that its numbers are scores: a metric, or a word for marks.
+
+    Examples
+    --------
+    >>> [name for name in ("answer_relevancy", "rougeL", "Оценка", "rating", "humidity", "temperature") if names_score(name)]
+    ['answer_relevancy', 'rougeL', 'Оценка', 'rating']
+    """
+    own = plain(column)
+    metrics = {plain(name) for card in cards() for name in (card.name, *card.aliases)}
+    kinds = {roles()[role].kind for role in roles_of(column)}
+    return own in metrics or not _SCORES.isdisjoint(own.split()) or not kinds.isdisjoint({"mark", "flag"})
 
 
 def offer_of(
     study: str, one: Tried, everywhere: set[str], columns: Collection[str], command: Callable[[str], str]
 ) -> Offer:
-    computes, wanted = needs()[study]
+    computes, wanted, instead = needs()[study]
     held = one.held if isinstance(one.read, Dataset) else everywhere
     if isinstance(one.read, BadInput) and on_values(one.read):
         own = roles_by_name(study, columns)
         first = next(iter(studies.study(study).SCHEMA))
         held = {*held, first, *own.values(), *own, *surely_held(studies.study(study).SCHEMA, columns)}
+    computes = next((words for lacking, words in instead.items() if lacking not in held), computes)
     missing = [need.words for need in wanted if not held & {*need.holds}]
     if one.refused is not None and not missing:
         missing = list(dict.fromkeys(_lacking(one.refused, wanted)))
