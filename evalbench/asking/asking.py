@@ -17,6 +17,7 @@ from evalbench.asking.trying import (
     is_score,
     offer_of,
     on_values,
+    other_cells,
     read_as_in,
     roles_by_name,
     roles_of_columns,
@@ -26,8 +27,10 @@ from evalbench.core.wording import count, listed
 from evalbench.errors import BadInput
 from evalbench.readers.dataset import FRAMES, Dataset
 from evalbench.readers.files import SHOWN
+from evalbench.readers.frames import ROWS_SHOWN
 from evalbench.readers.renames import which
 from evalbench.readers.role_names import plain, roles, roles_of
+from evalbench.readers.row_numbers import note_of, without_row_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,29 +51,34 @@ def asked(
     """
     frames, fault = raw_tables(data, root)
     rows = len(next(iter(frames.values()))) if frames else 0
+    names = [str(column).strip() for frame in frames.values() for column in frame.columns]
     with tempfile.TemporaryDirectory(prefix="evalbench-") as folder:
         source, n_tried = looked_at(data, frames, Path(folder))
-        found = {name: tried(name, source, data, columns or {}, root) for name in studies.names()}
+        found = {name: tried(name, source, data, columns or {}, root, names) for name in studies.names()}
+    kept = without_row_numbers(frames, columns or {}, index=True)
     everywhere = {role for frame in frames.values() for column in frame.columns for role in roles_of(str(column))}
     for one in found.values():
         everywhere |= one.held - {*one.read.tables} if isinstance(one.read, Dataset) else set()
-    columns_of = [(str(name), frame[name]) for frame in frames.values() for name in frame.columns]
+    columns_of = [(str(name), frame[name]) for frame in kept.values() for name in frame.columns]
     if any(roles_of(column) <= {"score"} and is_score(column, cells) for column, cells in columns_of):
         everywhere.add("numbers")
     name = str(shown or data) if isinstance(data, (str, Path)) else FRAMES
     line = _command_of(name, columns or {}, isinstance(data, (str, Path)))
-    names = [str(column).strip() for frame in frames.values() for column in frame.columns]
     offers = [offer_of(study, one, everywhere, names, line) for study, one in found.items()]
     offers.sort(key=lambda o: (not o.ready, -o.used, len(o.missing), o.study))
     if not frames and not offers[0].ready:
         raise fault or BadInput(f"{name}: no table in this folder; one is a file ending in {SHOWN}")
     if fault is not None and not offers[0].ready:
         raise fault
-    ready = [found[offer.study] for offer in offers if offer.ready]
+    ready = {offer.study: found[offer.study] for offer in offers if offer.ready}
     agents = found[STUDY].read
     runs = roles_of_runs(data, names) if isinstance(agents, Dataset) else {}
     read, questions = _roles(frames, ready, columns or {}, _by_refused(found, frames))
-    answered = max(ready, key=lambda one: len(one.groups), default=None)
+    numbers = [
+        str(c) for name, frame in frames.items() for c in frame if c not in kept[name] and not read[str(c).strip()]
+    ]
+    words = _words([(c, cells) for c, cells in columns_of if read[c.strip()] == "score"]) if "imported" in ready else ()
+    answered = max(ready.values(), key=lambda one: len(one.groups), default=None)
     return Asked(
         name,
         rows,
@@ -80,12 +88,10 @@ def asked(
         tuple(offers),
         (
             *_notes(rows, n_tried),
+            *map(note_of, numbers),
+            *words,
             *questions,
-            *(
-                told(agents)
-                if any(o.ready and o.study == STUDY for o in offers) and isinstance(agents, Dataset)
-                else ()
-            ),
+            *(told(agents) if STUDY in ready and isinstance(agents, Dataset) else ()),
         ),
         answered.called if answered else "",
     )
@@ -94,6 +100,15 @@ def asked(
 def _notes(rows: int, tried: int) -> Iterator[str]:
     if tried < rows:
         yield f"decided from {count(tried)} of {count(rows)} rows; a run reads all of them, and refuses a row that contradicts"
+
+
+def _words(scores: Sequence[tuple[str, pd.Series]]) -> Iterator[str]:
+    """The cells of columns of scores that hold words."""
+    for column, cells in scores:
+        if found := other_cells(cells):
+            shown = listed([f"“{word:.40}” (row {row})" for row, word in found[:ROWS_SHOWN]])
+            more = f" and {count(len(found) - ROWS_SHOWN)} more" if len(found) > ROWS_SHOWN else ""
+            yield f"column {column}: expected numbers, found {shown}{more}; such a cell is unscored"
 
 
 def _command_of(name: str, columns: Mapping[str, str], path: bool) -> Callable[[str], str]:
@@ -105,12 +120,18 @@ def _command_of(name: str, columns: Mapping[str, str], path: bool) -> Callable[[
 
 
 def _roles(
-    frames: Mapping[str, pd.DataFrame], ready: Sequence[Tried], columns: Mapping[str, str], refused: Mapping[str, str]
+    frames: Mapping[str, pd.DataFrame],
+    ready: Mapping[str, Tried],
+    columns: Mapping[str, str],
+    refused: Mapping[str, str],
 ) -> tuple[dict[str, str], list[str]]:
     """Every column with what it was read as, and a question for each role that several fit: by the first ready study that reads a column, else by its name where that is plain."""
     read: dict[str, str] = {}
-    for one in ready:
+    inner: dict[str, list[str]] = {}
+    for study, one in ready.items():
         read = {**one.roles, **read}
+        for name in one.inner:
+            inner.setdefault(name, []).append(study)
     found: dict[str, str] = {}
     asked: list[str] = []
     for frame in frames.values():
@@ -127,6 +148,7 @@ def _roles(
                 asked.append(
                     f"{listed(named, last=' and ')} fit {role} equally, and none was read as it{which(named, role)}"
                 )
+        own |= {name: f"read by {listed(inner[name])}" for name, role in own.items() if not role and name in inner}
         found |= {name: found.get(name) or role for name, role in own.items()}
     return found, list(dict.fromkeys(asked))
 

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalbench import studies
 from evalbench.asking.asked import Offer
 from evalbench.errors import BadInput
+from evalbench.metrics.registry import cards
 from evalbench.readers.dataset import Dataset
-from evalbench.readers.role_names import fit, names_no_score, role_of, roles_of
+from evalbench.readers.role_names import fit, names_no_score, plain, role_of, roles, roles_of
 from evalbench.readers.roles import SURE
 from evalbench.readers.schema import TRIAL, Table
 from evalbench.readers.strict_yaml import read_yaml
 from evalbench.readers.wide import of_people
+from evalbench.studies.imported.columns import numbers_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,11 +35,15 @@ class Need(NamedTuple):
 
 
 @cache
-def needs() -> Mapping[str, tuple[str, tuple[Need, ...]]]:
-    """Study → what it computes, and what it needs."""
+def needs() -> Mapping[str, tuple[str, tuple[Need, ...], Mapping[str, str]]]:
+    """Study → what it computes, what it needs, and what it computes instead where the table lacks something."""
     content = read_yaml(Path(__file__).with_name("needs.yaml"))
     return {
-        name: (own["computes"], tuple(Need(tuple(need["holds"]), need["words"]) for need in own["needs"]))
+        name: (
+            own["computes"],
+            tuple(Need(tuple(need["holds"]), need["words"]) for need in own["needs"]),
+            own.get("without", {}),
+        )
         for name, own in content.items()
     }
 
@@ -49,6 +55,7 @@ class Tried(NamedTuple):
     - ``held``: What they hold, see :func:`_held`.
     - ``groups``, ``called``: Who answered, and the study's word for that.
     - ``roles``: Column of the data that it reads → its role.
+    - ``inner``: Further columns that it reads, in a form of its own; see :func:`_read_otherwise`.
     """
 
     read: Dataset | BadInput
@@ -57,9 +64,12 @@ class Tried(NamedTuple):
     groups: tuple[str, ...]
     called: str
     roles: Mapping[str, str]
+    inner: tuple[str, ...] = ()
 
 
-def tried(name: str, data: Any, given: Any, columns: Mapping[str, str], root: Path | None) -> Tried:
+def tried(
+    name: str, data: Any, given: Any, columns: Mapping[str, str], root: Path | None, names: Collection[str] = ()
+) -> Tried:
     own, released = studies.study(name), dict(studies.defaults(name))
     options = {option: parameter.default for option, parameter in own.options().items()}
     if isinstance(given, (str, Path)) and str(given) in map(str, released.values()):  # the notebook's values are for it
@@ -74,7 +84,28 @@ def tried(name: str, data: Any, given: Any, columns: Mapping[str, str], root: Pa
     except BadInput as error:
         refused = error
     reads_scores = any("numbers" in need.holds for need in needs()[name][1])
-    return Tried(tables, refused, *_held(tables, own.SCHEMA, reads_scores))
+    held, groups, called, roles = _held(tables, own.SCHEMA, reads_scores)
+    others = [column for column in names if column not in {*roles, *columns}]
+    inner = () if refused else _read_otherwise(name, data, tables, others, columns, root)
+    return Tried(tables, refused, held, groups, called, roles, inner)
+
+
+def _read_otherwise(
+    name: str, data: Any, tables: Dataset, others: Sequence[str], columns: Mapping[str, str], root: Path | None
+) -> tuple[str, ...]:
+    """The columns that no table of a study has, and without which its tables are others: lists of spans or sources, parts of a question."""
+    there = {str(column) for frame in tables.tables.values() for column in frame.columns}
+    lists = {key for table, own in studies.study(name).SCHEMA.items() for key in (table, own.nested)}
+
+    def is_read(column: str) -> bool:
+        try:
+            without = studies.load(data, study=name, columns={**columns, column: ""}, root=root)
+        except BadInput as error:
+            return column in lists or "no table has a column" not in str(error)
+        same = without.tables.keys() == tables.tables.keys()
+        return not same or not all(frame.equals(without[table]) for table, frame in tables.tables.items())
+
+    return tuple(column for column in others if column not in there and is_read(column))
 
 
 def _held(
@@ -103,7 +134,7 @@ def _held(
                 held.add(role)
                 read |= dict.fromkeys(sources.get(column, [column]), role)
             elif name == next(iter(schema)) and is_score(column, frame[column]):
-                held.add("numbers")
+                held |= {"numbers"} | ({"named score"} if names_score(column) else set())
                 read |= {column: "score"} if reads_scores else {}
         for part in of_people(frame, schema[name].columns) if name == next(iter(schema)) else ():
             held.add("human")
@@ -130,25 +161,47 @@ def _is_empty(cell: Any) -> bool:
 
 def is_score(column: str, cells: pd.Series) -> bool:
     """Whether a column of numbers may be scores: its name says nothing else."""
-    import pandas as pd
+    return not names_no_score(column) and numbers_in(cells) is not None
 
-    if names_no_score(column):
-        return False
-    given = [cell for cell in cells if cell is not None and cell == cell and cell != ""]
-    if not given or any(isinstance(cell, (list, dict)) for cell in given):
-        return False
-    return bool(pd.to_numeric(pd.Series(given, dtype=object), errors="coerce").notna().all())
+
+def other_cells(cells: pd.Series) -> list[tuple[Any, str]]:
+    """The rows of a column of scores that hold words, and the words."""
+    found = numbers_in(cells)
+    return [] if found is None else [(row, word) for row, word in zip(cells.index, found[1], strict=True) if word]
+
+
+_SCORES = frozenset({
+    "score", "scores", "points", "accuracy", "acc", "precision", "recall", "f1", "bleu", "rouge", "meteor", "faithfulness", "relevance",
+    "relevancy", "correctness", "groundedness", "helpfulness", "coherence", "consistency", "completeness", "fluency", "toxicity",
+    "hallucination", "bias", "similarity", "quality", "perplexity", "loss", "оценка", "балл", "баллы", "качество", "точность", "полнота", "分数",
+    "准确率",
+})  # fmt: skip
+
+
+def names_score(column: str) -> bool:
+    """Whether a column's name says that its numbers are scores: a metric, or a word for marks.
+
+    Examples
+    --------
+    >>> [name for name in ("answer_relevancy", "rougeL", "Оценка", "rating", "humidity", "temperature") if names_score(name)]
+    ['answer_relevancy', 'rougeL', 'Оценка', 'rating']
+    """
+    own = plain(column)
+    metrics = {plain(name) for card in cards() for name in (card.name, *card.aliases)}
+    kinds = {roles()[role].kind for role in roles_of(column)}
+    return own in metrics or not _SCORES.isdisjoint(own.split()) or not kinds.isdisjoint({"mark", "flag"})
 
 
 def offer_of(
     study: str, one: Tried, everywhere: set[str], columns: Collection[str], command: Callable[[str], str]
 ) -> Offer:
-    computes, wanted = needs()[study]
+    computes, wanted, instead = needs()[study]
     held = one.held if isinstance(one.read, Dataset) else everywhere
     if isinstance(one.read, BadInput) and on_values(one.read):
         own = roles_by_name(study, columns)
         first = next(iter(studies.study(study).SCHEMA))
         held = {*held, first, *own.values(), *own, *surely_held(studies.study(study).SCHEMA, columns)}
+    computes = next((words for lacking, words in instead.items() if lacking not in held), computes)
     missing = [need.words for need in wanted if not held & {*need.holds}]
     if one.refused is not None and not missing:
         missing = list(dict.fromkeys(_lacking(one.refused, wanted)))

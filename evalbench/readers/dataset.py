@@ -32,6 +32,7 @@ from evalbench.readers.one_table import one_table
 from evalbench.readers.renames import adapted, all_at_once, todays_targets, unknown_renames, usual, without_left_out
 from evalbench.readers.replies import replies_read
 from evalbench.readers.roles import PERHAPS, READ_AS, SURE, named
+from evalbench.readers.row_numbers import without_row_numbers
 from evalbench.readers.schema import SYSTEMS, TRIAL, Table
 from evalbench.readers.tables import FAULTS_SHOWN, check
 from evalbench.readers.tools.direct import of_log, taken
@@ -256,15 +257,17 @@ def by_roles(
 
     - ``grouping``: Options that name columns, which are not taken for others that they only may mean.
     """
+    options = [o.split(",") if isinstance(o, str) else o if isinstance(o, (list, tuple)) else () for o in grouping]
+    kept = {name.strip(): name.strip() for names in options for name in names if isinstance(name, str) and name.strip()}
     given, asked = without_left_out(raw.frames, todays_targets(columns, schema))
+    given = without_row_numbers(given, [*asked, *kept])
     present = {str(column).strip() for frame in given.values() for column in frame.columns}
     asked = {source: target for source, target in asked.items() if source != target or source in present}
     first = named(with_marks(given, schema), schema, asked, SURE if adapt else PERHAPS)
     frames, left = adapted(one_reference(as_before(first, schema, asked), schema), asked, adapt)
     surely = named(frames, schema, left, SURE)
-    options = [o.split(",") if isinstance(o, str) else o if isinstance(o, (list, tuple)) else () for o in grouping]
-    kept = {name.strip(): name.strip() for names in options for name in names if isinstance(name, str) and name.strip()}
-    return named(surely, schema, {**kept, **left}), left
+    own = [column.name for table in schema.values() for column in table.columns]
+    return without_row_numbers(named(surely, schema, {**kept, **left}), [*own, *left, *kept], index=True), left
 
 
 def _of_source(source: str, note: str) -> str:

@@ -47,8 +47,9 @@ def missing(found, study):
 
 def test_every_study_says_what_it_computes_and_needs() -> None:
     assert list(needs()) == studies.names()
-    for computes, wanted in needs().values():
+    for computes, wanted, instead in needs().values():
         assert computes
+        assert all(instead.values())
         assert wanted
         assert all(need.holds and not re.search(r"[_`.]", need.words) for need in wanted)
 
@@ -71,8 +72,11 @@ def test_answers_of_two_models_with_references() -> None:
 
 def test_what_a_table_lacks_is_said_in_words() -> None:
     found = load(ANSWERS.drop(columns="reference"))
-    assert ready(found) == {"cascade"}
-    assert missing(found, "text_metrics") == ("a reference",)
+    assert ready(found) == {"cascade", "text_metrics"}
+    (own,) = [offer for offer in found.offers if offer.study == "text_metrics"]
+    assert own.computes.startswith("length and language of each answer")
+    found = load(ANSWERS[["id", "model", "output"]])
+    assert missing(found, "text_metrics") == ("a reference, or the question",)
     found = load(ANSWERS[ANSWERS["model"] == "fern"])
     assert ready(found) == {"text_metrics"}
     assert missing(found, "cascade") == ("a second model's answer to each question",)
@@ -253,3 +257,79 @@ def test_outcomes_alone_are_what_agents_reached(tmp_path):
     assert "8 trajectories of 4 tasks, 1 agent, up to 2 trials of a task, 0 steps; 8 of 8 have a mark" in " ".join(
         printed.split()
     )
+
+
+def test_what_a_study_reads_in_a_form_of_its_own_is_read_by_it(tmp_path):
+    span = {"start": 0, "end": 4, "label": "PER"}
+    spans = [{"text": f"Anna saw {n}.", "gold_spans": [span], "pred_spans": [span], "colour": "red"} for n in range(4)]
+    sources = [{"id": n, "question": f"Who is {n}?", "answer": "Ann [1].", "sources": [{"id": 1, "title": "A", "text": "It is Ann."}]} for n in "ab"]  # fmt: skip
+    for name, rows, column in (
+        ("spans", spans, "gold_spans"),
+        ("spans", spans, "pred_spans"),
+        ("sources", sources, "sources"),
+    ):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        found = load(path)
+        study = {"spans": "ner_quality", "sources": "citation"}[name]
+        assert study in ready(found)
+        assert found.roles[column].startswith("read by ")
+        assert study in found.roles[column]
+        assert not found.roles.get("colour")
+
+
+def test_instruction_and_input_together_are_the_question_and_text_metrics_is_ready(tmp_path):
+    rows = [{"instruction": "Name the city.", "input": f"Land {n}", "output": f"Town {n}"} for n in range(4)]
+    path = tmp_path / "alpaca.json"
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    found = load(path)
+    assert found.roles == {"instruction": "question", "input": "question", "output": "answer"}
+    assert "text_metrics" in ready(found)
+    assert studies.study("text_metrics").evaluate(load(path, study="text_metrics"), n_resamples=50).summary.estimates
+
+
+def test_row_numbers_without_a_name_are_no_scores(tmp_path):
+    rows = ANSWERS[ANSWERS["model"] == "fern"].drop(columns=["id", "model"])
+    for name, table in (
+        ("", rows),
+        ("Unnamed: 0", rows),
+        ("index", rows.assign(question_id=["a", "b", "c"])),
+        ("__index_level_0__", pd.concat([rows.assign(model="fern"), rows.assign(model="oak")])),
+    ):
+        path = tmp_path / "table.csv"
+        table.reset_index(drop=True).assign(**{name: [*range(3)] * (len(table) // 3)}).to_csv(path, index=False)
+        found = load(path)
+        assert "imported" not in ready(found), name
+        assert "text_metrics" in ready(found)
+        assert not found.roles.get(name or "Unnamed: 3")
+        assert any("holds row numbers and is not used" in note for note in found.notes), name
+    kept = tmp_path / "kept.csv"
+    rows.assign(**{"Unnamed: 0": [0.25, 0.5, 1]}).to_csv(kept, index=False)
+    assert "imported" in ready(load(kept))
+
+
+def test_numbers_of_which_nothing_says_that_they_are_scores_are_not_offered_as_such(tmp_path):
+    weather = pd.DataFrame({"date": ["2025-01-01", "2025-01-02"], "temperature": [4, -2], "humidity": [51, 88]})
+    found = load(weather)
+    assert not found.ready
+    assert missing(found, "imported")[0].startswith("the names of the columns that are scores: -p 'metrics=[")
+    for more in (
+        {"model": ["oak", "fern"]},
+        {"question": ["a?", "b?"]},
+        {"answer": ["a", "b"]},
+        {"faithfulness": [0.5, 1]},
+    ):
+        assert "imported" in ready(load(weather.assign(id=["1", "2"], **more))), more
+    result = studies.study("imported").evaluate(load(weather, study="imported"), metrics=["humidity"], n_resamples=50)
+    assert result.estimate("humidity", model="model not named").value == 69.5
+
+
+def test_a_word_among_scores_is_said_with_its_row(tmp_path):
+    path = tmp_path / "scores.csv"
+    table = pd.DataFrame(
+        {"question": [f"{n}?" for n in range(6)], "answer": "a", "score": [0.5, 1, "high", 0.2, 0.1, 1]}
+    )
+    table.to_csv(path, index=False)
+    found = load(path)
+    assert "imported" in ready(found)
+    assert "column score: expected numbers, found “high” (row 4); such a cell is unscored" in found.notes

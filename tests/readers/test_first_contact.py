@@ -100,7 +100,7 @@ class TestWinners:
     def test_what_can_be_asked_says_so_too(self):
         said = {offer.study: offer.refused for offer in asked(PAIRS).offers}
         assert 'found "maybe" (row 4)' in said["cascade"]
-        assert asked(PAIRS).roles["answer_a"] == "answer_a"
+        assert asked(PAIRS).roles["answer_a"] == "answer"  # of two models, to the study that is ready
 
 
 TWO = pd.DataFrame(
@@ -167,7 +167,7 @@ ROLES = {
         table(query=THREE, response=THREE, retrieved_docs=[["d1", "d2"]] * 3, relevant=[["d2"]] * 3), {"retrieved_docs": "retrieved"}
     ),
     "sources that are objects": (
-        table(question=THREE, answer=THREE, sources=[[{"title": "Hours", "text": "At nine."}]] * 3), {"sources": ""}
+        table(question=THREE, answer=THREE, sources=[[{"title": "Hours", "text": "At nine."}]] * 3), {"sources": "read by citation"}
     ),
     "repeats side by side": (
         table(question=THREE, run1=THREE, run2=THREE, run3=["one", "two", "four"]), dict.fromkeys(["run1", "run2", "run3"], "answer")

@@ -35,7 +35,7 @@ def melted(data: readers.Dataset, metrics: Sequence[str], faults: list[str]) -> 
     free = [c for c in data.unused.get("items", ()) if c in items and c not in data.grouping.columns]
     wanted = [m for m in metrics if m in free] or [c for c in free if c not in _OWN]
     found, mixed = [], []
-    numbered = {name: _numbers(items[name]) for name in wanted}
+    numbered = {name: numbers_in(items[name]) for name in wanted}
     aside = [] if metrics else [name for name in wanted if numbered[name] is not None and names_no_score(name)]
     if any(numbered[name] is not None and name not in aside for name in wanted):
         wanted = [name for name in wanted if name not in aside]
@@ -63,7 +63,7 @@ def melted(data: readers.Dataset, metrics: Sequence[str], faults: list[str]) -> 
     return pd.concat(found, ignore_index=True), [*other, *([] if metrics else [note])]
 
 
-def _numbers(column: pd.Series) -> Any:
+def numbers_in(column: pd.Series) -> Any:
     """A column's numbers, NaN elsewhere, and the words of the cells that hold others; None unless most cells are numbers."""
     text = column.astype(str).str.strip()
     text = text.mask(text.str.lower() == "true", "1").mask(text.str.lower() == "false", "0")
