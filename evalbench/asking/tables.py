@@ -13,6 +13,7 @@ from evalbench.readers.dataset import read
 from evalbench.readers.files import ENDINGS, read_bytes
 from evalbench.readers.frames import by_table
 from evalbench.readers.log_store.address import is_log_store
+from evalbench.readers.partitions import is_pattern, parquet_files
 from evalbench.readers.sample_rows import sample_of_rows, small_file
 from evalbench.readers.schema import Table
 
@@ -54,7 +55,8 @@ def _files(data: str | Path, root: Path | None) -> dict[str, Path] | None:
         return catalog.entry_files(catalog.entry(str(data), root), root)
     if path.is_dir():
         return {p.name.split(".")[0]: p for p in sorted(path.iterdir()) if p.is_file() and p.name.endswith(ENDINGS)}
-    read_bytes(path)
+    if not (is_pattern(path) and parquet_files(path)):
+        read_bytes(path)
     return {"rows": path}
 
 

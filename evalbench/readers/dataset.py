@@ -239,11 +239,10 @@ def checked_tables(
         head = f"{raw.label}: {counted(len(faults), 'fault')}{counted_as(faults[:FAULTS_SHOWN], _sheets(raw))}:"
         raise BadInput.listing(head, faults, FAULTS_SHOWN, all_at_once([*faults, *remarks]))
     remarks = list(dict.fromkeys([*remarks, *unused_clusters(tables, schema, grouping, sources)]))
-    sheets, keys = _sheets(raw), keys_of(schema)
     as_here = {**(columns or {}), **other_names}
     again = partial(checked_tables, columns=as_here, cluster=cluster, slices=slices, adapt=adapt, further=further)
-    of_frames = (tables, tuple(remarks), sources, unused, raw.card, rows_of, sheets, grouping, keys)
-    return Dataset(raw.label, *of_frames, read_as=read_as, checks=partial(again, schema=schema))
+    own = (tables, tuple(remarks), sources, unused, raw.card, rows_of, _sheets(raw), grouping, keys_of(schema))
+    return Dataset(raw.label, *own, read_as=read_as, checks=partial(again, schema=schema))
 
 
 def by_roles(
@@ -344,9 +343,10 @@ def read(
         return _of_frames(data, schema, columns or {})
     given = {name: Path(path).expanduser() for name, path in files.items() if str(path)}
     instead = " + ".join(path.name for name, path in given.items() if name in alone)
-    main, sampled = next((name, table.sampled) for name, table in schema.items())
-    log = logged(data, sampled, columns or {}) if not instead and is_log_store(data) else None
-    large = None if log else large_files(Path(data).expanduser(), sampled)
+    main, first = next(iter(schema.items()))
+    streamed = 0 if first.dealt else first.sampled
+    log = logged(data, streamed, columns or {}) if not instead and is_log_store(data) else None
+    large = None if log else large_files(Path(data).expanduser(), first, columns or {})
     other = of_log(*log, schema) if log else None if instead or large else taken(data, schema)
     paths: dict[str, Path] = {}
     name, version, synthetic = instead or (log.name if log else Path(data).expanduser().resolve().name), "", False

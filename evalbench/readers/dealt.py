@@ -77,7 +77,7 @@ def deal(large: Large, ids: Sequence[str], folder: Path, rows: int) -> list[Hand
                 own = [one.strip() for one in ids_of(where, batch.column(names.index(key)), key)]
                 which = np.searchsorted(ends, np.array(own, dtype=object), side="right")
                 batch = _placed(batch, source, where.row)
-                schema = schema or _open(batch.schema)
+                schema = schema or batch.schema
                 batch = _cast(batch, schema, where)
                 for hand in np.unique(which):
                     if hand not in written:
@@ -102,13 +102,6 @@ def ends_of(ids: Sequence[str], hands: int) -> np.ndarray[Any, Any]:
     ordered = sorted(ids)
     at = [len(ordered) * k // hands for k in range(1, hands)]
     return np.array(list(dict.fromkeys(ordered[i] for i in at)), dtype=object)
-
-
-def _open(schema: pa.Schema) -> pa.Schema:
-    """Without dictionaries, of which a file may hold one for each column."""
-    import pyarrow as pa
-
-    return pa.schema([f.with_type(f.type.value_type) if pa.types.is_dictionary(f.type) else f for f in schema])
 
 
 def _cast(batch: pa.RecordBatch, schema: pa.Schema, where: Where) -> pa.RecordBatch:

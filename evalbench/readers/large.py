@@ -14,12 +14,15 @@ from evalbench.core.seeds import keys
 from evalbench.core.wording import count
 from evalbench.errors import BadInput
 from evalbench.readers.frames import more_than_once
-from evalbench.readers.parquet import cells_of
+from evalbench.readers.parquet import cells_of, first_line
 from evalbench.readers.partitions import BATCH_ROWS, Part, Where, home_of, ids_of, parquet_files, parquet_parts
+from evalbench.readers.role_names import fit
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+
+    from evalbench.readers.schema import Table
 
 STREAM = "stream"
 """Where a frame that is a sample says what it is a sample of, in its ``attrs``: a :class:`Large`."""
@@ -96,10 +99,23 @@ def whole(name: str, frame: pd.DataFrame) -> Large:
     return Large(name, (FramePart(name, frame),), len(frame), len(frame))
 
 
-def large_files(path: Path, sampled: int) -> list[Path]:
-    """The Parquet files of a table that is sampled; empty where it is small, or the study has no use for a sample."""
-    files = parquet_files(path) if sampled else []
-    return files if sum(part.rows for part in parquet_parts(files)) > max(LARGE_ROWS, sampled) else []
+def large_files(path: Path, table: Table, columns: Mapping[str, str]) -> list[Path]:
+    """The Parquet files of a table that is sampled; empty where it is read whole: it is small, the study has no use for a sample, or wants
+    parts and the table has another shape than they are read in.
+
+    - ``columns``: Column in the files → column that the study expects.
+    """
+    parts = parquet_parts(files := parquet_files(path)) if table.sampled else ()
+    if sum(part.rows for part in parts) <= max(LARGE_ROWS, table.sampled):
+        return []
+    return files if not table.dealt or _has_rows_of(table, parts[0].columns(), columns) else []
+
+
+def _has_rows_of(table: Table, names: Sequence[str], columns: Mapping[str, str]) -> bool:
+    """Whether the names of a file's columns are those of a row per answer: an id, and one for what is judged."""
+    known = {columns.get(name.strip(), name.strip()) for name in names}
+    judged = [column for column in table.columns if column.keep_null]
+    return "id" in known and all(any(fit(name, column) in (0, 1) for name in known) for column in judged)
 
 
 def large_frame(
@@ -175,7 +191,11 @@ def _smallest(kept: Sequence[tuple[pa.Table, Any, Any]], n: int) -> tuple[pa.Tab
     tables, own, named = zip(*kept, strict=True)
     key = np.concatenate(own)
     order = np.argsort(key, kind="stable")[:n]
-    return pa.concat_tables(tables).take(order).combine_chunks(), key[order], np.concatenate(named)[order]
+    try:
+        together = pa.concat_tables(tables, promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise BadInput(f"a column has other types in some files than in others ({first_line(error)})") from error
+    return together.take(order).combine_chunks(), key[order], np.concatenate(named)[order]
 
 
 def digests_of(path: Path, files: Sequence[Path]) -> dict[str, str]:

@@ -25,7 +25,7 @@ def one_table(path: Path, name: str, table: Table, columns: Mapping[str, str]) -
     """
     if path.is_dir() and (several := trec_files(path, name, table.trec)):
         frame, notes, parts = trec_frames(several, table.trec)
-    elif files := large_files(path, table.sampled):
+    elif files := large_files(path, table, columns):
         frame, notes, parts = large_frame(path, files, table.sampled, columns, dealt=table.dealt)
     elif (path.is_dir() or is_pattern(path)) and row_files(path):
         frame, notes, parts = folder_frame(path)

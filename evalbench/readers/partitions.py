@@ -72,11 +72,22 @@ class ParquetPart:
         start = 1 + sum(file.metadata.row_group(i).num_rows for i in range(self.first))
         batches = file.iter_batches(BATCH_ROWS, row_groups=range(self.first, self.last), columns=[*columns])
         while (batch := _next(batches, self.path)) is not None:
+            batch = _decoded(batch)
             pieces = max(1, -(-batch.nbytes // BATCH_BYTES))
             size = max(1, -(-len(batch) // pieces))
             for at in range(0, len(batch), size):
                 yield Where(self.path, start + at), batch.slice(at, size).select([*columns])
             start += len(batch)
+
+
+def _decoded(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Without dictionaries, which other files of the same table may do without."""
+    import pyarrow as pa
+
+    columns = [
+        column.dictionary_decode() if pa.types.is_dictionary(column.type) else column for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
 def is_pattern(path: Path) -> bool:
@@ -105,7 +116,11 @@ def parquet_files(path: Path) -> list[Path]:
     """A Parquet file, those of a folder and its folders, or of a pattern, in the order of their names; empty where there are none."""
     if is_pattern(path):
         home = home_of(path)
-        return sorted(p for p in home.glob(str(path.relative_to(home))) if p.suffix == ".parquet" and p.is_file())
+        try:
+            found = [p for p in home.glob(str(path.relative_to(home))) if p.suffix == ".parquet" and p.is_file()]
+        except ValueError as error:
+            raise BadInput(f"{path}: not a pattern of files ({error})") from error
+        return sorted(found)
     if path.is_dir():
         inside = (p for p in path.rglob("*.parquet") if p.is_file())
         return sorted(p for p in inside if not any(part.startswith((".", "_")) for part in p.relative_to(path).parts))

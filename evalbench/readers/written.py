@@ -29,6 +29,7 @@ _PYTHON_LIST = re.compile(rf"\s*\[\s*(?:{_TEXT}(?:\s*,\s*{_TEXT})*(?:\s*,)?\s*)?
 _COMMA = re.compile(r"[-+]?\d+,\d+")
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
 _PLAIN = re.compile(r"[-+]?\d+")
+_OF_A_FILE = re.compile(r":\d+$")  # a row of several files, such as part-0.parquet:12
 
 
 def as_meant(frame: pd.DataFrame, table: Table, renames: Mapping[str, str]) -> tuple[pd.DataFrame, list[str]]:
@@ -181,7 +182,7 @@ def numbered(
         by, places = _by_question(renamed, groups) if (groups := _several(renamed, table, key)) else ([], [])
         if groups and not by:
             continue
-        files = not by and all(isinstance(row, str) for row in frame.index)
+        files = not by and all(isinstance(row, str) and not _OF_A_FILE.search(row) for row in frame.index)
         numbers = places if by else range(1, len(frame) + 1)
         ids = [row.rpartition(".")[0] for row in frame.index] if files else numbered_ids(numbers)
         rest = frame.drop(columns=[c for c in frame.columns if str(c).strip() == key.name])

@@ -51,6 +51,7 @@ def count(folder):
 
     from evalbench.kit.streaming import streamed
     from evalbench.readers.large import STREAM, large_files, large_frame
+    from evalbench.readers.schema import Table
 
     found = []
 
@@ -58,7 +59,9 @@ def count(folder):
         frames = {}
         for side in ("oos", "oot"):
             path = Path(folder) / side
-            frames[side] = large_frame(path, large_files(path, SAMPLE), SAMPLE, {})[0].assign(side=side)
+            frames[side] = large_frame(path, large_files(path, Table((), sampled=SAMPLE), {}), SAMPLE, {})[0].assign(
+                side=side
+            )
             assert len(frames[side]) == SAMPLE
         tables = {side: frame.attrs[STREAM] for side, frame in frames.items()}
         found.append(

@@ -13,16 +13,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from dask_hosts import can_make_hosts, certificates, cluster, hosts
 
 from evalbench import load, text_metrics
+from evalbench.asking.asking import asked
 from evalbench.core.result import Result
 from evalbench.core.schedulers import PROCESSES, SCHEDULER
 from evalbench.core.seeds import keys
 from evalbench.errors import BadInput
 from evalbench.kit import parts, workers
+from evalbench.monitor.store import LogStore
 from evalbench.readers import large
 from evalbench.readers.dealt import ends_of
 from evalbench.runs.record import record
@@ -114,6 +117,66 @@ def test_trials_are_those_of_one_piece(tmp_path: Path) -> None:
     a, b = whole(folder), in_parts(folder)
     assert_same(a, b)
     assert {**a.to_json()["trials"], "flickering": 0} == {**b.to_json()["trials"], "flickering": 0}
+
+
+@pytest.mark.usefixtures("small")
+def test_columns_of_other_types_in_other_files(tmp_path: Path) -> None:
+    frame = texts().reset_index(drop=True)
+    folder = written(tmp_path / "log", frame)
+    file = folder / "part-1.parquet"
+    pq.write_table(
+        pq.read_table(file).to_pandas().assign(model=lambda f: f["model"].astype("category")).pipe(pa.table), file
+    )
+    assert_same(whole(folder), in_parts(folder))
+    number = frame.assign(id=range(120), answer="yes", reference="yes")
+    pq.write_table(pa.table(number.iloc[::3].assign(answer=[["yes"]] * 40)), folder / "part-2.parquet")
+    with pytest.raises(BadInput, match="other types"):
+        in_parts(folder)
+
+
+@pytest.mark.usefixtures("small")
+def test_other_shapes_are_read_whole(tmp_path: Path) -> None:
+    frame = texts()
+    wide = frame[frame["model"] == "oak"].rename(columns={"answer": "answer_oak"}).drop(columns="model")
+    wide["answer_fern"] = wide["answer_oak"]
+    found = in_parts(written(tmp_path / "wide", wide))
+    assert len(found.items) == 120
+    assert not found.stored
+    assert len(in_parts(written(tmp_path / "numbered", frame.drop(columns=["id", "model"]))).items) == 120
+    named = in_parts(written(tmp_path / "named", frame.rename(columns={"answer": "bot_response"})))
+    assert named.stored
+    assert len(named.items) == 120
+
+
+@pytest.mark.usefixtures("small")
+def test_a_log_store_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evalbench.readers.log_store.frames.LARGE_ROWS", 50)
+    with LogStore(tmp_path / "log.sqlite", create=True) as log:
+        log.append(
+            [
+                {
+                    "ts": f"2026-11-01T00:00:00.{i:03}Z",
+                    "id": f"q{i}",
+                    "model": "oak",
+                    "request": "Why?",
+                    "response": "So.",
+                }
+                for i in range(120)
+            ]
+        )
+    found = text_metrics.evaluate(
+        load(tmp_path / "log.sqlite", study="text_metrics"), metrics=["length"], n_resamples=100
+    )
+    assert len(found.items) == 120
+
+
+@pytest.mark.usefixtures("small")
+def test_a_pattern_is_checked_as_it_is_run(tmp_path: Path) -> None:
+    folder = written(tmp_path / "log", texts())
+    assert "text_metrics" in [offer.study for offer in asked(f"{folder}/part-*.parquet").offers if offer.ready]
+    for pattern in (f"{folder}/**a.parquet", f"{folder}/none-*.parquet"):
+        with pytest.raises(BadInput, match="not a pattern of files|no such file"):
+            load(pattern, study="text_metrics")
 
 
 @pytest.mark.usefixtures("small")
