@@ -222,6 +222,7 @@ def test_a_killed_worker_costs_its_part_alone(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.slow
 def test_three_hosts_with_a_shared_folder_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import dask
+    import distributed  # noqa: F401  its defaults, which would go with the settings of this test
 
     if not can_make_hosts():
         pytest.skip("network namespaces cannot be made here")
