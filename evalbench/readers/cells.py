@@ -248,7 +248,9 @@ def _lists_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
 
     if isinstance(cells.dtype, pd.StringDtype):
         with uncollected():
-            lists = [[] if gone else [cell] for cell, gone in zip(cells.tolist(), absent.tolist(), strict=True)]
+            lists = [[cell] for cell in cells.tolist()]
+        for place in absent.to_numpy().nonzero()[0]:
+            lists[place] = []
         return pd.Series(lists, index=cells.index, dtype=object), absent & False
     values: list[Any] = []
     wrong = []

@@ -86,6 +86,8 @@ def decoded(path: Path, raw: bytes) -> tuple[str, list[str]]:
 
 def in_utf8(path: Path, raw: bytes) -> tuple[bytes, list[str]]:
     """The bytes of a file in UTF-8, and a note where its encoding was guessed; see :func:`decoded`."""
+    if raw.isascii() and b"\0" not in raw:
+        return raw, []
     text, notes = decoded(path, raw)
     return (text.encode() if notes else raw.removeprefix(codecs.BOM_UTF8)), notes
 

@@ -80,7 +80,10 @@ def _even(raw: bytes, separator: str) -> pd.DataFrame | None:
             pa.BufferReader(closed),
             read_options=arrow.ReadOptions(use_threads=False, block_size=len(closed)),
             parse_options=arrow.ParseOptions(delimiter=separator, newlines_in_values=True),
-            convert_options=arrow.ConvertOptions(column_types=dict.fromkeys(header, pa.large_string())),
+            convert_options=arrow.ConvertOptions(
+                column_types=dict.fromkeys(header, pa.large_string()),
+                check_utf8=False,  # whoever calls has read it as UTF-8
+            ),
         )
     except pa.ArrowInvalid:
         return None

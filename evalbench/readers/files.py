@@ -48,7 +48,7 @@ def read_bytes(path: Path) -> bytes:
         raw = path.read_bytes()
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
-    if not raw.strip():
+    if not raw or raw.isspace():
         raise BadInput(f"{path}: the file is empty")
     return raw
 

@@ -30,6 +30,7 @@ _COMPARED = frozenset(
 )
 """Columns besides identifiers that others are compared with: a missing value written as a word would equal another."""
 _MEASURED = frozenset({"int", "float", "bool", "ts"})
+_BEGIN_NULL_WORDS = tuple({begin for word in NULL_WORDS for begin in (word[0], word[0].upper())})
 NOT_GIVEN = NULL_WORDS | {"na", "n/a", "#n/a", "nil", "\\n"}
 """Words that a number, a yes or no, or a time is never."""
 _A_FEW = 0.05
@@ -143,7 +144,9 @@ def _null_words(cells: pd.Series, name: str) -> list[str]:
     import pandas as pd
 
     if isinstance(cells.dtype, pd.StringDtype):
-        n = int(cells.str.strip().str.rstrip(".").str.lower().isin(NULL_WORDS).sum())
+        words = cells.str.strip()
+        words = words[words.str.startswith(_BEGIN_NULL_WORDS).fillna(False)]
+        n = int(words.str.rstrip(".").str.lower().isin(NULL_WORDS).sum())
     else:
         n = sum(map(is_null_word, cells)) if cells.dtype == object else 0
     if n <= max(1, _A_FEW * len(cells)):
@@ -184,7 +187,7 @@ def _value_faults(frame: pd.DataFrame, table: Table) -> list[Fault]:
     keys = [key for key in table.unique if key in frame]
     needed = {column.name for column in table.columns if column.required}
     if keys and not needed & set(table.unique) - set(keys):
-        doubled = frame.duplicated(keys, keep=False)
+        doubled = _doubled(frame, keys)
         if doubled.any():
             doubled &= ~(frame[keys] == "").any(axis=1)
         if doubled.any():
@@ -203,6 +206,15 @@ def _value_faults(frame: pd.DataFrame, table: Table) -> list[Fault]:
                 what += f"; a column {TRIAL} does not: {table.no_trials}"
             faults.append(Fault(", ".join(keys), what, tuple(frame.index[doubled]), clipped(first)))
     return faults
+
+
+def _doubled(frame: pd.DataFrame, keys: Sequence[str]) -> pd.Series:
+    """Which rows have the same keys as another; whether there are any takes half the time."""
+    import pandas as pd
+
+    if len(keys) == 1 and frame[keys[0]].is_unique:
+        return pd.Series(False, index=frame.index)
+    return frame.duplicated(keys, keep=False)
 
 
 def _numbered_twice(frame: pd.DataFrame, keys: Sequence[str], table: Table) -> str:
