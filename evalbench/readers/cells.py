@@ -15,9 +15,11 @@ from evalbench.readers.files import parsed_json
 from evalbench.readers.schema import Column
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
 ROWS_SHOWN = 5
+_LOOKED_AT = 1000
 _TRUE = {"1", "true", "yes", "1.0", "да", "是"}
 _FALSE = {"0", "false", "no", "0.0", "нет", "否"}
 _DAY_FIRST = r"\d{1,2}\.\d{1,2}\.\d{4}(?:[ T]+\d{1,2}:\d{2}(?::\d{2})?)?"
@@ -248,7 +250,7 @@ def _lists_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
 
     if isinstance(cells.dtype, pd.StringDtype):
         with uncollected():
-            lists = [[cell] for cell in cells.tolist()]
+            lists = _shared_lists(cells) if _repeat(cells) else [[cell] for cell in cells.tolist()]
         for place in absent.to_numpy().nonzero()[0]:
             lists[place] = []
         return pd.Series(lists, index=cells.index, dtype=object), absent & False
@@ -260,6 +262,20 @@ def _lists_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
         values.append([] if bad or _absent(value) else value)
         wrong.append(bad)
     return pd.Series(values, index=cells.index, dtype=object), pd.Series(wrong, index=cells.index, dtype=bool)
+
+
+def _repeat(cells: pd.Series) -> bool:
+    """Whether texts seem to repeat, by the first of them."""
+    first = cells.iloc[:_LOOKED_AT]
+    return 2 * first.nunique() < len(first)
+
+
+def _shared_lists(cells: pd.Series) -> np.ndarray:
+    """A list for each different text, which is that of all its cells."""
+    import numpy as np
+
+    codes, texts = cells.factorize()
+    return np.fromiter(([text] for text in [*texts, ""]), dtype=object)[codes]
 
 
 @contextmanager
