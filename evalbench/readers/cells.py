@@ -275,7 +275,8 @@ def _shared_lists(cells: pd.Series) -> np.ndarray:
     import numpy as np
 
     codes, texts = cells.factorize()
-    return np.fromiter(([text] for text in [*texts, ""]), dtype=object)[codes]
+    lists: np.ndarray = np.fromiter(([text] for text in [*texts, ""]), dtype=object)
+    return lists[codes]
 
 
 @contextmanager
