@@ -275,8 +275,8 @@ def _shared_lists(cells: pd.Series) -> np.ndarray:
     import numpy as np
 
     codes, texts = cells.factorize()
-    lists: np.ndarray = np.fromiter(([text] for text in [*texts, ""]), dtype=object)
-    return lists[codes]
+    lists = np.fromiter(([text] for text in [*texts, ""]), dtype=object)
+    return np.take(lists, codes)
 
 
 @contextmanager
