@@ -28,7 +28,7 @@ class Columns(Protocol):
     def get(self, name: str, default: Any = None, /) -> Any: ...
 
 
-def drawn_together(columns: Columns, units: npt.ArrayLike) -> npt.NDArray[Any]:
+def drawn_together(columns: Columns, units: Any) -> Any:
     """What the rows of a table are drawn by: their clusters, where it has some, else their units.
 
     Examples
@@ -39,7 +39,13 @@ def drawn_together(columns: Columns, units: npt.ArrayLike) -> npt.NDArray[Any]:
     ['a', 'b']
     """
     found = columns.get(CLUSTER)
-    return np.asarray(units if found is None else found)
+    names = units if found is None else found
+    return names if in_arrow(names) else np.asarray(names)
+
+
+def in_arrow(names: Any) -> bool:
+    """Whether names are a column of Arrow's texts, which take several times the memory as Python's."""
+    return isinstance(getattr(getattr(names, "dtype", None), "storage", None), str) and names.dtype.storage == "pyarrow"
 
 
 def is_clustered(columns: Columns) -> bool:
@@ -47,10 +53,15 @@ def is_clustered(columns: Columns) -> bool:
     return columns.get(CLUSTER) is not None
 
 
-def codes(names: npt.ArrayLike) -> tuple[npt.NDArray[Any], Indices]:
-    """The distinct names as texts, ascending, and the place of each row's among them: ``np.unique`` of texts, by hashing."""
+def codes(names: Any) -> tuple[Any, Indices]:
+    """The distinct names as texts, ascending, and the place of each row's among them: ``np.unique`` of texts, by hashing.
+
+    Texts of Arrow that ascend are given back as they are.
+    """
     import pandas as pd
 
+    if in_arrow(names) and _ascend_in_arrow(names):
+        return pd.Series(names).array, np.arange(len(names))
     values = np.asarray(names)
     if values.dtype.kind in "iub":
         of_numbers, index = np.unique(values, return_inverse=True)
@@ -66,6 +77,15 @@ def codes(names: npt.ArrayLike) -> tuple[npt.NDArray[Any], Indices]:
     place = np.empty(len(order), dtype=np.intp)
     place[order] = np.arange(len(order))
     return texts[order], place[index.ravel()]
+
+
+def _ascend_in_arrow(names: Any) -> bool:
+    """Whether texts of Arrow are each behind the one before it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = pa.chunked_array(pa.array(names)).combine_chunks()
+    return not texts.null_count and bool(pc.all(pc.greater(texts[1:], texts[:-1])).as_py())
 
 
 def _ascend(names: npt.NDArray[Any]) -> bool:

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.core.arrays import Floats
-from evalbench.core.clusters import codes, drawn_together, is_clustered, said, widened
+from evalbench.core.clusters import codes, drawn_together, in_arrow, is_clustered, said, widened
 from evalbench.core.ends import at_an_end, scale_of, unlike_at_most
-from evalbench.core.resample import drawn_in_words
+from evalbench.core.resample import CROWD, drawn_in_words
 from evalbench.core.result import Estimate
 from evalbench.core.seeds import rng
 from evalbench.core.stats import (
@@ -152,7 +152,7 @@ class Estimated(NamedTuple):
     replicates: Mapping[str, Floats]
 
 
-def unit_sums(columns: Columns, names: Sequence[str], units: npt.ArrayLike) -> tuple[Floats, npt.NDArray[Any]]:
+def unit_sums(columns: Columns, names: Sequence[str], units: Any) -> tuple[Floats, npt.NDArray[Any]]:
     """Column sums per resampling unit, units in ascending order of their id.
 
     Returns
@@ -172,11 +172,16 @@ def unit_sums(columns: Columns, names: Sequence[str], units: npt.ArrayLike) -> t
     return out, ids
 
 
+def drawn_in_turn(measures: Sequence[Measure], n_rows: int) -> list[Sequence[Measure]]:
+    """The figures in the lots that are drawn together: all at once, or of a crowd one by one, which takes less memory."""
+    return [[one] for one in measures] if n_rows > CROWD else [measures]
+
+
 def estimate(
     columns: Columns,
     measures: Sequence[Measure],
     *,
-    units: npt.ArrayLike,
+    units: Any,
     seed: int,
     group: Mapping[str, str] | None = None,
     n_resamples: int = 2000,
@@ -209,7 +214,7 @@ def estimate(
         return np.stack([f.value(*(s[:, at[n]] for n in f.sums)) for f in measures], axis=1)
 
     point = values(sums.sum(axis=0, keepdims=True))[0]
-    n_items = len(np.asarray(units))
+    n_items = len(units)
     unscored = _reasons(columns.get("unscored"), n_items)
     enough = len(ids) >= 2
     replicates = (
@@ -243,9 +248,7 @@ def intervals(values: Floats, replicates: Floats, n_clusters: Sequence[int] | No
     return list(holding(values, *np.array(each, dtype=float).T))
 
 
-def _units_with_value(
-    measure: Measure, sums: Floats, at: Mapping[str, int], columns: Columns, units: npt.ArrayLike
-) -> int:
+def _units_with_value(measure: Measure, sums: Floats, at: Mapping[str, int], columns: Columns, units: Any) -> int:
     if measure.interval == "counts":
         return int(np.isfinite(measure.value(*(sums[:, at[name]] for name in measure.sums))).sum())
     counts = [at[name] for name in measure.sums if name.startswith("#")]
@@ -261,10 +264,13 @@ def _between(columns: Columns, measure: Measure) -> bool:
     return bool(((values > 0) & (values < 1)).any())
 
 
-def _reasons(column: npt.ArrayLike | None, n: int) -> npt.NDArray[np.bool_]:
+def _reasons(column: Any, n: int) -> npt.NDArray[np.bool_]:
     """Whether each item carries a reason."""
     if column is None:
         return np.zeros(n, dtype=bool)
+    if in_arrow(column):
+        given: npt.NDArray[np.bool_] = (column != "").to_numpy(dtype=bool, na_value=False)
+        return given
     return np.array([bool(r) and r == r for r in np.asarray(column, dtype=object)], dtype=bool)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.core.arrays import Floats
-from evalbench.core.clusters import by_unit, codes
+from evalbench.core.clusters import by_unit, codes, in_arrow
 from evalbench.core.measures import Columns, Measure, unit_sums
 
 
@@ -39,8 +39,8 @@ class Sides(NamedTuple):
         columns_a: Columns,
         columns_b: Columns,
         measures: Sequence[Measure],
-        units_a: npt.ArrayLike,
-        units_b: npt.ArrayLike,
+        units_a: Any,
+        units_b: Any,
         *,
         paired: bool,
     ) -> Sides:
@@ -49,7 +49,7 @@ class Sides(NamedTuple):
         sums_a, ids_a = unit_sums(columns_a, names, units_a)
         sums_b, ids_b = unit_sums(columns_b, names, units_b)
         shared, at_a, at_b = _shared(ids_a, ids_b)
-        clustered = len(ids_a) < len(np.asarray(units_a)) or len(ids_b) < len(np.asarray(units_b))
+        clustered = len(ids_a) < len(units_a) or len(ids_b) < len(units_b)
         if paired:
             sums_a, sums_b = sums_a[at_a], sums_b[at_b]
         column = {name: j for j, name in enumerate(names)}
@@ -74,9 +74,9 @@ class Sides(NamedTuple):
         )
 
 
-def _shared(ids_a: npt.NDArray[Any], ids_b: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Any, Any]:
+def _shared(ids_a: Any, ids_b: Any) -> tuple[Any, Any, Any]:
     """The ids of both sides, ascending, and where they are on each."""
-    if np.array_equal(ids_a, ids_b):
+    if ids_a.equals(ids_b) if in_arrow(ids_a) and in_arrow(ids_b) else np.array_equal(ids_a, ids_b):
         return ids_a, slice(None), slice(None)
     return np.intersect1d(ids_a, ids_b, assume_unique=True, return_indices=True)
 

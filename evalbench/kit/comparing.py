@@ -7,12 +7,13 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from evalbench.core.compared import ALPHA, Comparison, best_compared, held_back, left_out_note
 from evalbench.core.comparison import adjusted_together, compare_measures
-from evalbench.core.measures import Measure, unit_sums
+from evalbench.core.measures import Measure, drawn_in_turn, unit_sums
 from evalbench.core.wording import count, counted, difference_parts, p_text
-from evalbench.kit.evidence import without_absent
+from evalbench.kit.evidence import needed, without_absent
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def compare_groups(
     import pandas as pd
 
     items = items if absent_counts else without_absent(items)
-    rows = {str(name): own for name, own in items.groupby(by, sort=True)}
+    groups = {str(name): np.asarray(places) for name, places in items.groupby(by, sort=True).indices.items()}
     wanted: dict[tuple[str, str], list[Measure]] = {}
     for measure in measures:
         ranking = next((m for m in measures if m.metric == rank_by), measure)
@@ -80,21 +81,24 @@ def compare_groups(
     found: list[tuple[tuple[str, str], Comparison]] = []
     shared: dict[tuple[str, str], str] = {}
     for (a, b), listed in wanted.items():
-        compared = compare_measures(
-            rows[a],
-            rows[b],
-            listed,
-            units_a=rows[a][units],
-            units_b=rows[b][units],
-            seed=seed,
-            names=(a, b),
-            paired=paired,
-            n_resamples=n_resamples,
-        )
-        found += [((a, b), c) for c in compared.comparisons]
+        for some in drawn_in_turn(listed, len(groups[a])):
+            rows_a, rows_b = (needed(items, some, units).take(groups[name]) for name in (a, b))
+            compared = compare_measures(
+                rows_a,
+                rows_b,
+                some,
+                units_a=rows_a[units],
+                units_b=rows_b[units],
+                seed=seed,
+                names=(a, b),
+                paired=paired,
+                n_resamples=n_resamples,
+            )
+            found += [((a, b), c) for c in compared.comparisons]
         if paired and (alone := compared.only_a + compared.only_b):
             share = f"{compared.n_shared} of {counted(compared.n_shared + alone, 'unit')}"
             shared[a, b] = f" Compared on {share}, those that both have."
+    lost = _lost(items, groups)
     order = [m.metric for m in measures]
     found.sort(key=lambda one: order.index(one[1].metric))
     pairs = [pair for pair, _ in found]
@@ -105,7 +109,9 @@ def compare_groups(
                 f"{by}_a": a,
                 f"{by}_b": b,
                 **c.row(),
-                "words": c.words + shared.get((a, b), "") + (_lost({a: rows[a], b: rows[b]}) if _shows_one(c) else ""),
+                "words": c.words
+                + shared.get((a, b), "")
+                + (_of_lost({name: lost[name] for name in (a, b) if lost}) if _shows_one(c) else ""),
                 "held_back": held_back(c),
             }
             for (a, b), c in zip(pairs, adjusted, strict=True)
@@ -118,18 +124,21 @@ def _shows_one(c: Comparison) -> bool:
     return c.outcome in ("better", "worse", "higher", "lower")
 
 
-def _lost(rows: Mapping[str, pd.DataFrame]) -> str:
+def _lost(items: pd.DataFrame, groups: Mapping[str, npt.NDArray[np.intp]]) -> dict[str, tuple[int, int]]:
+    """How many of each group's items could not be scored, of how many; of its trials where it has several."""
+    if "unscored" not in items:
+        return {}
+    if "n_trials_lost" in items:
+        counts = items[["n_trials_lost", "n_trials"]].to_numpy()
+        return {name: tuple(counts[places].sum(axis=0).astype(int).tolist()) for name, places in groups.items()}
+    unscored = (items["unscored"] != "").to_numpy()
+    return {name: (int(unscored[places].sum()), len(places)) for name, places in groups.items()}
+
+
+def _of_lost(lost: Mapping[str, tuple[int, int]]) -> str:
     """How much of either group could not be scored, a sentence, where a difference may be of that; else empty."""
-    lost = {name: _unscored(own) for name, own in rows.items() if "unscored" in own}
     many = [f"{count(n)} of {count(of)} of {name}" for name, (n, of) in lost.items() if n > MAX_UNSCORED * of]
     return f" {' and '.join(many)} could not be scored: the difference may be theirs." if many else ""
-
-
-def _unscored(items: pd.DataFrame) -> tuple[int, int]:
-    """How many of a group's items could not be scored, of how many; of its trials where it has several."""
-    if "n_trials_lost" in items:
-        return int(items["n_trials_lost"].sum()), int(items["n_trials"].sum())
-    return int((items["unscored"] != "").sum()), len(items)
 
 
 def _ranked(items: pd.DataFrame, measure: Measure, by: str) -> list[str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from evalbench.core.betting import SEQUENCE
+from evalbench.core.clusters import CLUSTER
 from evalbench.core.measures import Columns, Measure, unit_sums
 from evalbench.core.notes import Note
 from evalbench.core.result import Estimate, Summary
@@ -288,6 +289,12 @@ def same_but_for_writing(groups: Collection[str], by: str) -> tuple[Note, ...]:
         for other in others
     ]
     return (Note("mixed", " ".join(clauses[:_MOST_NAMED]), " ".join(clauses)),) if clauses else ()
+
+
+def needed(items: pd.DataFrame, measures: Sequence[Measure], units: str) -> pd.DataFrame:
+    """The columns of items that estimates are made of."""
+    sums = [name.removeprefix("#") for measure in measures for name in measure.sums]
+    return items[[name for name in dict.fromkeys([units, CLUSTER, "unscored", "undefined", *sums]) if name in items]]
 
 
 def without_absent(items: pd.DataFrame) -> pd.DataFrame:

@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evalbench.core.measures import Measure, estimate
+import numpy as np
+
+from evalbench.core.measures import Measure, drawn_in_turn, estimate
 from evalbench.core.notes import Note
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.stability import Lit, joint_stability
 from evalbench.core.verdict import Band, Bands, Light, Verdict
 from evalbench.judge.entail import holds_back
 from evalbench.kit import correcting, defaults
-from evalbench.kit.evidence import Absent, absent_of, floor_bands, same_but_for_writing
+from evalbench.kit.evidence import Absent, absent_of, floor_bands, needed, same_but_for_writing
 from evalbench.kit.evidence import unscored_share as crowded  # noqa: F401
 from evalbench.kit.panel import Objections, Panel, Reasons
 from evalbench.kit.panel import held as held
@@ -119,19 +121,30 @@ def by_group(
     [({'model': 'a'}, 0.5), ({'model': 'b'}, 1.0), ({}, 0.75)]
     """
     found: list[Estimate] = []
-    names: list[str] = []
-    for name, rows in _groups(items, by):
-        group = {by: name} if name else {}
-        names.append(name)
-        found += estimate(rows, measures, units=rows[units], seed=seed, group=group, n_resamples=n_resamples).estimates
-    if whole and len(names) > 1:
-        found += estimate(items, measures, units=items[units], seed=seed, n_resamples=n_resamples).estimates
+    own = needed(items, measures, units)
+    groups = own.groupby(items[by], sort=True).indices if _has_groups(items, by) else {"": np.arange(len(own))}
+    for name, places in groups.items():
+        group = {by: str(name)} if name else {}
+        found += _estimated(own.take(np.asarray(places)), measures, units, group, seed, n_resamples)
+    if whole and len(groups) > 1:
+        found += _estimated(items, measures, units, {}, seed, n_resamples)
     return tuple(found)
+
+
+def _estimated(
+    rows: pd.DataFrame, measures: Sequence[Measure], units: str, group: Mapping[str, str], seed: int, n_resamples: int
+) -> Iterable[Estimate]:
+    for some in drawn_in_turn(measures, len(rows)):
+        yield from estimate(rows, some, units=rows[units], seed=seed, group=group, n_resamples=n_resamples).estimates
+
+
+def _has_groups(items: pd.DataFrame, by: str) -> bool:
+    return by in items and bool(items[by].notna().any())
 
 
 def _groups(items: pd.DataFrame, by: str) -> Iterable[tuple[str, pd.DataFrame]]:
     """Each group's rows, one group at a time; of no groups all."""
-    if by not in items or not items[by].notna().any():
+    if not _has_groups(items, by):
         return [("", items)]
     return ((str(name), rows) for name, rows in items.groupby(by, sort=True))
 

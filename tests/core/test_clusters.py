@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pytest
 
 from evalbench.core.clusters import CLUSTER, codes, widened
@@ -135,6 +136,13 @@ def test_codes_are_those_of_sorted_texts() -> None:
         found = codes(np.array(names, dtype=object) if names == ["1", 1, "10"] else names)
         assert found[0].tolist() == expected[0].tolist()
         assert found[1].tolist() == expected[1].tolist()
+
+
+def test_codes_of_texts_of_arrow_are_the_same_ascending_or_not() -> None:
+    for names in (["a", "b", "ba"], ["b", "a"], ["a", "a"], ["a"], ["A", "a", "é", "я", "中", "𝒜"]):
+        found, at = codes(pd.Series(names, dtype="str"))
+        expected, where = np.unique(np.array(names), return_inverse=True)
+        assert (found.tolist(), at.tolist()) == (expected.tolist(), where.tolist())
 
 
 def test_the_interval_is_widened_by_t_and_the_number_of_clusters() -> None:

@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from evalbench.core import measures as measures_of_core
 from evalbench.core.compared import MOST_COMPARED
 from evalbench.core.measures import mean_of, share_of
 from evalbench.core.significance import holm
 from evalbench.kit.comparing import compare_groups, in_words, shown
+from evalbench.kit.verdicts import by_group
 
 
 def table(scores: dict[str, list[float]], **more: object) -> pd.DataFrame:
@@ -164,3 +166,24 @@ def test_a_difference_beside_many_unscored_items_says_that_it_may_be_theirs():
     items.loc[items.index[:9], ["score", "unscored"]] = [np.nan, "no-output"]
     words = compare_groups(items, [mean_of("score")], "model", n_resamples=50)["words"].iloc[0]
     assert words.endswith(" 9 of 30 of fern could not be scored: the difference may be theirs.")
+
+
+def test_figures_of_a_crowd_are_drawn_one_by_one_with_the_same_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = np.random.default_rng(0)
+    items = drawn(2, 40).assign(half=lambda d: d["score"].round(1), unscored=["", "no reply"] * 40, undefined="")
+    items = items.sample(frac=1, random_state=1).assign(third=draw.random(80))
+    measures = [mean_of("score"), mean_of("half"), mean_of("third")]
+
+    def found() -> tuple[pd.DataFrame, pd.DataFrame]:
+        estimates = by_group(items, measures, "model", whole=True, n_resamples=2000)
+        return compare_groups(items, measures, "model", n_resamples=2000), pd.DataFrame([e.row() for e in estimates])
+
+    together = found()
+    monkeypatch.setattr(measures_of_core, "CROWD", 10)
+    for one, other in zip(together, found(), strict=True):
+        numbers = list(one.select_dtypes("number"))
+        drawn_ones = [name for name in numbers if name.startswith(("ci_", "p", "smallest"))]
+        assert drawn_ones
+        same = [name for name in one if name not in (*drawn_ones, "words")]
+        pd.testing.assert_frame_equal(one[same], other[same], check_exact=True)
+        np.testing.assert_allclose(one[drawn_ones], other[drawn_ones], rtol=0, atol=0.04)
