@@ -30,6 +30,8 @@ from evalbench.text.sentences import sentences
 
 Embed = Callable[[Sequence[str]], npt.NDArray[Any]]
 Contradict = Callable[[Sequence[str], Sequence[str]], npt.NDArray[Any]]
+_PAIRS = 1 << 14
+"""Pairs whose vectors are side by side in memory at once."""
 _SELFCHECK = "Manakul et al. 2023, SelfCheckGPT, section 5.5 (NLI)"
 
 
@@ -54,7 +56,9 @@ def cosines(embed: Embed, left: Sequence[str], right: Sequence[str]) -> Floats:
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
     i, j = np.array([at[text] for text in left], int), np.array([at[text] for text in right], int)
-    values: Floats = np.clip(np.einsum("nd,nd->n", unit[i], unit[j]), -1.0, 1.0)
+    blocks = [slice(begin, begin + _PAIRS) for begin in range(0, len(i), _PAIRS)]
+    products = [np.einsum("nd,nd->n", unit[i[block]], unit[j[block]]) for block in blocks]
+    values = np.clip(np.concatenate([np.zeros(0), *products]), -1.0, 1.0)
     blank = np.array([not text.strip() for text in distinct])
     return np.where(i == j, 1.0, np.where(blank[i] | blank[j], 0.0, values))
 

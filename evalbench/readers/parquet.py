@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-MOST_CELLS = 20_000_000
-"""A file of a few megabytes can hold any number of equal cells; so many take some seconds and some gigabytes."""
+MOST_CELLS = 100_000_000
+"""A file of a few megabytes can hold any number of equal cells; so many take a minute and ten gigabytes."""
 
 
 def parquet_frame(path: Path, raw: bytes) -> pd.DataFrame:

@@ -65,7 +65,7 @@ def test_a_file_with_more_cells_than_are_read_is_refused_by_its_footer(tmp_path)
     raw = parquet({"id": file})
     assert len(raw) < 1_000_000
     with pytest.raises(
-        BadInput, match=r"20000001 cells \(20000001 rows, 1 columns\), at most 20000000 are read: leave out"
+        BadInput, match=r"100000001 cells \(100000001 rows, 1 columns\), at most 100000000 are read: leave out"
     ):
         raw_frame(tmp_path / "x.parquet", raw)
 
