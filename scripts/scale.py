@@ -44,7 +44,11 @@ def repeated(tables: Mapping[str, pd.DataFrame], schema: Mapping[str, Table], n:
             continue
         copies = []
         for i in range(times):
-            own = {key: table[key].astype(str).str.replace(_TO_SLASH, rf"\1-{i}", regex=True) for key in keys} if i else {}
+            own = (
+                {key: table[key].astype(str).str.replace(_TO_SLASH, rf"\1-{i}", regex=True) for key in keys}
+                if i
+                else {}
+            )
             copies.append(table.assign(**own))
         out[name] = pd.concat(copies, ignore_index=True)
     return out
@@ -145,7 +149,9 @@ def main() -> None:
         for study in given.studies:
             own = found.setdefault(study, {})
             before = own.get(str(n // 10))
-            slow = before is not None and ("failed" in before or 10 * (before["seconds"] - STARTS_S) > given.limit)
+            slow = n > SIZES[0] and (
+                before is None or "failed" in before or 10 * (before["seconds"] - STARTS_S) > given.limit
+            )
             if str(n) in own or slow:
                 continue
             own[str(n)] = measured(study, n, given.limit, given.memory)
