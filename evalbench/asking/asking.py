@@ -26,7 +26,7 @@ from evalbench.asking.trying import (
 from evalbench.core.wording import count, listed
 from evalbench.errors import BadInput
 from evalbench.readers.dataset import FRAMES, Dataset
-from evalbench.readers.files import SHOWN
+from evalbench.readers.files import SHOWN, each_file_once
 from evalbench.readers.frames import ROWS_SHOWN
 from evalbench.readers.renames import which
 from evalbench.readers.role_names import plain, roles, roles_of
@@ -49,13 +49,18 @@ def asked(
 
     Raises ``BadInput`` if the data cannot be read at all.
     """
+    with each_file_once():
+        return _asked(data, columns or {}, root, shown)
+
+
+def _asked(data: Any, columns: Mapping[str, str], root: Path | None, shown: str | None) -> Asked:
     frames, fault = raw_tables(data, root)
     rows = len(next(iter(frames.values()))) if frames else 0
     names = [str(column).strip() for frame in frames.values() for column in frame.columns]
     with tempfile.TemporaryDirectory(prefix="evalbench-") as folder:
         source, n_tried = looked_at(data, frames, Path(folder))
-        found = {name: tried(name, source, data, columns or {}, root, names) for name in studies.names()}
-    kept = without_row_numbers(frames, columns or {}, index=True)
+        found = {name: tried(name, source, data, columns, root, names) for name in studies.names()}
+    kept = without_row_numbers(frames, columns, index=True)
     everywhere = {role for frame in frames.values() for column in frame.columns for role in roles_of(str(column))}
     for one in found.values():
         everywhere |= one.held - {*one.read.tables} if isinstance(one.read, Dataset) else set()
@@ -63,7 +68,7 @@ def asked(
     if any(roles_of(column) <= {"score"} and is_score(column, cells) for column, cells in columns_of):
         everywhere.add("numbers")
     name = str(shown or data) if isinstance(data, (str, Path)) else FRAMES
-    line = _command_of(name, columns or {}, isinstance(data, (str, Path)))
+    line = _command_of(name, columns, isinstance(data, (str, Path)))
     offers = [offer_of(study, one, everywhere, names, line) for study, one in found.items()]
     offers.sort(key=lambda o: (not o.ready, -o.used, len(o.missing), o.study))
     if not frames and not offers[0].ready:
@@ -73,7 +78,7 @@ def asked(
     ready = {offer.study: found[offer.study] for offer in offers if offer.ready}
     agents = found[STUDY].read
     runs = roles_of_runs(data, names) if isinstance(agents, Dataset) else {}
-    read, questions = _roles(frames, ready, columns or {}, _by_refused(found, frames))
+    read, questions = _roles(frames, ready, columns, _by_refused(found, frames))
     numbers = [
         str(c) for name, frame in frames.items() for c in frame if c not in kept[name] and not read[str(c).strip()]
     ]

@@ -163,24 +163,24 @@ def _numeric(cells: pd.Series) -> bool:
 
 
 def _absent(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and value == "") or (isinstance(value, float) and math.isnan(value))
+    return value is None or (value == "" if isinstance(value, str) else isinstance(value, float) and math.isnan(value))
 
 
 def as_texts(cells: pd.Series) -> pd.Series | list[str]:
     """Cells of a raw column, each as :func:`as_text` has it."""
     import pandas as pd
 
-    return cells.fillna("") if isinstance(cells.dtype, pd.StringDtype) else [as_text(cell) for cell in cells]
+    return cells.fillna("") if isinstance(cells.dtype, pd.StringDtype) else [cell if type(cell) is str else as_text(cell) for cell in cells.tolist()]
 
 
 def as_text(value: Any) -> str:
     """A JSON value as the text that a CSV cell would hold."""
-    if _absent(value):
-        return ""
     if isinstance(value, str):
         return value
-    if isinstance(value, (bool, int, float)):
-        return json.dumps(value)
+    if _absent(value):
+        return ""
+    if type(value) is int or (type(value) is float and math.isfinite(value)):
+        return repr(value)
     return json.dumps(value, ensure_ascii=False, default=str)
 
 

@@ -12,6 +12,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,6 +97,19 @@ def raw_frame(path: Path, raw: bytes) -> pd.DataFrame:
     return raw_table(path, raw)[0]
 
 
+_READ: ContextVar[dict[tuple[Path, str], tuple[pd.DataFrame, list[str]]] | None] = ContextVar("read", default=None)
+
+
+@contextmanager
+def each_file_once() -> Iterator[None]:
+    """Within it a file that is read again, since several studies may have a use for it, is not parsed again."""
+    token = _READ.set({})
+    try:
+        yield
+    finally:
+        _READ.reset(token)
+
+
 def raw_table(path: Path, raw: bytes, trec: tuple[str, ...] = ()) -> tuple[pd.DataFrame, list[str]]:
     """One file's cells, unconverted, and a note for each guess: of encoding, separator, form.
 
@@ -102,9 +117,20 @@ def raw_table(path: Path, raw: bytes, trec: tuple[str, ...] = ()) -> tuple[pd.Da
 
     Raises ``BadInput``: Unknown ending, wrong encoding, broken CSV or JSON; the message names file and place.
     """
-    form = ending(path)
     if trec and is_trec(path, raw, trec):
         return trec_frame(path, raw, trec)
+    read = _READ.get()
+    if read is None:
+        return _parsed(path, raw, trec)
+    key = path, sha256(raw)
+    if key not in read:
+        read[key] = _parsed(path, raw, trec)
+    frame, notes = read[key]
+    return frame.copy(deep=False), [*notes]
+
+
+def _parsed(path: Path, raw: bytes, trec: tuple[str, ...]) -> tuple[pd.DataFrame, list[str]]:
+    form = ending(path)
     if form in _OTHER_SHEETS:
         raise BadInput(f"{path}: sheets of the form {form} are not read; save it as .xlsx or as CSV UTF-8")
     if form in _PACKED:
