@@ -170,7 +170,11 @@ def as_texts(cells: pd.Series) -> pd.Series | list[str]:
     """Cells of a raw column, each as :func:`as_text` has it."""
     import pandas as pd
 
-    return cells.fillna("") if isinstance(cells.dtype, pd.StringDtype) else [cell if type(cell) is str else as_text(cell) for cell in cells.tolist()]
+    return (
+        cells.fillna("")
+        if isinstance(cells.dtype, pd.StringDtype)
+        else [cell if type(cell) is str else as_text(cell) for cell in cells.tolist()]
+    )
 
 
 def as_text(value: Any) -> str:
