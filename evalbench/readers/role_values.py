@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalbench.readers.role_names import fit_role, role_of, roles
+from evalbench.readers.verdicts import are_verdicts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,6 +43,8 @@ def holds(cells: pd.Series, column: Column, tier: int, others: Mapping[str, pd.S
     role = role_of(column)
     kind = role.kind if role is not None else ""
     if kind in ("mark", "flag"):
+        if role is not None and role.name == "human" and _names_people(cells, others):
+            return False
         return is_marks(first) and (tier < 2 or kind == "mark" or {*map(_word, first)} <= _FLAGS)
     if column.type == "ts":
         return not any(isinstance(cell, str) and _CLOCK.fullmatch(cell.strip()) for cell in first)
@@ -94,6 +97,14 @@ def _counts_rows(cells: pd.Series, others: Mapping[str, pd.Series], named: Seque
     known = [roles()[name] for name in named]
     held = [own for name, own in others.items() if any(fit_role(name, role) in (0, 1) for role in known)]
     return not cells.astype(str).duplicated().any() and any(own.astype(str).duplicated().any() for own in held)
+
+
+def _names_people(cells: pd.Series, others: Mapping[str, pd.Series]) -> bool:
+    """Whether a column called after people says who gave a mark: words that mean neither right nor wrong, and are nobody else's marks."""
+    words = {_word(cell) for cell in first_cells(cells)}
+    if fit_role(str(cells.name), roles()["annotator"]) not in (0, 1) or all(map(is_number, words)) or are_verdicts(words):
+        return False
+    return not any(words & {*map(_word, first_cells(own))} for name, own in others.items() if name != cells.name)
 
 
 def is_marks(first: Sequence[Any]) -> bool:

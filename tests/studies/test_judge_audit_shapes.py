@@ -295,6 +295,23 @@ def test_a_column_that_people_have_given_holds_labels(name):
     assert any(f"column {name} was read as human" in note for note in notes)
 
 
+@pytest.mark.parametrize("column", ["human_score", "label"])
+def test_a_column_of_peoples_names_says_who_gave_the_mark_beside_it(column):
+    ids, mark, (ada, bob, _) = rows(60)
+    wide = audited({"id": ids, "mark": mark, "human_ada": ada, "human_bob": bob})
+    long = {"id": ids * 2, "judge_score": [*mark, *mark], "annotator": ["ada"] * 60 + ["bob"] * 60, column: [*ada, *bob]}
+    result = audited(long)
+    pd.testing.assert_frame_equal(result.figures, wide.figures)
+    assert len(result.items) == 60
+    assert any(f"the labels in {column} were read as those of the people whom annotator names" in n for n in result.notes)
+
+
+def test_peoples_names_alone_are_no_labels():
+    ids, mark, _ = rows(20)
+    data = load(pd.DataFrame({"id": ids, "mark": mark, "annotator": ["Ada", "Bob"] * 10}), study="judge_audit")
+    assert data.unused["verdicts"] == ("annotator",)
+
+
 def test_a_column_of_a_named_expert_holds_labels():
     ids, mark, (ada, bob, _) = rows(20)
     result = audited({"id": ids, "judge": "oak", "mark": mark, "эксперт_Анна": ada, "expert_bob": bob})

@@ -12,7 +12,7 @@ import pandas as pd
 
 from evalbench import core, errors, readers
 from evalbench.readers import Column, Table
-from evalbench.studies.judge_audit import kinds, live, marks_in_words
+from evalbench.studies.judge_audit import kinds, labelled_rows, live, marks_in_words
 
 JUDGE_UNNAMED = "judge not named"
 CRITERION = "criterion"
@@ -159,6 +159,7 @@ class Readings(NamedTuple):
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """Tables with the usual other names of columns, and with marks in words, as the tables of the schema."""
+    frames = labelled_rows.labels_apart(frames)
     found = {name: readers.labels.label_columns(frame) if name == "labels" else frame for name, frame in frames.items()}
     found |= {"verdicts": marks_in_words.each_order(found["verdicts"])} if "verdicts" in found else {}
     named = {name: _adapted(frame, ALSO[name]) if name in ALSO else frame for name, frame in found.items()}
