@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from evalbench.readers.role_names import plain
+from evalbench.readers.role_names import fit, plain
+from evalbench.readers.role_values import holds
 from evalbench.readers.roles import noted
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evalbench.readers.schema import Table
+    from evalbench.readers.schema import Column, Table
 
 
 def under_new_names(frame: pd.DataFrame, former: Mapping[str, str]) -> pd.DataFrame:
@@ -47,12 +48,26 @@ def as_before(
 ) -> dict[str, pd.DataFrame]:
     """The raw frames of a study whose columns of former names (``Column.former``) have those of today.
 
+    Where a text has another name beside the former one, that others give to it, neither is taken: which is meant is asked.
+
     - ``renames``: What the user renames; its sources and targets are left alone.
     """
     asked = {*renames, *renames.values()}
     columns = {name: table.columns for name, table in schema.items() if name in frames}
     former = {
-        name: {old: c.name for c in own for old in c.former if not asked & {old, c.name}}
+        name: {
+            old: c.name for c in own for old in c.former if not asked & {old, c.name} and not _rivals(frames[name], old, c)
+        }
         for name, own in columns.items()
     }
     return {name: under_new_names(frame, former.get(name, {})) for name, frame in frames.items()}
+
+
+def _rivals(frame: pd.DataFrame, old: str, column: Column) -> list[str]:
+    """The columns that mean a text just as a former name does, and say something; none where one has today's name."""
+    names = [str(c).strip() for c in frame.columns]
+    if column.type not in ("text", "texts") or column.name in names:
+        return []
+    former = {plain(name) for name in column.former}
+    others = {n: frame[c] for n, c in zip(names, frame.columns, strict=True) if fit(n, column) == 1 and plain(n) not in former}
+    return [n for n, cells in others.items() if holds(cells, column, 2, others)]

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from evalbench import BadInput, load, needle
+from evalbench import BadInput, load, needle, text_metrics
 
 ASKED, SAID, GOLD = ["Where?", "When?"], ["Here.", "Now."], ["here", "now"]
 TABLES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -115,6 +115,14 @@ def test_columns_of_former_names_are_read_as_before_also_beside_todays(study, fo
     own = ["reference", "answer"]
     assert alone[table][own].to_dict("list") == beside[table][own].to_dict("list")
     assert any(note.endswith("; the column answer beside it is not used") for note in beside.notes)
+
+
+def test_of_a_former_name_and_one_of_others_none_is_taken_without_a_question():
+    rows = {"question": ["a?", "b?"], "response": ["Yes.", "No."], "output": ["No.", "No."], "reference": ["No.", "No."]}
+    with pytest.raises(BadInput, match=r"which is meant: 'response' \(--map response=answer\) or 'output' \(--map output=answer\)"):
+        text_metrics.evaluate(load(pd.DataFrame(rows), study="text_metrics"))
+    said = load(pd.DataFrame(rows), study="text_metrics", columns={"response": "answer"})
+    assert said["items"]["answer"].tolist() == rows["response"]
 
 
 @pytest.mark.parametrize("former", ["response", "reply", "output"])
