@@ -16,7 +16,7 @@ from evalbench.errors import BadInput
 from evalbench.readers.cells import Fault, as_text, as_texts, clipped, lists_without_nulls, typed, without_blanks
 from evalbench.readers.renames import meant, renamed_columns, usual
 from evalbench.readers.schema import MOST_GROUPS, TRIAL, Column, Table
-from evalbench.readers.written import NUMBERED, QUESTIONS
+from evalbench.readers.written import NUMBERED, QUESTIONS, copies
 from evalbench.text.null_words import WORDS as NULL_WORDS
 from evalbench.text.null_words import is_null_word
 
@@ -62,7 +62,8 @@ def check(
     renamed, clashes = renamed_columns(raw, columns or {})
     faults = [Fault(name, what) for name, what in clashes.items()]
     out: dict[str, Any] = {}
-    notes: list[str] = []
+    how = "counted as repeats" if table.column(TRIAL) else "counted like any other"
+    notes = [] if table.unique else copies(raw, how)
     unknown = False
     for column in table.columns:
         if column.name not in renamed:

@@ -10,14 +10,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evalbench.core.wording import counted
 from evalbench.readers.decoded import ending
 from evalbench.readers.files import WRITTEN, parsed_json
+from evalbench.readers.large import STREAM
 from evalbench.readers.renames import renamed_columns
 from evalbench.readers.schema import TRIAL, Column, Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_COPIES_SHOWN = 5
 NUMBERED = ("id", "doc_id")
 """Names of first columns that rows can do without, where each row stands for itself."""
 QUESTIONS = ("prompt", "question", "reference", "ground_truth", "context", "contexts")
@@ -200,8 +203,41 @@ def numbered(
                 else f"the rows were numbered in their order, {ids[0]} to {ids[-1]}"
             )
             + f" (--map COLUMN={key.name} takes a column instead)"
+            + "".join(f"; {said}" for said in copies(frame, "counted like any other"))
         )
     return out, notes
+
+
+def copies(frame: pd.DataFrame, how: str) -> list[str]:
+    """A note on rows that are exact copies of others, where there are some.
+
+    - ``how``: How they count, in words.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> copies(pd.DataFrame({"a": ["x", "y", "x"], "b": [["z"], ["z"], ["z"]]}, index=[2, 3, 4]), "counted as repeats")
+    ['1 row is an exact copy of another (row 4), counted as repeats']
+    """
+    rows = frame if len(frame.columns) and STREAM not in frame.attrs else frame.iloc[:0]
+    for place in range(rows.shape[1]):  # few rows are left after the first columns that tell rows apart
+        rows = rows[_hashable(rows.iloc[:, place]).duplicated(keep=False)]
+        if not len(rows):
+            return []
+    found = rows.index[rows.apply(_hashable).duplicated()]
+    if not len(found):
+        return []
+    several = len(found) > 1
+    what = f"{counted(len(found), 'row')} {'are exact copies of others' if several else 'is an exact copy of another'}"
+    shown = ", ".join(map(str, found[:_COPIES_SHOWN])) + f" and {len(found) - _COPIES_SHOWN} more" * (
+        len(found) > _COPIES_SHOWN
+    )
+    return [f"{what} (row{'s' * several} {shown}), {how}"]
+
+
+def _hashable(cells: pd.Series) -> pd.Series:
+    """Cells as they are, or their texts where some are lists or objects."""
+    return cells.astype(str) if cells.dtype == object and any(isinstance(c, (list, dict)) for c in cells) else cells
 
 
 def numbered_ids(numbers: Sequence[int]) -> list[str]:

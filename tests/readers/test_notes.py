@@ -1,7 +1,9 @@
 """A data set's notes: which columns nothing uses, and what a study's options use beside its schema."""
 
 import pandas as pd
+import pytest
 
+from evalbench import load as loaded
 from evalbench.readers.dataset import load
 from evalbench.readers.schema import Column, Table
 
@@ -27,3 +29,15 @@ def test_remarks_on_the_tables_stay(tmp_path):
     assert data.notes[0] == "items: columns that are not used: extra"
     assert data.notes_beside({"extra"}) == data.remarks
     assert "1 empty cell of column said was read as an empty answer" in data.remarks[0]
+
+
+@pytest.mark.parametrize(("study", "how"), [("text_metrics", "counted like any other"), ("reproduction", "counted as repeats")])
+def test_exact_copies_of_rows_are_named(study, how):
+    rows = pd.DataFrame({"question": ["a?", "b?", "a?"], "answer": ["x", "x", "x"], "reference": ["x", "y", "x"]})
+    assert any(f"1 row is an exact copy of another (row 3), {how}" in note for note in loaded(rows, study=study).notes)
+    assert not any("exact cop" in note for note in loaded(rows[:2], study=study).notes)
+
+
+def test_rows_that_an_id_tells_apart_are_no_copies():
+    rows = pd.DataFrame({"id": ["1", "2"], "answer": ["x", "x"], "reference": ["x", "x"]})
+    assert not any("exact cop" in note for note in loaded(rows, study="text_metrics").notes)
