@@ -107,3 +107,11 @@ def test_a_table_of_ones_own_gets_the_way_to_its_page(tmp_path):
     path.write_text("id,model,accuracy\nq1,a,1\n", encoding="utf-8")
     with pytest.raises(BadInput, match="evalbench run imported --data"):
         read(path)
+
+
+def test_marks_in_words_are_1_and_0_with_a_note_and_kinds_of_texts_are_no_marks():
+    rows = pd.DataFrame({"id": ["1", "2", "3"], "answer": ["a", "b", "c"], "helpful": ["Yes", "no", "yes"], "thumbs": ["👍", "👎", ""]})
+    result = imported.evaluate(load(rows.assign(sentiment=["positive", "negative", "positive"]), study="imported"))
+    assert [result.estimate(name).value for name in ("helpful", "thumbs")] == [pytest.approx(2 / 3), 0.5]
+    assert {e.metric for e in result.summary.estimates} == {"helpful", "thumbs"}
+    assert any("helpful (yes as 1, no as 0); thumbs (👍 as 1, 👎 as 0)" in note for note in result.notes)

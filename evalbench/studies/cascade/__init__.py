@@ -216,6 +216,7 @@ def evaluate(
         notes=(
             *data.notes,
             *inputs.unmatched(data, models),
+            *same_answers.overruled(items, setting.every, setting.returned),
             *method.notes(items, cases, course, hand, options, *agreed),
         ),
         method=method.described(options) + ((kit.stopping.METHOD,) if course.stopped else ()),

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 
+from evalbench import core
 from evalbench.models.similarity.embed import JACCARD, embed, pair_similarities, similarity_matrix
 from evalbench.models.similarity.search import exact_nearest
 from evalbench.studies.cascade import state
 from evalbench.text.numbers import find_numbers
 from evalbench.text.words import words
 
+SAME = "same-answer"
 MOST_DUPLICATES = 20
 """So many nearest questions are looked at for duplicates of one."""
 
@@ -20,11 +23,29 @@ def tied(cases: Sequence[state.Case], desk: state.Desk) -> state.Found:
     """Answers that are nearly equal are ties: no judging could find a difference that matters."""
     same = alike([case.a for case in cases], [case.b for case in cases], desk)
     kept = {
-        case.id: state.Decision("tie", "same-answer", f"the answers agree, similarity {s:.2f}")
+        case.id: state.Decision("tie", SAME, f"the answers agree, similarity {s:.2f}")
         for case, s in zip(cases, same, strict=True)
         if s
     }
     return state.Found(decided=kept)
+
+
+def overruled(
+    items: pd.DataFrame, every: Mapping[str, state.Case], returned: Mapping[str, state.Preference]
+) -> list[core.Note]:
+    """The note on questions of which people found one answer better, and which are ties since the answers nearly equal each other.
+
+    - ``returned``: What people said in the table that came back; else what their labels say.
+    """
+    same = items.loc[items["label"] == SAME, "id"]
+    said = {name: returned.get(name) or every[name].people for name in same}
+    found = [name for name, people in said.items() if people is not None and people.outcome in state.SIDES]
+    if not found:
+        return []
+    how = "counts as a tie" if len(found) == 1 else "count as ties"
+    which = core.wording.listed(found)
+    short = f"{core.counted(len(found), 'preference')} of people {how}, since the answers are nearly equal"
+    return [core.Note("labels", short, f"{short}: {which}; run_stages without 2 keeps what people said.")]
 
 
 def alike(left: Sequence[str], right: Sequence[str], desk: state.Desk) -> list[float]:

@@ -15,6 +15,8 @@ from evalbench.readers.tools.shapes import MOST
 IMPORTED = "imported"
 MOST_METRICS = 200
 _OWN = {"seconds", "cost", "tokens"}  # numbers of an answer that are no scores
+_KINDS = {"true", "false", "positive", "negative"}  # numbers of others; what a text says, and no mark of it
+_MOST_WORDS = 12
 _MISSING = {"", "nan", "none", "<na>", "null", "n/a", "na", "-", "–", "inf", "-inf", "error"}  # cells beside numbers
 
 
@@ -59,14 +61,32 @@ def melted(data: readers.Dataset, metrics: Sequence[str], faults: list[str]) -> 
         return pd.concat(found[: MOST_METRICS + 1]), []
     note = f"Columns of numbers that were read as metrics: {', '.join(read)}; metrics=[…] names others."
     note += f" By their names no scores: {', '.join(aside)}." if aside else ""
-    other = [f"Cells of metrics that hold no number, which are unscored: {', '.join(mixed)}."] if mixed else []
+    said = {name: {word.casefold(): mark for word, mark in in_words(items[name]).items()} for name in read}
+    marked = [f"{name} ({', '.join(f'{w} as {n}' for w, n in own.items())})" for name, own in said.items() if own]
+    other = [f"Marks in words that were read as numbers: {'; '.join(marked)}."] if marked else []
+    other += [f"Cells of metrics that hold no number, which are unscored: {', '.join(mixed)}."] if mixed else []
     return pd.concat(found, ignore_index=True), [*other, *([] if metrics else [note])]
+
+
+def in_words(column: pd.Series) -> dict[str, str]:
+    """The words of a column that mean right or wrong, with 1 or 0; none where there are many different cells.
+
+    Examples
+    --------
+    >>> in_words(pd.Series(["Pass", "fail", "partly", None])), in_words(pd.Series(["positive", "negative"]))
+    ({'Pass': '1', 'fail': '0'}, {})
+    """
+    cells = column.dropna().astype(str).str.strip().unique()
+    said = {cell: readers.verdicts.truth_of(cell) for cell in cells if cell.casefold() not in _KINDS}
+    return {cell: mark for cell, mark in said.items() if mark is not None} if len(cells) <= _MOST_WORDS else {}
 
 
 def numbers_in(column: pd.Series) -> Any:
     """A column's numbers, NaN elsewhere, and the words of the cells that hold others; None unless most cells are numbers."""
     text = column.astype(str).str.strip()
     text = text.mask(text.str.lower() == "true", "1").mask(text.str.lower() == "false", "0")
+    known_words = in_words(text)
+    text = text.mask(text.isin(list(known_words)), text.map(known_words))
     empty = (text.isin(["", "nan", "None", "<NA>"]) | column.isna()).to_numpy()
     values = pd.to_numeric(text.where(~empty), errors="coerce").to_numpy(dtype=float, na_value=np.nan)
     with np.errstate(invalid="ignore"):
