@@ -13,6 +13,7 @@ from evalbench.readers.dataset import read
 from evalbench.readers.files import ENDINGS, read_bytes
 from evalbench.readers.frames import by_table
 from evalbench.readers.log_store.address import is_log_store
+from evalbench.readers.model_files import model_files
 from evalbench.readers.partitions import is_pattern, parquet_files
 from evalbench.readers.sample_rows import sample_of_rows, small_file
 from evalbench.readers.schema import Table
@@ -53,6 +54,8 @@ def _files(data: str | Path, root: Path | None) -> dict[str, Path] | None:
         return None
     if catalog.NAME.match(str(data)) and not path.exists():
         return catalog.entry_files(catalog.entry(str(data), root), root)
+    if path.is_dir() and model_files(path):
+        return {"rows": path}
     if path.is_dir():
         return {p.name.split(".")[0]: p for p in sorted(path.iterdir()) if p.is_file() and p.name.endswith(ENDINGS)}
     if not (is_pattern(path) and parquet_files(path)):

@@ -14,9 +14,8 @@ from evalbench.core.result import DataLabel, Tables
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 from evalbench.readers.cards import card_of, says_synthetic
-from evalbench.readers.decoded import ending
 from evalbench.readers.excel import tables_of_sheets
-from evalbench.readers.files import WRITTEN, digest
+from evalbench.readers.files import digest
 from evalbench.readers.former import as_before
 from evalbench.readers.frames import by_table, frame_hash, raw_frames
 from evalbench.readers.grouping import UNGROUPED, Grouping, grouping_of, keys_of, unused_clusters
@@ -25,6 +24,7 @@ from evalbench.readers.large import STREAM, large_files
 from evalbench.readers.located import locate
 from evalbench.readers.log_store.address import is_log_store
 from evalbench.readers.log_store.frames import logged
+from evalbench.readers.model_files import is_written
 from evalbench.readers.nameless import of_tables
 from evalbench.readers.nested import unnested
 from evalbench.readers.one_reference import one_reference
@@ -362,9 +362,7 @@ def read(
     for table, path in paths.items():
         frames[table], found, digests[table] = one_table(path, table, schema[table], columns or {})
         notes += [f"{sources[table]}: {note}" for note in found]
-    written = frozenset(
-        table for table, path in paths.items() if ending(path) in WRITTEN and not has_numbers(frames[table])
-    )
+    written = frozenset(table for table, path in paths.items() if is_written(path) and not has_numbers(frames[table]))
     one = other is None and len(frames) == 1 and len(schema) > 1
     if one and (named := tables_of_sheets(next(iter(paths.values())), schema)):
         main = next(iter(frames))

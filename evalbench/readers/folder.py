@@ -1,4 +1,4 @@
-"""A folder whose files make up one table: a JSON file per row, brat's annotations, a CoNLL file per model, or Parquet files of its rows."""
+"""A folder whose files make up one table: a JSON file per row, brat's annotations, a CoNLL file or a table per model, or Parquet files of its rows."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from evalbench.errors import BadInput
 from evalbench.readers.brat import brat_files, brat_frame
 from evalbench.readers.decoded import decoded
 from evalbench.readers.files import parsed_json, raw_table, read_bytes, records_frame, sha256
+from evalbench.readers.model_files import model_files, model_frame
 from evalbench.readers.parquet import MOST_CELLS
 from evalbench.readers.partitions import home_of, is_pattern, parquet_files, parquet_parts
 from evalbench.readers.tagged import TAGGED
@@ -21,7 +22,8 @@ def row_files(folder: Path) -> list[Path]:
     """The files of a folder, or of a pattern, that make up a table, in the order of their names."""
     if is_pattern(folder):
         return parquet_files(folder)
-    return _json_files(folder) or brat_files(folder) or _tagged_files(folder) or parquet_files(folder)
+    of_rows = _json_files(folder) or brat_files(folder) or _tagged_files(folder)
+    return of_rows or parquet_files(folder) or model_files(folder)
 
 
 def _json_files(folder: Path) -> list[Path]:
@@ -36,7 +38,7 @@ def folder_frame(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]
     """The table of a folder, notes on how it was read, and SHA-256 values by file.
 
     A row per JSON file; else a row per document of brat; else the tokens of CoNLL files, each with its file's name as ``model``;
-    else the rows of all Parquet files.  Of a pattern the rows of the Parquet files that it names.
+    else the rows of all Parquet files; else those of a table per model, see :func:`evalbench.readers.model_files.model_files`.  Of a pattern the rows of the Parquet files that it names.
 
     Raises ``BadInput`` for files that are not what their names say: all of them.
     """
@@ -46,7 +48,9 @@ def folder_frame(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]
         return _json_rows(folder)
     if brat_files(folder):
         return brat_frame(folder)
-    return _tagged_models(folder) if _tagged_files(folder) else _partitions(folder)
+    if _tagged_files(folder):
+        return _tagged_models(folder)
+    return _partitions(folder) if parquet_files(folder) else model_frame(model_files(folder))
 
 
 def _tagged_models(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]:

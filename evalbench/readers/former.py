@@ -56,7 +56,10 @@ def as_before(
     columns = {name: table.columns for name, table in schema.items() if name in frames}
     former = {
         name: {
-            old: c.name for c in own for old in c.former if not asked & {old, c.name} and not _rivals(frames[name], old, c)
+            old: c.name
+            for c in own
+            for old in c.former
+            if not asked & {old, c.name} and not _rivals(frames[name], old, c)
         }
         for name, own in columns.items()
     }
@@ -69,5 +72,7 @@ def _rivals(frame: pd.DataFrame, old: str, column: Column) -> list[str]:
     if column.type not in ("text", "texts") or column.name in names:
         return []
     former = {plain(name) for name in column.former}
-    others = {n: frame[c] for n, c in zip(names, frame.columns, strict=True) if fit(n, column) == 1 and plain(n) not in former}
+    others = {
+        n: frame[c] for n, c in zip(names, frame.columns, strict=True) if fit(n, column) == 1 and plain(n) not in former
+    }
     return [n for n, cells in others.items() if holds(cells, column, 2, others)]

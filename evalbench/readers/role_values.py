@@ -102,7 +102,11 @@ def _counts_rows(cells: pd.Series, others: Mapping[str, pd.Series], named: Seque
 def _names_people(cells: pd.Series, others: Mapping[str, pd.Series]) -> bool:
     """Whether a column called after people says who gave a mark: words that mean neither right nor wrong, and are nobody else's marks."""
     words = {_word(cell) for cell in first_cells(cells)}
-    if fit_role(str(cells.name), roles()["annotator"]) not in (0, 1) or all(map(is_number, words)) or are_verdicts(words):
+    if (
+        fit_role(str(cells.name), roles()["annotator"]) not in (0, 1)
+        or all(map(is_number, words))
+        or are_verdicts(words)
+    ):
         return False
     return not any(words & {*map(_word, first_cells(own))} for name, own in others.items() if name != cells.name)
 

@@ -31,7 +31,9 @@ def test_remarks_on_the_tables_stay(tmp_path):
     assert "1 empty cell of column said was read as an empty answer" in data.remarks[0]
 
 
-@pytest.mark.parametrize(("study", "how"), [("text_metrics", "counted like any other"), ("reproduction", "counted as repeats")])
+@pytest.mark.parametrize(
+    ("study", "how"), [("text_metrics", "counted like any other"), ("reproduction", "counted as repeats")]
+)
 def test_exact_copies_of_rows_are_named(study, how):
     rows = pd.DataFrame({"question": ["a?", "b?", "a?"], "answer": ["x", "x", "x"], "reference": ["x", "y", "x"]})
     assert any(f"1 row is an exact copy of another (row 3), {how}" in note for note in loaded(rows, study=study).notes)

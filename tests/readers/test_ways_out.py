@@ -118,8 +118,15 @@ def test_columns_of_former_names_are_read_as_before_also_beside_todays(study, fo
 
 
 def test_of_a_former_name_and_one_of_others_none_is_taken_without_a_question():
-    rows = {"question": ["a?", "b?"], "response": ["Yes.", "No."], "output": ["No.", "No."], "reference": ["No.", "No."]}
-    with pytest.raises(BadInput, match=r"which is meant: 'response' \(--map response=answer\) or 'output' \(--map output=answer\)"):
+    rows = {
+        "question": ["a?", "b?"],
+        "response": ["Yes.", "No."],
+        "output": ["No.", "No."],
+        "reference": ["No.", "No."],
+    }
+    with pytest.raises(
+        BadInput, match=r"which is meant: 'response' \(--map response=answer\) or 'output' \(--map output=answer\)"
+    ):
         text_metrics.evaluate(load(pd.DataFrame(rows), study="text_metrics"))
     said = load(pd.DataFrame(rows), study="text_metrics", columns={"response": "answer"})
     assert said["items"]["answer"].tolist() == rows["response"]

@@ -69,10 +69,17 @@ def test_a_stage_that_few_labels_contradict_is_in_the_sentence() -> None:
 
 
 def test_what_people_prefer_of_nearly_equal_answers_is_named_where_it_counts_as_a_tie() -> None:
-    rows = {"id": ["q1", "q2"], "question": ["Open?", "Dear?"], "answer_a": ["It opens at 9.", "No."], "answer_b": ["it opens at 9", "Yes, very."]}
+    rows = {
+        "id": ["q1", "q2"],
+        "question": ["Open?", "Dear?"],
+        "answer_a": ["It opens at 9.", "No."],
+        "answer_b": ["it opens at 9", "Yes, very."],
+    }
     said = {**rows, "winner": ["a", "a"]}
     result = run(said, [*range(1, 14)])
     assert result.items["outcome"].tolist() == ["tie", "a"]
     assert "1 preference of people counts as a tie, since the answers are nearly equal: q1" in "".join(result.notes)
     assert run(said, [13]).items["outcome"].tolist() == ["a", "a"]
-    assert not any("preference of people" in note for note in run({**rows, "winner": ["tie", "a"]}, [*range(1, 14)]).notes)
+    assert not any(
+        "preference of people" in note for note in run({**rows, "winner": ["tie", "a"]}, [*range(1, 14)]).notes
+    )

@@ -31,8 +31,8 @@ def test_words_among_numbers_are_unscored_and_the_metric_stays():
 
 
 def test_a_column_of_words_is_named_as_not_used():
-    result = evaluated(pd.DataFrame({"id": ["a", "b"], "passed": ["yes", "no"], "f1": [0.5, 1.0]}))
-    assert any("columns that are not used: passed" in note for note in result.notes)
+    result = evaluated(pd.DataFrame({"id": ["a", "b"], "when_asked": ["early", "late"], "f1": [0.5, 1.0]}))
+    assert any("columns that are not used: when_asked" in note for note in result.notes)
 
 
 def test_numbers_too_large_for_a_score_are_unscored():
@@ -110,8 +110,13 @@ def test_a_table_of_ones_own_gets_the_way_to_its_page(tmp_path):
 
 
 def test_marks_in_words_are_1_and_0_with_a_note_and_kinds_of_texts_are_no_marks():
-    rows = pd.DataFrame({"id": ["1", "2", "3"], "answer": ["a", "b", "c"], "helpful": ["Yes", "no", "yes"], "thumbs": ["👍", "👎", ""]})
+    rows = pd.DataFrame(
+        {"id": ["1", "2", "3"], "answer": ["a", "b", "c"], "helpful": ["Yes", "no", "yes"], "thumbs": ["👍", "👎", ""]}
+    )
     result = imported.evaluate(load(rows.assign(sentiment=["positive", "negative", "positive"]), study="imported"))
-    assert [result.estimate(name).value for name in ("helpful", "thumbs")] == [pytest.approx(2 / 3), 0.5]
+    assert [result.estimate(name, model="model not named").value for name in ("helpful", "thumbs")] == [
+        pytest.approx(2 / 3),
+        0.5,
+    ]
     assert {e.metric for e in result.summary.estimates} == {"helpful", "thumbs"}
     assert any("helpful (yes as 1, no as 0); thumbs (👍 as 1, 👎 as 0)" in note for note in result.notes)

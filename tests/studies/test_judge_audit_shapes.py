@@ -299,11 +299,18 @@ def test_a_column_that_people_have_given_holds_labels(name):
 def test_a_column_of_peoples_names_says_who_gave_the_mark_beside_it(column):
     ids, mark, (ada, bob, _) = rows(60)
     wide = audited({"id": ids, "mark": mark, "human_ada": ada, "human_bob": bob})
-    long = {"id": ids * 2, "judge_score": [*mark, *mark], "annotator": ["ada"] * 60 + ["bob"] * 60, column: [*ada, *bob]}
+    long = {
+        "id": ids * 2,
+        "judge_score": [*mark, *mark],
+        "annotator": ["ada"] * 60 + ["bob"] * 60,
+        column: [*ada, *bob],
+    }
     result = audited(long)
     pd.testing.assert_frame_equal(result.figures, wide.figures)
     assert len(result.items) == 60
-    assert any(f"the labels in {column} were read as those of the people whom annotator names" in n for n in result.notes)
+    assert any(
+        f"the labels in {column} were read as those of the people whom annotator names" in n for n in result.notes
+    )
 
 
 def test_peoples_names_alone_are_no_labels():
