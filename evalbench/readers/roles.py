@@ -101,7 +101,7 @@ def with_roles(
     cells = {name: frame[column] for name, column in names.items()} | inner
     own_names = {c.name for c in table.columns}
     known = [*table.columns, *(column for column in held if column.name not in own_names)]
-    found = right_answers(before, known, renames)
+    found = predicted_labels(cells, known, renames) or right_answers(before, known, renames)
     open_to_adapt = right_alone(before, known, renames)
     gone = [name for name in found if name in own_names]
     clocks = [
@@ -167,6 +167,40 @@ def _instructed(frame: pd.DataFrame, table: Table, renames: Mapping[str, str]) -
     out = out.rename(columns={parts[0]: question.name})
     said = f"columns {parts[0]} and {parts[1]} together were read as {question.name}"
     return noted(out, frame, dict.fromkeys(map(str, parts), question.name), [said])
+
+
+_MOST_KINDS = 50
+_PREDICTED = frozenset({
+    "predicted", "pred", "y pred", "y hat", "prediction", "predicted label", "pred label", "predicted class", "model label", "model prediction",
+    "предсказание", "предсказанная метка", "предсказанный класс", "预测", "预测标签",
+})  # fmt: skip
+_TRUE = frozenset({
+    "label", "true label", "y true", "gold label", "gold", "target", "actual", "true", "class", "true class", "ground truth", "category",
+    "метка", "истинная метка", "класс", "真实标签", "标签",
+})  # fmt: skip
+
+
+def predicted_labels(
+    cells: Mapping[str, pd.Series], known: Sequence[Column], renames: Mapping[str, str]
+) -> dict[str, str]:
+    """The column of what a model predicted as the answer and that of what is true as the reference, where both hold the same labels."""
+    by_role = {role.name: column.name for column in known if (role := role_of(column)) is not None}
+    own = [by_role.get("answer"), by_role.get("reference")]
+    free = [name for name in cells if name not in renames]
+    sides = [[name for name in free if plain(name) in words] for words in (_PREDICTED, _TRUE)]
+    if None in own or {*own} & {*cells, *renames.values()} or [len(side) for side in sides] != [1, 1]:
+        return {}
+    said, true = ({*map(str, first_cells(cells[side[0]]))} for side in sides)
+    return {sides[0][0]: str(own[0]), sides[1][0]: str(own[1])} if said & true else {}
+
+
+def are_labels(read_as: Mapping[str, str], answers: Iterable[str | None]) -> bool:
+    """Whether answers are labels that a model predicted: by what was read as what, and since a few short ones repeat."""
+    named = {target: plain(source) for source, target in read_as.items()}
+    given = [answer for answer in answers if answer]
+    kinds = {*given}
+    few = len(kinds) * 1.5 <= len(given) and len(kinds) <= _MOST_KINDS and all(len(k.split()) <= 3 for k in kinds)
+    return few and named.get("answer") in _PREDICTED and named.get("reference") in _TRUE
 
 
 def right_answers(names: Iterable[str], known: Sequence[Column], renames: Mapping[str, str]) -> dict[str, str]:

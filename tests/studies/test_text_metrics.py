@@ -364,3 +364,30 @@ def test_columns_under_former_names_give_the_same_figures_with_a_note_of_each():
     assert list(other.tables["texts"]) == list(own.tables["texts"])
     for name, ours in (("output", "answer"), ("prompt", "question"), ("context", "contexts")):
         assert any(f"column {name} was read as {ours}" in note for note in other.notes)
+
+
+@pytest.mark.parametrize(
+    ("true", "predicted"), [("label", "predicted"), ("y_true", "y_pred"), ("true_label", "predicted_label")]
+)
+def test_predicted_and_true_labels_are_compared_as_a_whole(true, predicted):
+    rows = {
+        "text": list("abcde"),
+        true: ["up", "down", "up", "up", "flat"],
+        predicted: ["up", "up", "up", "down", "flat"],
+    }
+    result = study.evaluate(evalbench.load(pd.DataFrame(rows), study="text_metrics"), n_resamples=50)
+    assert result.parameters["metrics"] == ["exact_match", "normalized_exact_match"]
+    assert result.estimate("exact_match").value == pytest.approx(3 / 5)
+    assert any("Answers are labels: only exact_match" in note for note in result.notes)
+
+
+def test_predicted_texts_are_no_labels_and_a_mark_called_label_is_no_reference():
+    texts = [f"It is {k} of them." for k in range(5)]
+    result = study.evaluate(
+        evalbench.load(pd.DataFrame({"label": texts, "prediction": texts}), study="text_metrics"), n_resamples=50
+    )
+    assert "f1_score" in result.parameters["metrics"]
+    marked = evalbench.load(
+        pd.DataFrame({"question": texts, "prediction": texts, "label": [1, 0, 1, 1, 0]}), study="text_metrics"
+    )
+    assert "reference" not in marked["items"]

@@ -19,7 +19,7 @@ from evalbench import core, kit, readers
 from evalbench.judge.verdicts import InProcess
 from evalbench.studies.contract import offered
 from evalbench.studies.text_metrics import summary
-from evalbench.studies.text_metrics.inputs import SCHEMA
+from evalbench.studies.text_metrics.inputs import SCHEMA, are_labels
 from evalbench.studies.text_metrics.inputs import needs as needs
 from evalbench.studies.text_metrics.items import in_order, made_of
 
@@ -35,6 +35,9 @@ MEASURED_BY = {
     "embed": ("request_similarity", "sentence_transformers_similarity"),
     **dict.fromkeys(("bert_model", "bert_layers"), ("bertscore*",)),
 }
+
+OF_LABELS = ("exact_match", "normalized_exact_match")
+"""The metrics that say something of answers that are labels."""
 
 
 @kit.options.also_called(data="dataset")
@@ -118,6 +121,9 @@ def evaluate(
     checks.that(bool(prompt) == bool(model), "set both prompt and model, or neither")
     columns = {*dataset["items"].columns, *(("answer", "question") if prompt else ())}
     chosen, not_asked = kit.choosing.allowed(columns, options) if metrics == kit.choosing.AUTO else (metrics, ())
+    if metrics == kit.choosing.AUTO and are_labels(dataset):
+        chosen = [*OF_LABELS]
+        not_asked = (f"Answers are labels: only {' and '.join(OF_LABELS)} were asked; metrics=[…] names others.",)
     cards = checks.tried(lambda: kit.metric_options.metrics_of(chosen, options)) or []
     names = [card.name for card in cards]
     lit = (

@@ -55,3 +55,9 @@ def needs(data: readers.Dataset, *, prompt: str, metrics: Sequence[str] | str = 
         with suppress(KeyError):  # an unknown name is refused with the other options
             entries[card(name).name] = card(name)
     kit.scoring.check_columns(rows, list(entries.values()))
+
+
+def are_labels(data: readers.Dataset) -> bool:
+    """Whether the answers are labels that a model predicted, beside true ones."""
+    items = data["items"]
+    return "answer" in items and readers.roles.are_labels(data.read_as.get("items", {}), items["answer"])
