@@ -31,6 +31,8 @@ _FAMILIES = re.compile(
     r"(?:chat)?gpt|claude|llama|gemini|gemma|mi[sx]tral|qwen|phi|deepseek|grok|falcon|vicuna|command|cohere|jamba|nova|olmo|"
     r"yi|glm|kimi|ernie|doubao|yandexgpt|gigachat|saiga|vikhr|bloom|opt|palm|bard|copilot|flan|t5|bart|davinci|o1|o3|o4|sonnet|opus|haiku"
 )
+_PREFERRED = frozenset({"chosen", "rejected"})
+"""Names of the two answers of a pair of which people prefer the first, as such pairs are published."""
 _CHINESE = re.compile(r"(?<=[\u4e00-\u9fff])(?=[a-z0-9])|(?<=[a-z0-9])(?=[\u4e00-\u9fff])")
 _SIZE = re.compile(r"\d+(?:\.\d+)?[bm]")
 
@@ -61,6 +63,9 @@ def of_answers(frame: pd.DataFrame, known: Sequence[Column], renames: Mapping[st
     own = {column.name for column in known}
     free = [str(c).strip() for c in frame.columns if str(c).strip() not in own | {*renames}]
     names = {str(c).strip(): c for c in frame.columns}
+    pair = [name for name in free if plain(name) in _PREFERRED and _says_texts(frame[names[name]])]
+    if len(pair) == len(_PREFERRED):
+        return [Part(name, name, False, "") for name in pair]
     free = [name for name in free if _is_text(frame[names[name]]) and not _surely(name, known)]
     answer = roles()["answer"]
     stems = {answer.name, *answer.names, *answer.weak, "conversation", "text"}
@@ -90,6 +95,12 @@ def _fits(frame: pd.DataFrame, names: Mapping[str, Any], parts: Sequence[Part], 
 def _is_text(cells: pd.Series) -> bool:
     first = first_cells(cells)
     return not any(isinstance(c, (dict, float, bool)) for c in first)
+
+
+def _says_texts(cells: pd.Series) -> bool:
+    """Whether cells are texts, and not the names of sides."""
+    first = first_cells(cells)
+    return all(isinstance(cell, str) for cell in first) and any(len(cell.split()) > 1 for cell in first)
 
 
 def is_a_model(name: str) -> bool:
