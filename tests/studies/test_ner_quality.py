@@ -192,3 +192,13 @@ def test_comparisons_are_paired_with_holm():
     compared = whole("ner_quality").tables["comparisons"]
     assert len(compared) == 12
     assert (compared["p_holm"] >= compared["p"]).all()
+
+
+def test_the_class_that_holds_a_green_light_back_is_the_one_that_decides():
+    gold = [*((f"t{i}", 0, 4, "PER") for i in range(30)), *((f"t{i}", 5, 9, "LOC") for i in range(30))]
+    taken = [(f"t{i}", 10, 14, "LOC" if i < 4 else "ORG") for i in range(8)]
+    true = [(name, start, end, "ORG") for name, start, end, _ in taken]
+    result = result_of(spans(*gold, *true), spans(*gold, *taken))
+    assert result.light == "grey"
+    assert "ORG is found in only 8 texts" in result.answer.answer
+    assert result.answer.decided_by.text.startswith("Largest confusion of ORG 0.50")

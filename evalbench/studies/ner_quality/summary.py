@@ -169,7 +169,7 @@ class Tested(NamedTuple):
 
     - ``decides``: The confusion of the class that decides; without a value where no class has one.
     - ``why``: What holds a light back.
-    - ``place``: Of the class's own figure.
+    - ``place``: Of the class's own figure; where another class holds the light back, of that one's.
     - ``rests``: Whether a class is found in enough texts; else the floor of F1 decides nothing either.
     """
 
@@ -216,13 +216,14 @@ def tested(
     )
     place = None if lone else e.place
     if not enough:
-        return Tested(decides, f"{few[name]} and a light needs {least}", place, rests=False)
+        return Tested(decides, f"{few[first[1]]} and a light needs {least}", first[0].place, rests=False)
     if decides.light != "green":
         return Tested(decides, "", place)
-    doubts = [few[other] for found_one, other in ranked if other in few and found_one.light != "green"]
+    unsure = [(found_one, other) for found_one, other in ranked if other in few and found_one.light != "green"]
+    doubts = [few[other] for _, other in unsure]
     never = [other for e, other in own if e.value is None and int((n_true[other] > 0).sum()) >= least]
     doubts += [f"no {other} is found, so that none can be taken for another class" for other in never]
-    return Tested(decides, "; ".join(doubts[:3]), place)
+    return Tested(decides, "; ".join(doubts[:3]), unsure[0][0].place if unsure else place)
 
 
 def missed_and_invented(groups: Mapping[str, pd.DataFrame], classes: Sequence[str], bands: core.verdict.Bands) -> str:
