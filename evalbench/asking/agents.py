@@ -25,7 +25,7 @@ def roles_of_runs(data: Any, columns: Collection[str]) -> dict[str, str]:
 
 def told(read: Dataset) -> Iterator[str]:
     """How it was read, and how much of it there is."""
-    yield from read.notes
+    yield from (note for note in read.notes if "columns that are not used" not in note)  # a list of all columns follows
     steps, outcomes = read["steps"], read.get("outcomes")
     whole = outcomes if outcomes is not None and not len(steps) else steps
     keys = [key for key in _KEYS if key in whole]

@@ -35,6 +35,8 @@ from evalbench.readers.row_numbers import note_of, without_row_numbers
 if TYPE_CHECKING:
     import pandas as pd
 
+_MADE = {"question_hash", "seconds", "cost", "tokens"}
+"""Columns that a reader of a tool's runs makes, which no user has to know."""
 _ONE_COLUMN = ("id", "text", "texts", "time")
 """Kinds of roles that one column of a table has."""
 
@@ -77,7 +79,8 @@ def _asked(data: Any, columns: Mapping[str, str], root: Path | None, shown: str 
         raise fault
     ready = {offer.study: found[offer.study] for offer in offers if offer.ready}
     agents = found[STUDY].read
-    runs = roles_of_runs(data, names) if isinstance(agents, Dataset) else {}
+    of_a_tool = "question_hash" in names  # rows that its reader made: their columns are none of the file
+    runs = roles_of_runs(data, names) if isinstance(agents, Dataset) and not of_a_tool else {}
     read, questions = _roles(frames, ready, columns, _by_refused(found, frames))
     numbers = [
         str(c) for name, frame in frames.items() for c in frame if c not in kept[name] and not read[str(c).strip()]
@@ -89,7 +92,7 @@ def _asked(data: Any, columns: Mapping[str, str], root: Path | None, shown: str 
         rows,
         n_tried,
         answered.groups if answered else (),
-        read | runs,
+        {c: role for c, role in (read | runs).items() if not (of_a_tool and c in _MADE)},
         tuple(offers),
         (
             *_notes(rows, n_tried),

@@ -133,7 +133,7 @@ def _held(
                 role = found.name if (found := role_of(own[column])) else column
                 held.add(role)
                 read |= dict.fromkeys(sources.get(column, [column]), role)
-            elif name == next(iter(schema)) and is_score(column, frame[column]):
+            elif name == next(iter(schema)) and "scores" not in tables.tables and is_score(column, frame[column]):
                 held |= {"numbers"} | ({"named score"} if names_score(column) else set())
                 read |= {column: "score"} if reads_scores else {}
         for part in of_people(frame, schema[name].columns) if name == next(iter(schema)) else ():

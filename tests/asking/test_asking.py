@@ -333,3 +333,29 @@ def test_a_word_among_scores_is_said_with_its_row(tmp_path):
     found = load(path)
     assert "imported" in ready(found)
     assert "column score: expected numbers, found “high” (row 4); such a cell is unscored" in found.notes
+
+
+def test_of_a_run_of_another_tool_what_its_reader_made_is_not_listed(tmp_path):
+    case = {
+        "name": "one",
+        "input": "2+2?",
+        "actualOutput": "4",
+        "expectedOutput": "4",
+        "success": True,
+        "runDuration": 1.0,
+    }
+    case["metricsData"] = [{"name": "Correctness", "threshold": 0.5, "success": True, "score": 0.9, "reason": "ok"}]
+    body = {
+        "testCases": [case],
+        "metricsScores": [],
+        "testPassed": 1,
+        "testFailed": 0,
+        "runDuration": 2.0,
+        "evaluationCost": 0.1,
+    }
+    (tmp_path / "test_run.json").write_text(json.dumps(body), encoding="utf-8")
+    roles = load(tmp_path / "test_run.json").roles
+    assert {name: roles[name] for name in ("question", "answer", "reference")} == {
+        "question": "question", "answer": "answer", "reference": "reference",
+    }  # fmt: skip
+    assert not {"question_hash", "cost", "seconds"} & {*roles}

@@ -36,7 +36,11 @@ FILES = "test_run_*.json, .deepeval/.latest_run_full.json"
 _LOWER = ("hallucination", "bias", "toxicity", "misuse", "pii leakage", "non-advice", "role violation")
 _READ = """name input actualOutput expectedOutput context retrievalContext tokenCost completionTime tags metadata comments
 metricsData turns order scenario expectedOutcome additionalMetadata"""
-_CASE = frozenset(_READ.split())
+_CASE = frozenset(f"{_READ} success runDuration evaluationCost".split())
+_OF_RUN = """testCases conversationalTestCases metricsScores traceMetricsScores hyperparameters testPassed testFailed identifier
+runDuration evaluationCost testFile datasetAlias datasetId deployment deploymentConfigs prompts testRunId"""
+_RUN = frozenset(_OF_RUN.split())
+"""What a run says of itself, read or of no use to a reader."""
 
 
 def recognises(look: Probe) -> bool:
@@ -71,11 +75,8 @@ def read(look: Probe) -> Run:
         run.notes.append(NO_MODEL)
     run.higher = _directions(cases)
     run.lower_assumed = lambda metric: metric.lower().startswith(_LOWER) or lower_by_name(metric)
-    run.left_aside.update(key for case in cases for key in case if key not in _CASE)
-    run.left_aside.update(
-        key for key in body if key not in ("testCases", "conversationalTestCases", "metricsScores", "hyperparameters")
-        and key not in ("testPassed", "testFailed", "identifier")
-    )  # fmt: skip
+    run.left_aside.update(key for case in cases for key, value in case.items() if value and key not in _CASE)
+    run.left_aside.update(key for key, value in body.items() if value and key not in _RUN)
     run.figures = lambda tally: _figures(body, cases, tally)
     return run
 

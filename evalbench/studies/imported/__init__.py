@@ -17,6 +17,7 @@ from typing import Any
 from evalbench import core, kit, readers
 from evalbench.studies.contract import offered
 from evalbench.studies.imported import inputs, method, summary
+from evalbench.studies.imported.columns import OWN
 from evalbench.studies.imported.items import items_of, reasons_of, texts_of
 from evalbench.studies.imported.theirs import theirs_of
 from evalbench.text.odd_texts import odd_text_notes
@@ -103,7 +104,7 @@ def evaluate(
     listed = summary.measures(names, facts.directions, facts.fitting)
     beside = theirs_of(found, data.get("figures"), facts)
     repeated = bool(trials.groups)
-    used = {c for c in data["items"] if c in names} | ({"answer", "passed"} if "scores" in data.tables else set())
+    used = {c for c in data["items"] if c in names} | ({"answer", "passed", *OWN} if "scores" in data.tables else set())
     result = kit.result_of(
         evaluate,
         data,

@@ -14,7 +14,7 @@ from evalbench.readers.tools.shapes import MOST
 
 IMPORTED = "imported"
 MOST_METRICS = 200
-_OWN = {"seconds", "cost", "tokens"}  # numbers of an answer that are no scores
+OWN = {"seconds", "cost", "tokens"}  # numbers of an answer that are no scores
 _KINDS = {"true", "false", "positive", "negative"}  # numbers of others; what a text says, and no mark of it
 _MOST_WORDS = 12
 _MISSING = {"", "nan", "none", "<na>", "null", "n/a", "na", "-", "–", "inf", "-inf", "error"}  # cells beside numbers
@@ -35,7 +35,7 @@ def melted(data: readers.Dataset, metrics: Sequence[str], faults: list[str]) -> 
     """The columns of numbers of a table that has its scores beside the answers, as scores."""
     items = data["items"]
     free = [c for c in data.unused.get("items", ()) if c in items and c not in data.grouping.columns]
-    wanted = [m for m in metrics if m in free] or [c for c in free if c not in _OWN]
+    wanted = [m for m in metrics if m in free] or [c for c in free if c not in OWN]
     found, mixed = [], []
     numbered = {name: numbers_in(items[name]) for name in wanted}
     aside = [] if metrics else [name for name in wanted if numbered[name] is not None and names_no_score(name)]

@@ -118,3 +118,9 @@ def test_a_row_that_nothing_checked_is_unscored(tmp_path):
         ["imported", "nothing checked this row"],
     ]
     assert "1 of 2 rows have no score of any metric: nothing checked them" in found.about["notes"]
+
+
+def test_what_the_tool_keeps_for_itself_is_not_listed_as_left_aside(tmp_path):
+    case = {**CASES[0], "success": True, "runDuration": 1.0, "toolsCalled": [{"name": "search"}], "expectedTools": None}
+    body = {"testCases": [case], "runDuration": 2.0, "evaluationCost": 0.1, "testFile": "t.py", "notes": "by hand"}
+    assert imported(written(tmp_path / "r.json", **body)).about["left_aside"] == {"toolsCalled": 1, "notes": 1}
