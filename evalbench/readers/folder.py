@@ -22,8 +22,8 @@ def row_files(folder: Path) -> list[Path]:
     """The files of a folder, or of a pattern, that make up a table, in the order of their names."""
     if is_pattern(folder):
         return parquet_files(folder)
-    of_rows = _json_files(folder) or brat_files(folder) or _tagged_files(folder)
-    return of_rows or parquet_files(folder) or model_files(folder)
+    of_rows = model_files(folder) or _json_files(folder) or brat_files(folder) or _tagged_files(folder)
+    return of_rows or parquet_files(folder)
 
 
 def _json_files(folder: Path) -> list[Path]:
@@ -37,20 +37,20 @@ def _tagged_files(folder: Path) -> list[Path]:
 def folder_frame(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
     """The table of a folder, notes on how it was read, and SHA-256 values by file.
 
-    A row per JSON file; else a row per document of brat; else the tokens of CoNLL files, each with its file's name as ``model``;
-    else the rows of all Parquet files; else those of a table per model, see :func:`evalbench.readers.model_files.model_files`.  Of a pattern the rows of the Parquet files that it names.
+    The rows of a table per model, see :func:`evalbench.readers.model_files.model_files`; else a row per JSON file; else a row per document of brat; else the tokens of CoNLL files, each with its file's name as ``model``;
+    else the rows of all Parquet files.  Of a pattern the rows of the Parquet files that it names.
 
     Raises ``BadInput`` for files that are not what their names say: all of them.
     """
     if is_pattern(folder):
         return _partitions(folder)
+    if files := model_files(folder):
+        return model_frame(files)
     if _json_files(folder):
         return _json_rows(folder)
     if brat_files(folder):
         return brat_frame(folder)
-    if _tagged_files(folder):
-        return _tagged_models(folder)
-    return _partitions(folder) if parquet_files(folder) else model_frame(model_files(folder))
+    return _tagged_models(folder) if _tagged_files(folder) else _partitions(folder)
 
 
 def _tagged_models(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]:

@@ -15,7 +15,7 @@ from evalbench.readers.sides import says_true
 if TYPE_CHECKING:
     import pandas as pd
 
-_FORMS = (*WRITTEN, ".jsonl", ".ndjson")
+_FORMS = (*WRITTEN, ".json", ".jsonl", ".ndjson")
 _ASKED = ("id", "question")
 
 

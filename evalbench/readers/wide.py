@@ -123,7 +123,7 @@ def parted(name: str, stems: frozenset[str] | set[str]) -> Part | None:
     for k in range(len(words) - 1, 0, -1):
         for stem, rest in ((words[:k], words[k:]), (words[-k:], words[:-k])):
             if " ".join(stem) in stems and rest and not {*rest} & _DESCRIBES:
-                short = " ".join(rest)
+                short = " ".join([word for word in rest if word not in stems] or rest)
                 numbered = short.isdigit() or len(short) == 1
                 return Part(name, short if numbered else _but(name, stem) or short, numbered, " ".join(stem))
     return None

@@ -42,6 +42,13 @@ def test_a_table_per_model_is_one_table_with_the_names_of_the_files_as_models(
     assert any("its 2 files were read as the answers of a model each: claude, gpt" in note for note in data.notes)
 
 
+def test_lists_of_json_are_tables_of_models_too(tmp_path: Path) -> None:
+    for name, frame in {"gpt": ROWS, "claude": OTHER}.items():
+        frame.to_json(tmp_path / f"{name}.json", orient="records")
+    items = load(tmp_path, study="text_metrics")["items"]
+    assert items.groupby("model")["answer"].agg(list).to_dict() == {"claude": ["u", "v", "w"], "gpt": ["x", "y", "z"]}
+
+
 @pytest.mark.parametrize(
     "files",
     [

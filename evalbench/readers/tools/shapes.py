@@ -87,7 +87,7 @@ class Figure(NamedTuple):
 
 
 _LOWER = re.compile(
-    r"errors?|loss|latency|perplexity|ppl|[wct]er|toxicity|hallucinations?|bias|brier|ece|r?m[as]e|rmse|violations|failures"
+    r"errors?|loss|latency|perplexity|ppl|[wct]er|toxicity|toxic|harmful|unsafe|offensive|hallucinat(?:ions?|ed)|bias|biased|brier|ece|r?m[as]e|rmse|violations|failures"
     r"|duration|seconds|ms|cost"
 )
 _GOOD = re.compile(r"accuracy|precision|recall|f1|auc|auroc|detect(ion|ed)|similarity|free|no|without|non")
@@ -98,8 +98,8 @@ def lower_by_name(metric: str) -> bool:
 
     Examples
     --------
-    >>> [lower_by_name(name) for name in ("error_rate", "latencyMs", "Bias", "error_detection_f1", "faithfulness")]
-    [True, True, True, False, False]
+    >>> [lower_by_name(name) for name in ("error_rate", "latencyMs", "Bias", "is_toxic", "error_detection_f1", "faithfulness")]
+    [True, True, True, True, False, False]
     """
     words = {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", metric)}
     return any(map(_LOWER.fullmatch, words)) and not any(map(_GOOD.fullmatch, words))
