@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from evalbench.core.notes import Note
+from evalbench.core.wording import listed
 from evalbench.readers.role_names import fit, plain
 from evalbench.readers.role_values import holds
 from evalbench.readers.roles import noted
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from evalbench.readers.schema import Column, Table
+
+_TEXTS = ("text", "texts")
 
 
 def under_new_names(frame: pd.DataFrame, former: Mapping[str, str]) -> pd.DataFrame:
@@ -48,28 +52,36 @@ def as_before(
 ) -> dict[str, pd.DataFrame]:
     """The raw frames of a study whose columns of former names (``Column.former``) have those of today.
 
-    Where a text has another name beside the former one, that others give to it, neither is taken: which is meant is asked.
+    Where a text has another name beside the former one, that others give to it, neither is taken: which is meant is asked.  A
+    table that has a former name of an id or a time, too, was written for the study: there the former name is meant, with a note.
 
     - ``renames``: What the user renames; its sources and targets are left alone.
     """
-    asked = {*renames, *renames.values()}
-    columns = {name: table.columns for name, table in schema.items() if name in frames}
-    former = {
-        name: {
-            old: c.name
-            for c in own
-            for old in c.former
-            if not asked & {old, c.name} and not _rivals(frames[name], old, c)
-        }
-        for name, own in columns.items()
+    return {
+        name: _as_before(frame, schema[name].columns, {*renames, *renames.values()}) if name in schema else frame
+        for name, frame in frames.items()
     }
-    return {name: under_new_names(frame, former.get(name, {})) for name, frame in frames.items()}
 
 
-def _rivals(frame: pd.DataFrame, old: str, column: Column) -> list[str]:
+def _as_before(frame: pd.DataFrame, columns: Sequence[Column], asked: Collection[str]) -> pd.DataFrame:
+    names = {plain(str(c)) for c in frame.columns}
+    former = {old: c for c in columns for old in c.former if not {old, c.name} & {*asked}}
+    held = {old: c for old, c in former.items() if plain(old) in names}
+    rivals = {old: found for old, c in held.items() if (found := _rivals(frame, c))}
+    ours = any(column.type not in _TEXTS for column in held.values())
+    out = under_new_names(frame, {old: c.name for old, c in former.items() if ours or old not in rivals})
+    said = [
+        Note("mixed", f"column {old} was read as {held[old].name}, and {listed(found)} beside it is not used")
+        for old, found in rivals.items()
+        if ours
+    ]
+    return noted(out, out, {}, said) if said else out
+
+
+def _rivals(frame: pd.DataFrame, column: Column) -> list[str]:
     """The columns that mean a text just as a former name does, and say something; none where one has today's name."""
     names = [str(c).strip() for c in frame.columns]
-    if column.type not in ("text", "texts") or column.name in names:
+    if column.type not in _TEXTS or column.name in names:
         return []
     former = {plain(name) for name in column.former}
     others = {

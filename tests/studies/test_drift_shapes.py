@@ -149,8 +149,12 @@ def test_what_is_there_under_our_former_name_stays() -> None:
     frame = pd.DataFrame(
         {"request": ["a"], "prompt": ["b"], "Response": ["c"], "answer": ["d"], "ts": ["2026-01-01"], "date": ["x"]}
     )
-    found = studies.load({"oos": frame}, study="drift").tables["oos"]
+    data = studies.load({"oos": frame}, study="drift")
+    found = data.tables["oos"]
     assert found[["question", "answer"]].to_numpy().tolist() == [["a", "c"]]
+    assert any(
+        "column request was read as question, and prompt beside it is not used" in str(n).casefold() for n in data.notes
+    )
     assert found["prompt"].tolist() == ["b"]
 
 
