@@ -8,6 +8,7 @@ from typing import Any
 
 from evalbench.commands.printed import headline, uncertain
 from evalbench.core.result import deciding_row
+from evalbench.core.stats import FEW_UNITS
 from evalbench.core.verdict import SYMBOLS
 from evalbench.core.wording import count, counted, cut, estimate_text, group_of, title_of
 
@@ -48,6 +49,8 @@ def figures(results: Mapping[str, Any], most: int) -> list[str]:
     rows = sorted(
         every, key=lambda row: (row is not deciding, _SEVERITY.index(row["light"]), order.index(row["metric"]))
     )
+    narrow = _narrow(every)
+    most -= len(narrow)
     shown = rows if len(rows) <= most else rows[: most - 1]
     texts = [_figure(row, every) for row in shown]
     wide = min(max(map(len, texts), default=0), _FIGURE + 6)
@@ -56,7 +59,15 @@ def figures(results: Mapping[str, Any], most: int) -> list[str]:
         _line(row, text, results["by"], title, wide, row is deciding) for row, text in zip(shown, texts, strict=True)
     ]
     unshown = len(rows) - len(shown)
-    return lines + ([f"  … and {counted(unshown, 'more figure')}: see the report"] if unshown else [])
+    return [*lines, *([f"  … and {counted(unshown, 'more figure')}: see the report"] if unshown else []), *narrow]
+
+
+def _narrow(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How many of the intervals are of so few units that they are too narrow, a line; none where none is."""
+    found = sum("too narrow" in (row["note"] or "") for row in rows)
+    if not found:
+        return []
+    return [f"  {counted(found, 'interval')} too narrow: of fewer than {FEW_UNITS} units"]
 
 
 def _room(rows: Sequence[Mapping[str, Any]], by: Sequence[str], wide: int, deciding: Mapping[str, Any] | None) -> int:

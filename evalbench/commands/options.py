@@ -173,7 +173,7 @@ def assignments(pairs: Sequence[str], option: str) -> dict[str, str]:
     for pair in pairs:
         name, found, value = pair.partition("=")
         if not found or not name.strip():
-            faults.append(f"{option} {pair}: expected name=value")
+            faults.append(f"{option} {pair}: expected {'COLUMN=NAME' if option == '--map' else 'name=value'}")
         elif name.strip() in out:
             faults.append(f"{option} {pair}: {name.strip()} is given twice")
         else:

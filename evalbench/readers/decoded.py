@@ -17,7 +17,7 @@ MOST_BYTES = 2_000_000_000
 _LOOKED_AT = 200_000
 _OF_TEXTS = bytes({9, 10, 11, 12, 13, 27, *range(32, 256)})
 _MOST_CONTROLS = 0.02
-_WORD = re.compile(r"[^\W\d_]+")
+_LETTERS = re.compile(r"[^\W\d_a-zA-Z]+")
 _CYRILLIC = frozenset("абвгдежзийклмнопрстуфхцчшщъыьэюяёіїєґў")
 
 
@@ -99,7 +99,7 @@ def _russian(raw: bytes, start: int) -> bool:
     except UnicodeDecodeError:
         return False
     text = raw[max(0, start - _LOOKED_AT) : start + _LOOKED_AT].decode("cp1251")
-    words = [word for word in _WORD.findall(text) if not word.isascii()]
+    words = _LETTERS.findall(text)
     usual = [
         word
         for word in words

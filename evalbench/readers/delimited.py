@@ -41,7 +41,7 @@ def delimited_frame(path: Path, raw: bytes, expected: str) -> tuple[pd.DataFrame
 
     declared = _EXCEL.match(raw[:16].decode("utf-8", "ignore"))
     raw = raw[len(declared[0].encode()) :] if declared else raw
-    separator = declared[1] if declared else expected
+    separator = declared[1] if declared else _likelier(raw, expected)
     even = _even(raw, separator)
     rows = Rows(list(even.columns), [], separator) if even is not None else _found(path, raw, separator)
     if rows.uneven:
@@ -61,6 +61,20 @@ def delimited_frame(path: Path, raw: bytes, expected: str) -> tuple[pd.DataFrame
     frame.attrs["separator"] = rows.separator
     named = SEPARATORS.get(rows.separator, repr(rows.separator))
     return frame, [*([] if rows.separator == expected else [f"its cells are separated by {named}"]), *notes]
+
+
+def _likelier(raw: bytes, expected: str) -> str:
+    """The separator that divides the header into more cells than the expected one, where all rows are as long by it; else that one."""
+    header = raw[: raw.find(b"\n")].decode("utf-8", "replace").strip()
+    cells = {separator: len(next(csv.reader([header], delimiter=separator), [])) for separator in _divides(header)}
+    other = max(cells, key=lambda separator: cells[separator], default=expected)
+    more = expected in cells and cells[other] > max(2, cells[expected])
+    return other if more and _even(raw, other) is not None else expected
+
+
+def _divides(header: str) -> list[str]:
+    """The separators that a header on a line of its own holds."""
+    return [] if "\r" in header else [separator for separator in SEPARATORS if separator in header]
 
 
 def _even(raw: bytes, separator: str) -> pd.DataFrame | None:

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from shlex import quote, split
 from typing import TYPE_CHECKING, Any
 
-from evalbench.readers.role_names import fit, fit_role, role_called
+from evalbench.readers.role_names import fit, fit_role, plain, role_called
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -235,11 +235,31 @@ def unknown_renames(columns: Mapping[str, str], frames: Iterable[pd.DataFrame]) 
     ]
 
 
+def mistyped_targets(columns: Mapping[str, str], schema: Mapping[str, Table]) -> list[str]:
+    """What is wrong with renames to a name that no table of a study has, where it is nearly one that it has.
+
+    Examples
+    --------
+    >>> from evalbench.readers.schema import Column, Table
+    >>> mistyped_targets({"gpt": "anwser", "x": "topic"}, {"items": Table((Column("answer", "text"),))})
+    ["no column is called 'anwser', as --map gpt=anwser says; did you mean answer?"]
+    """
+    own = {name for table in schema.values() for c in table.columns for name in (c.name, *c.former)}
+    unknown = {source: to for source, to in columns.items() if to and to not in own and role_called(to) is None}
+    near = {source: get_close_matches(to, sorted(own), n=1, cutoff=0.8) for source, to in unknown.items()}
+    return [
+        f"no column is called {unknown[source]!r}, as --map {source}={unknown[source]} says; did you mean {found[0]}?"
+        for source, found in near.items()
+        if found
+    ]
+
+
 def _instead(source: str, target: str, present: Sequence[str]) -> str:
     """What a rename of a column that is not there may have meant: the other way round, a near name, or nothing."""
     if target in present and role_called(source) is not None:
         return f"; did you mean --map {target}={source}?"
     near = [] if target in present else get_close_matches(source, sorted(present), n=1)
+    near = near or ([name for name in present if plain(source) in plain(name)] if target not in present else [])
     if near:
         return f"; did you mean {near[0]!r}?"
     there = f"; {target} exists, without a rename" if target in present else ""

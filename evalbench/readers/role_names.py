@@ -104,7 +104,9 @@ def role_called(name: str) -> Role | None:
 _NO_SCORES = frozenset({
     "token", "tokens", "latency", "stamp", "timestamp", "time", "times", "second", "seconds", "sec", "secs", "ms", "duration", "cost",
     "costs", "usd", "price", "count", "counts", "n", "length", "lengths", "number", "seed", "year",
+    "время", "секунд", "секунды", "сек", "мс", "с", "задержка", "длительность", "стоимость", "цена", "токенов", "токены", "длина", "количество", "год",
 })  # fmt: skip
+_NO_SCORES_IN_CHINESE = ("时间", "耗时", "延迟", "秒", "费用", "成本", "价格", "长度", "数量", "年份")
 
 
 def names_no_score(name: str) -> bool:
@@ -112,14 +114,14 @@ def names_no_score(name: str) -> bool:
 
     Examples
     --------
-    >>> [name for name in ("cost_usd", "attempt_number", "n_tokens", "№", "sentiment", "faithfulness") if names_no_score(name)]
-    ['cost_usd', 'attempt_number', 'n_tokens', '№']
+    >>> names = ("cost_usd", "attempt_number", "n_tokens", "№", "время, с", "响应时间", "sentiment", "faithfulness", "оценка")
+    >>> [name for name in names if names_no_score(name)]
+    ['cost_usd', 'attempt_number', 'n_tokens', '№', 'время, с', '响应时间']
     """
     own = plain(name)
     kinds = {role.kind for role in roles().values() if role.name in roles_of(name) and role.name != "score"}
-    return (
-        own.startswith("№") or not _NO_SCORES.isdisjoint(own.split()) or not kinds.isdisjoint({"id", "number", "time"})
-    )
+    amount = not _NO_SCORES.isdisjoint(re.split(r"[\s,()]+", own)) or any(word in own for word in _NO_SCORES_IN_CHINESE)
+    return own.startswith("№") or amount or not kinds.isdisjoint({"id", "number", "time"})
 
 
 # -- paths ----------------------------------------------------------------------------------------

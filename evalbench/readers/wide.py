@@ -171,8 +171,11 @@ def answers_as_rows(
     if not parts or to is None or to.name in names or (len(parts) < 2 and to is trial):
         return frame, {}, []
     held, n = {str(c).strip(): c for c in frame.columns}, len(parts)
-    out = frame.drop(columns=[held[p.column] for p in parts])
+    givers = _named_beside(frame, parts) if to is group else []
+    out = frame.drop(columns=[held[name] for name in (*(p.column for p in parts), *givers)])
     said = [f"columns {', '.join(p.column for p in parts)} were read as {answer.name}, each of a {to.name} of its own"]
+    if givers:
+        said = [f"{said[0].rpartition(',')[0]}, each of the {to.name} that {', '.join(givers)} name"]
     key = table.columns[0]
     if key.name not in names and key.type == "id" and key.name not in renames.values():
         out.insert(0, key.name, numbered_ids(range(1, len(frame) + 1)))
@@ -182,9 +185,21 @@ def answers_as_rows(
     out = out.loc[out.index.repeat(n)] if out.index.is_unique else out.iloc[np.repeat(np.arange(len(out)), n)]
     called = [p.column if p.numbered and to is not trial else p.name for p in parts]
     cells = np.array([frame[held[p.column]].to_numpy(dtype=object) for p in parts], dtype=object).T.ravel()
-    out = out.assign(**{to.name: np.array(called * len(frame), dtype=object), answer.name: cells})
+    whose = np.array([frame[held[name]].to_numpy(dtype=object) for name in givers], dtype=object).T.ravel()
+    whose = whose if givers else np.array(called * len(frame), dtype=object)
+    out = out.assign(**{to.name: whose, answer.name: cells})
     out.attrs |= frame.attrs
-    return out, {p.column: answer.name for p in parts}, said
+    return out, {p.column: answer.name for p in parts} | dict.fromkeys(givers, to.name), said
+
+
+def _named_beside(frame: pd.DataFrame, parts: Sequence[Part]) -> list[str]:
+    """The columns that name who gave each of several answers, as ``model_a`` beside ``response_a``; none where any lacks one."""
+    names = {plain(str(c)): str(c).strip() for c in frame.columns if all(isinstance(v, str) for v in first_cells(frame[c]))}
+    for giver in sorted(_GIVERS):
+        found = [names.get(plain(f"{giver}_{p.name}"), "") for p in parts]
+        if all(found) and not {*found} & {p.column for p in parts}:
+            return found
+    return []
 
 
 def of_people(frame: pd.DataFrame, known: Sequence[Column]) -> list[Part]:

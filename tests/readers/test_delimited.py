@@ -131,3 +131,24 @@ class TestReadAtOnce:
 
     def test_a_first_cell_is_kept_that_is_empty_behind_a_line_of_a_carriage_return(self):
         assert frame("id,output\n\r,b c\n").to_numpy().tolist() == [["", "b c"]]
+
+
+@pytest.mark.parametrize("tail", ["время, с", "cost, $"])
+def test_a_comma_in_a_header_of_semicolons_is_no_separator(tail: str) -> None:
+    rows = [f"вопрос;ответ;эталон;{tail}", *(f"q{i};a;b;1,{i}" for i in range(5))]
+    found, notes = raw_table(Path("t.csv"), "\n".join(rows).encode())
+    assert list(found.columns) == ["вопрос", "ответ", "эталон", tail]
+    assert notes == ["its cells are separated by semicolons"]
+
+
+def test_semicolons_within_cells_of_commas_stay_where_they_are() -> None:
+    found, notes = raw_table(Path("t.csv"), b"id,a;b;c;d\n1,x;y;z;w\n2,p\n")
+    assert found.to_numpy().tolist() == [["1", "x;y;z;w"], ["2", "p"]]
+    assert notes == []
+
+
+def test_a_word_of_two_scripts_does_not_hide_windows_1251() -> None:
+    text = "вопрос,модель,ответ\n" + "Столица страны?,ЯндексGPT,Москва\n" * 5
+    found, notes = raw_table(Path("t.csv"), text.encode("cp1251"))
+    assert found["модель"].unique().tolist() == ["ЯндексGPT"]
+    assert "Windows-1251" in notes[0]
