@@ -290,6 +290,14 @@ def test_the_test_that_decided_is_explained() -> None:
     assert found.next.text == "Look at the texts that tell the two samples apart."
 
 
+def test_texts_that_a_classifier_tells_apart_are_not_said_to_be_the_same() -> None:
+    found = drifted(0.8, 0.8, "green", *SAME, overall="red", decided=fig("gini", 0.9, "", light="red", cuts=(0.4, 0.8)))
+    assert found.answer.endswith(
+        "the lengths and words of the requests and responses have hardly changed. "
+        "A classifier tells the two samples apart by their texts."
+    )
+
+
 @pytest.mark.parametrize("words", [drift.SAME_ROWS, drift.SWAPPED, drift.EARLY, drift.OTHER_MODEL])
 def test_what_else_than_time_lies_between_the_samples_could_change_it(words: str) -> None:
     found = drifted(0.8, 0.8, "green", sentence=f"Key metric: green, 0.80 to 0.80. 9 of 9 rows of OOT {words}. More.")

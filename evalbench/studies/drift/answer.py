@@ -122,8 +122,15 @@ def _texts(summary: core.Summary) -> str:
     moved = [part for part, own in known.items() if "red" in own or own.count("yellow") >= MANY_YELLOW]
     kept = [part for part in known if part not in moved]
     if not moved:
-        return f"the {' and '.join(kept)} have hardly changed" if kept else ""
+        what = "lengths and words of the " if _told_apart(summary) else ""
+        return f"the {what}{' and '.join(kept)} have hardly changed" if kept else ""
     return f"the {' and '.join(moved)} have changed{f'; the {kept[0]} hardly have' if kept else ''}"
+
+
+def _told_apart(summary: core.Summary) -> bool:
+    """Whether a classifier that tells the samples apart has decided."""
+    e = kit.answering.deciding(summary)
+    return e is not None and e.metric in ("gini", "gini_embedding") and summary.verdict.light in ("yellow", "red")
 
 
 def _because(summary: core.Summary, quality: str) -> str:
