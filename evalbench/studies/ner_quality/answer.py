@@ -22,12 +22,21 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
         often = "too often, in" if taken[0].light == "red" else "in"
         said.append(f"{whose} takes {true} for {other} {often} {kit.saying.share(share)} of cases.")
     elif summary.verdict.light == "green" and sum(e.metric.startswith(OWN) for e in summary.estimates) > len(known):
-        said.append("No class is often taken for another.")
+        said.append(_allowed(summary, facts))
     if summary.verdict.light == "grey" and not open_ones:
         said.append(f"Which classes are confused is not known: {_why(summary)}.")
     return kit.answering.answered(
         summary, facts, kit.doubts.within(kit.doubts.with_doubt(summary, said), 38), next=_next(summary, facts)
     )
+
+
+def _allowed(summary: core.Summary, facts: Facts) -> str:
+    """The largest confusion of those that are green, a sentence."""
+    largest = max((e for e in summary.estimates if e.metric.startswith(OWN)), key=lambda e: e.value or 0.0)
+    true, other, share = pair_of(largest, facts)
+    if not other:
+        return "No class is taken for another."
+    return f"The largest confusion is of {true} with {other}, {kit.saying.share(share)}, which is within the threshold."
 
 
 def confused(summary: core.Summary, facts: Facts) -> list[core.Estimate]:
