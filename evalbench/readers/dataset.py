@@ -29,7 +29,15 @@ from evalbench.readers.nameless import of_tables
 from evalbench.readers.nested import unnested
 from evalbench.readers.one_reference import one_reference
 from evalbench.readers.one_table import one_table
-from evalbench.readers.renames import adapted, all_at_once, mistyped_targets, todays_targets, unknown_renames, usual, without_left_out
+from evalbench.readers.renames import (
+    adapted,
+    all_at_once,
+    mistyped_targets,
+    todays_targets,
+    unknown_renames,
+    usual,
+    without_left_out,
+)
 from evalbench.readers.replies import replies_read
 from evalbench.readers.roles import PERHAPS, READ_AS, SURE, named
 from evalbench.readers.row_numbers import without_row_numbers

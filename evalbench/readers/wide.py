@@ -194,7 +194,9 @@ def answers_as_rows(
 
 def _named_beside(frame: pd.DataFrame, parts: Sequence[Part]) -> list[str]:
     """The columns that name who gave each of several answers, as ``model_a`` beside ``response_a``; none where any lacks one."""
-    names = {plain(str(c)): str(c).strip() for c in frame.columns if all(isinstance(v, str) for v in first_cells(frame[c]))}
+    names = {
+        plain(str(c)): str(c).strip() for c in frame.columns if all(isinstance(v, str) for v in first_cells(frame[c]))
+    }
     for giver in sorted(_GIVERS):
         found = [names.get(plain(f"{giver}_{p.name}"), "") for p in parts]
         if all(found) and not {*found} & {p.column for p in parts}:

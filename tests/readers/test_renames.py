@@ -130,7 +130,9 @@ def test_a_rename_may_say_a_column_as_the_study_did_before(tmp_path):
 
 def test_a_target_that_is_nearly_a_column_is_refused_and_any_other_kept() -> None:
     frame = pd.DataFrame({"id": ["a", "b"], "gpt": ["x", "y"], "answer": ["u", "v"], "reference": ["u", "w"]})
-    with pytest.raises(BadInput, match=r"no column is called 'anwser', as --map gpt=anwser says; did you mean answer\?"):
+    with pytest.raises(
+        BadInput, match=r"no column is called 'anwser', as --map gpt=anwser says; did you mean answer\?"
+    ):
         load(frame, studies.study("text_metrics").SCHEMA, columns={"gpt": "anwser"})
     kept = load(frame, studies.study("text_metrics").SCHEMA, columns={"gpt": "topic"})
     assert kept["items"]["topic"].tolist() == ["x", "y"]
