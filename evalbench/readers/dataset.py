@@ -29,15 +29,7 @@ from evalbench.readers.nameless import of_tables
 from evalbench.readers.nested import unnested
 from evalbench.readers.one_reference import one_reference
 from evalbench.readers.one_table import one_table
-from evalbench.readers.renames import (
-    adapted,
-    all_at_once,
-    mistyped_targets,
-    todays_targets,
-    unknown_renames,
-    usual,
-    without_left_out,
-)
+from evalbench.readers.renames import adapted, all_at_once, todays_targets, unknown_renames, usual, without_left_out
 from evalbench.readers.replies import replies_read
 from evalbench.readers.roles import PERHAPS, READ_AS, SURE, named
 from evalbench.readers.row_numbers import without_row_numbers
@@ -235,7 +227,7 @@ def checked_tables(
         hints = [(column, usual(column, [c for c in unused[name] if c not in of_somebody])) for column in absent]
         remarks += [f"{sources[name]}: no column {column}{hint}" for column, hint in hints if hint]
         remarks += empty_answers(tables[name], table, sources[name])
-    faults += [*unknown_renames(columns or {}, frames.values()), *mistyped_targets(columns or {}, schema)]
+    faults += unknown_renames(columns or {}, frames.values(), schema)
     other_names = {source: column for own in read_as.values() for source, column in own.items()}
     grouping, wrong = grouping_of(cluster, slices, tables, other_names)
     faults += wrong

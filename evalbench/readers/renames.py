@@ -225,25 +225,20 @@ def unfound(columns: Mapping[str, str], frames: Iterable[pd.DataFrame]) -> dict[
     }
 
 
-def unknown_renames(columns: Mapping[str, str], frames: Iterable[pd.DataFrame]) -> list[str]:
-    """What is wrong with the sources of renames that no table has."""
+def unknown_renames(
+    columns: Mapping[str, str], frames: Iterable[pd.DataFrame], schema: Mapping[str, Table] = {}
+) -> list[str]:
+    """What is wrong with the sources of renames that no table has, and with targets that are nearly a column of the schema."""
     given = list(frames)
     present = list(dict.fromkeys(str(c).strip() for frame in given for c in frame.columns))
     return [
         f"no table has a column {source!r} to rename{_instead(source, target, present)}"
         for source, target in unfound(columns, given).items()
-    ]
+    ] + _mistyped_targets(columns, schema)
 
 
-def mistyped_targets(columns: Mapping[str, str], schema: Mapping[str, Table]) -> list[str]:
-    """What is wrong with renames to a name that no table of a study has, where it is nearly one that it has.
-
-    Examples
-    --------
-    >>> from evalbench.readers.schema import Column, Table
-    >>> mistyped_targets({"gpt": "anwser", "x": "topic"}, {"items": Table((Column("answer", "text"),))})
-    ["no column is called 'anwser', as --map gpt=anwser says; did you mean answer?"]
-    """
+def _mistyped_targets(columns: Mapping[str, str], schema: Mapping[str, Table]) -> list[str]:
+    """What is wrong with renames to a name that no table of a study has, where it is nearly one that it has."""
     own = {name for table in schema.values() for c in table.columns for name in (c.name, *c.former)}
     unknown = {source: to for source, to in columns.items() if to and to not in own and role_called(to) is None}
     near = {source: get_close_matches(to, sorted(own), n=1, cutoff=0.8) for source, to in unknown.items()}
