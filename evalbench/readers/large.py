@@ -108,14 +108,21 @@ def large_files(path: Path, table: Table, columns: Mapping[str, str]) -> list[Pa
     parts = parquet_parts(files := parquet_files(path)) if table.sampled else ()
     if sum(part.rows for part in parts) <= max(LARGE_ROWS, table.sampled):
         return []
-    return files if not table.dealt or _has_rows_of(table, parts[0].columns(), columns) else []
+    return files if not table.dealt or has_rows_of(table, parts[0].columns(), columns) else []
 
 
-def _has_rows_of(table: Table, names: Sequence[str], columns: Mapping[str, str]) -> bool:
-    """Whether the names of a file's columns are those of a row per answer: an id, and one for what is judged."""
-    known = {columns.get(name.strip(), name.strip()) for name in names}
+def has_rows_of(table: Table, names: Iterable[str], columns: Mapping[str, str]) -> bool:
+    """Whether the names of a file's columns are plainly those of a table's rows: what it needs, and one for what is judged."""
+    known = {columns.get(str(name).strip(), str(name).strip()) for name in names}
+    needed = {column.name for column in table.columns if column.required}
     judged = [column for column in table.columns if column.keep_null]
-    return "id" in known and all(any(fit(name, column) in (0, 1) for name in known) for column in judged)
+    return needed <= known and all(any(fit(name, column) in (0, 1) for name in known) for column in judged)
+
+
+def is_dealt(frame: pd.DataFrame) -> bool:
+    """Whether a table is a sample of one that is read part by part."""
+    large = frame.attrs.get(STREAM)
+    return large is not None and large.dealt
 
 
 def large_frame(

@@ -1,0 +1,184 @@
+"""Studies of several tables that do not fit give, part by part, what they give in one piece."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evalbench import load, studies
+from evalbench.core.result import Result
+from evalbench.core.schedulers import PROCESSES
+from evalbench.errors import BadInput
+from evalbench.kit import parts
+from evalbench.readers import large
+
+Tables = Mapping[str, pd.DataFrame]
+GRADES = (0, 1, 2, -1, None)
+
+
+def searches(n: int = 40, trials: int = 0) -> Tables:
+    """Runs that lack queries, tie, and find passages that nobody judged; judgements of queries that no run has; in no order."""
+    rng = np.random.default_rng(2)
+    run, qrels, answers = [], [], []
+    for i in range(n):
+        for place in range(4):
+            qrels.append((f"q{i:03}", f"p{(3 * i + place) % 50}", GRADES[rng.integers(len(GRADES))], f"t{i % 3}"))
+        answers.append((f"q{i:03}", "ann", int(rng.integers(2))))
+        for model in ("oak", "fern", "yew"):
+            for trial in range(trials or 1):
+                if (model == "fern" and i % 3) or (model == "yew" and (i != 5 or trial)):
+                    continue  # in most parts a run has no rows
+                for place in rng.choice(7, size=4, replace=False):
+                    score = round(float(rng.random()), 1)
+                    run.append(
+                        (f"q{i + 2:03}", f"p{(3 * i + 6 + place) % 50}", score, model, f"l{len(model)}", str(trial))
+                    )
+    found = pd.DataFrame(run, columns=["id", "doc_id", "score", "model", "letters", "trial"])
+    return {
+        "run": (found if trials else found.drop(columns="trial")).sample(frac=1, random_state=1),
+        "qrels": pd.DataFrame(qrels, columns=["id", "doc_id", "relevance", "topic"]).sample(frac=1, random_state=1),
+        "answers": pd.DataFrame(answers, columns=["id", "answered_by", "correct"]),
+        "documents": pd.DataFrame({"doc_id": [f"p{i}" for i in range(50)], "text": "So."}),
+        "questions": pd.DataFrame({"id": [f"q{i:03}" for i in range(n)], "question": "Why?"}),
+    }
+
+
+@dataclass(frozen=True)
+class Case:
+    """A study, its tables, and how it is asked."""
+
+    study: str
+    tables: Callable[..., Tables]
+    slices: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.study
+
+
+CASES = [Case("rag_retrieval", searches, ("topic", "letters"), {"metrics": ["ndcg", "mrr", "hit_rate"], "ks": [1, 3]})]
+
+
+def written(folder: Path, tables: Tables, files: int = 3) -> Path:
+    for name, frame in tables.items():
+        (folder / name).mkdir(parents=True)
+        for k in range(files):
+            frame.iloc[k::files].to_parquet(folder / name / f"part-{k}.parquet")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PROCESSES, "1")
+
+
+def small(monkeypatch: pytest.MonkeyPatch, case: Case, rows: int = 25) -> None:
+    """Tables of a hundred rows do not fit."""
+    monkeypatch.setattr(large, "LARGE_ROWS", 50)
+    monkeypatch.setattr(parts, "ROWS", rows)
+    schema = studies.study(case.study).SCHEMA
+    for name, table in schema.items():
+        if table.dealt:
+            monkeypatch.setitem(schema, name, replace(table, sampled=min(table.sampled, 20)))
+
+
+def found(case: Case, folder: Path, **options: Any) -> tuple[Result, tuple[Any, ...]]:
+    """The result, and what only the reading of the tables said."""
+    data = load(folder, study=case.study, slices=case.slices)
+    result = studies.study(case.study).evaluate(data, **{"n_resamples": 50, **case.options, **options})
+    return result, data.notes
+
+
+def assert_same(one: tuple[Result, tuple[Any, ...]], other: tuple[Result, tuple[Any, ...]]) -> None:
+    (a, read), (b, read_in_parts) = one, other
+    assert any("rows were read, in parts" in note for note in read_in_parts)
+    assert not any("rows were read, in parts" in note for note in read)
+    pd.testing.assert_frame_equal(a.items, b.items, check_dtype=False)
+    pd.testing.assert_frame_equal(a.figures, b.figures)
+    assert list(a.tables) == list(b.tables)
+    for name in {*a.tables} - {"texts", "flickering"}:
+        tables = (result.tables[name].reset_index(drop=True) for result in (a, b))
+        pd.testing.assert_frame_equal(*tables, check_dtype=False)
+    notes = [[str(note) for note in r.notes if note not in said] for r, said in ((a, read), (b, read_in_parts))]
+    assert notes[0] == notes[1]
+    left = {"notes", "first_rank", "data", "tables", "trials"}
+    json_a, json_b = ({key: value for key, value in r.to_json().items() if key not in left} for r in (a, b))
+    assert json_a == json_b
+    trials = [{**(r.to_json().get("trials") or {}), "flickering": 0} for r in (a, b)]
+    assert trials[0] == trials[1]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("trials", [0, 2])
+def test_figures_are_those_of_one_piece(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: Case, trials: int
+) -> None:
+    folder = written(tmp_path / "log", case.tables(trials=trials))
+    one = found(case, folder)
+    for rows in (7, 25, 1000):
+        small(monkeypatch, case, rows)
+        assert_same(one, found(case, folder))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_processes_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: Case) -> None:
+    folder = written(tmp_path / "log", case.tables())
+    one = found(case, folder)
+    small(monkeypatch, case)
+    monkeypatch.setenv(PROCESSES, "2")
+    assert_same(one, found(case, folder))
+
+
+def test_orders_drawn_for_all_queries_are_one_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = written(tmp_path / "log", searches())
+    own = {"ties": "mean", "tie_orders": 3}
+    one = found(CASES[0], folder, **own)
+    small(monkeypatch, CASES[0])
+    assert_same(one, found(CASES[0], folder, **own))
+
+
+@pytest.mark.parametrize("changed", ["", "query_id", "qid"])
+def test_a_small_table_is_dealt_in_memory_where_it_is_plain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    tables = searches()
+    folder = written(tmp_path / "log", {name: tables[name] for name in ("run", "documents", "questions", "answers")})
+    tables["qrels"].rename(columns={"id": changed or "id"}).to_csv(folder / "qrels.csv", index=False)
+    one, read = found(CASES[0], folder)
+    small(monkeypatch, CASES[0])
+    again = found(CASES[0], folder)
+    if not changed:
+        return assert_same((one, read), again)
+    pd.testing.assert_frame_equal(one.items, again[0].items)
+    assert list(map(str, again[1])) == list(map(str, read))
+    return None
+
+
+def test_what_no_part_can_see_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = searches()
+    apart = {**tables, "qrels": tables["qrels"].assign(doc_id=lambda frame: frame["doc_id"].str.upper())}
+    beyond = {**tables, "qrels": tables["qrels"].assign(relevance=lambda frame: np.where(frame["id"] == "q039", 9, 1))}
+    small(monkeypatch, CASES[0])
+    for name, faulty, said, own in (
+        ("apart", apart, "run and qrels share no passage: qrels have 'P0', 'P1', 'P10', the run 'p0', 'p1', 'p10'", {}),
+        ("beyond", beyond, "max_grade: qrels have a grade of 9, above 3", {"metrics": ["err"], "max_grade": 3}),
+    ):
+        with pytest.raises(BadInput, match=said):
+            found(CASES[0], written(tmp_path / name, faulty), **own)
+
+
+def test_faults_of_all_tables_and_parts_are_in_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = searches()
+    last = {name: tables[name][tables[name]["id"] == "q039"].head(1) for name in ("run", "qrels")}
+    doubled = {**tables, **{name: pd.concat([tables[name], row]) for name, row in last.items()}}
+    small(monkeypatch, CASES[0])
+    with pytest.raises(BadInput, match="log: faults in parts of it") as caught:
+        found(CASES[0], written(tmp_path / "log", doubled))
+    assert {fault.split(":")[0] for fault in caught.value.faults} == {"run", "qrels"}
