@@ -162,7 +162,7 @@ def made(
             faults += found
             at("making items of parts", n, len(tasks))
     if faults:
-        raise BadInput.listing(f"{data.label}: faults in parts of it:", faults)
+        raise BadInput.listing(f"{data.label}: faults in parts of it:", dict.fromkeys(faults))
     shutil.rmtree(folder / "dealt")
     return _joined([task.folder for task in tasks], keeper, data)
 

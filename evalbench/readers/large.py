@@ -112,11 +112,13 @@ def large_files(path: Path, table: Table, columns: Mapping[str, str]) -> list[Pa
 
 
 def has_rows_of(table: Table, names: Iterable[str], columns: Mapping[str, str]) -> bool:
-    """Whether the names of a file's columns are plainly those of a table's rows: what it needs, and one for what is judged."""
-    known = {columns.get(str(name).strip(), str(name).strip()) for name in names}
+    """Whether the names of a file's columns are plainly those of a table's rows: an id, all else that it needs, and one for what is judged."""
+    own = {str(name).strip() for name in names}
+    known = {columns.get(name, name) for name in own}
     needed = {column.name for column in table.columns if column.required}
     judged = [column for column in table.columns if column.keep_null]
-    return needed <= known and all(any(fit(name, column) in (0, 1) for name in known) for column in judged)
+    is_there = needed <= own | ({"id"} & known)
+    return is_there and all(any(fit(name, column) in (0, 1) for name in known) for column in judged)
 
 
 def is_dealt(frame: pd.DataFrame) -> bool:

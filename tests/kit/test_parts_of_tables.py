@@ -49,6 +49,42 @@ def searches(n: int = 40, trials: int = 0) -> Tables:
     }
 
 
+def entities(n: int = 40, trials: int = 0, strange: int = 3) -> Tables:
+    """Spans that overlap, repeat, are of classes that most parts lack or gold does not know, of models that mark little; in no order."""
+    rng = np.random.default_rng(3)
+    gold, predictions = [], []
+    for i in range(n):
+        for k in range(rng.integers(4)):
+            kind = "rare" if i == 7 else ("place", "Person", "org")[rng.integers(3)]
+            gold.append((f"d{i:03}", 10 * k, 10 * k + 4, kind))
+            for model in ("oak", "fern", "yew"):
+                for trial in range(trials or 1):
+                    if (model == "fern" and i % 3) or (model == "yew" and (i != 5 or trial)):
+                        continue
+                    start = 10 * k + int(rng.integers(-2, 3)) * (k > 0)
+                    own = (
+                        kind
+                        if rng.random() < 0.6
+                        else f"odd {rng.integers(strange)}"
+                        if i % 4 == 0 or strange > 20
+                        else "place"
+                    )
+                    spans = [(f"d{i:03}", start, start + int(rng.integers(3, 6)), own, model, str(trial))]
+                    predictions += spans * (1 + (i % 9 == 0))
+    found = pd.DataFrame(predictions, columns=["id", "start", "end", "entity_class", "model", "trial"])
+    texts = [(f"d{i:03}", f"{i:040}", ("en", "de", None)[i % 3], f"t{i % 2}") for i in range(n)]
+    return {
+        "gold": pd.DataFrame(gold, columns=["id", "start", "end", "entity_class"]).sample(frac=1, random_state=1),
+        "predictions": (found if trials else found.drop(columns="trial")).sample(frac=1, random_state=1),
+        "texts": pd.DataFrame(texts, columns=["id", "text", "lang", "topic"]).sample(frac=1, random_state=1),
+    }
+
+
+def many_classes(n: int = 40, trials: int = 0) -> Tables:
+    """More classes unknown to gold than are told apart, of which no part has many; no table of texts."""
+    return {name: frame for name, frame in entities(n, trials, strange=60).items() if name != "texts"}
+
+
 @dataclass(frozen=True)
 class Case:
     """A study, its tables, and how it is asked."""
@@ -59,10 +95,14 @@ class Case:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return self.study
+        return f"{self.study}-{self.tables.__name__}"
 
 
-CASES = [Case("rag_retrieval", searches, ("topic", "letters"), {"metrics": ["ndcg", "mrr", "hit_rate"], "ks": [1, 3]})]
+CASES = [
+    Case("rag_retrieval", searches, ("topic", "letters"), {"metrics": ["ndcg", "mrr", "hit_rate"], "ks": [1, 3]}),
+    Case("ner_quality", entities, ("topic", "lang")),
+    Case("ner_quality", many_classes),
+]
 
 
 def written(folder: Path, tables: Tables, files: int = 3) -> Path:
@@ -159,6 +199,27 @@ def test_a_small_table_is_dealt_in_memory_where_it_is_plain(
     pd.testing.assert_frame_equal(one.items, again[0].items)
     assert list(map(str, again[1])) == list(map(str, read))
     return None
+
+
+def test_classes_unknown_to_gold_are_known_to_every_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = written(tmp_path / "log", many_classes())
+    case = next(case for case in CASES if case.tables is many_classes)
+    small(monkeypatch, case, 7)
+    result, _ = found(case, folder)
+    assert "classes unknown to gold" in set(result.tables["spans"]["predicted_class"])
+    assert not result.tables["spans"]["predicted_class"].str.startswith("odd").any()
+
+
+def test_places_under_other_names_are_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables, gold = entities(), entities()["gold"]
+    tables = {**tables, "gold": gold.assign(start_from_1=gold.pop("start") + 1).rename(columns={"end": "end_inside"})}
+    case = next(case for case in CASES if case.tables is entities)
+    folder = written(tmp_path / "log", tables)
+    one, read = found(case, folder)
+    small(monkeypatch, case)
+    again, read_again = found(case, folder)
+    pd.testing.assert_frame_equal(one.items, again.items)
+    assert list(map(str, read)) == list(map(str, read_again))
 
 
 def test_what_no_part_can_see_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
