@@ -31,6 +31,7 @@ from evalbench.readers.runs import PARTS, RUN_FOLDER
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
     from evalbench.readers.dataset import Dataset
     from evalbench.readers.schema import Table
@@ -61,7 +62,7 @@ class Made:
     accounting : mapping
         See :class:`evalbench.core.result.Result`.
     n : int
-        All texts.
+        All texts, or what else the items are made of.
     trials : Trials
     rows : DataFrame or None
         The items of every trial.
@@ -71,6 +72,10 @@ class Made:
         Which texts are of the sample that notes on writing are made of: of a table in one piece all.
     stored : mapping of str to Stored
         Tables that are larger on disk than in memory.
+    numbered : str
+        The column of the tables in which what ``n`` counts is numbered from 0.
+    nested : mapping of str to sequence of str
+        Table → its columns of lists and objects, as JSON has them.
     data : Dataset or None
         The tables that the items were made of; of those in parts the names, clusters and slices of all rows alone.
     """
@@ -86,6 +91,8 @@ class Made:
     judge: str = ""
     sample: Sequence[bool] | None = None
     stored: Mapping[str, Stored] = field(default_factory=dict)
+    numbered: str = ""
+    nested: Mapping[str, Sequence[str]] = field(default_factory=dict)
     data: Dataset | None = None
 
     def heard(self) -> list[Heard]:
@@ -175,7 +182,7 @@ def _tasks(
     beside = {
         name: data[name] for name, table in schema.items() if table.dealt and name in data.tables and name not in large
     }
-    of_ids = {name: frame for name, frame in beside.items() if "id" in frame}
+    of_ids = {name: frame for name, frame in beside.items() if schema[name].column("id")}
     rows = sum(one.rows for one in large.values())
     n = 1 if together else min(MOST_HANDS, math.ceil(rows / ROWS))
     ends = ends_of(data[max(large, key=lambda name: large[name].rows)]["id"].tolist(), n)
@@ -213,7 +220,8 @@ def _one(task: _Task) -> Sequence[str]:
     except BadInput as error:
         return error.faults or (str(error),)
     unfinished = Path(tempfile.mkdtemp(dir=task.folder.parent))
-    frames = {ITEMS: found.items, **found.tables, **_groups(data, task.large, found.items)}
+    tables = {name: _in_json(table, found.nested.get(name, ())) for name, table in found.tables.items()}
+    frames = {ITEMS: found.items, **tables, **_groups(data, task.large, found.items)}
     frames |= {} if found.rows is None else {_ROWS: found.rows}
     if found.texts is not None:
         frames |= {_TEXTS: found.texts, _KEPT: _kept(found, found.texts, next(iter(task.large.values())))}
@@ -221,7 +229,8 @@ def _one(task: _Task) -> Sequence[str]:
         _plain(frame.reset_index(drop=True)).to_parquet(unfinished / f"{name}.parquet", index=False)
     notes = [note.row() if isinstance(note, Note) else note for note in found.notes]
     trials = {"by": found.trials.by, "groups": dict(found.trials.groups), "notes": found.trials.notes}
-    said = {"notes": notes, "accounting": found.accounting, "n": found.n, "judge": found.judge, "trials": trials}
+    said = {"notes": notes, "accounting": found.accounting, "judge": found.judge, "trials": trials}
+    said |= {"n": found.n, "numbered": found.numbered, "nested": {name: [*own] for name, own in found.nested.items()}}
     (unfinished / _SAID).write_text(json.dumps(said), encoding="utf-8")
     unfinished.rename(task.folder)
     return ()
@@ -283,7 +292,7 @@ def _joined(folders: Sequence[Path], keeper: Any, data: Dataset) -> Made:
     groups = {name: _frame(folders, own) for name in data.tables if _has(folders, own := f"{_GROUPS}{name}")}
     found = Made(
         items=_frame(folders, ITEMS),
-        tables={name: _frame(folders, name) for name in _tables(folders)},
+        tables={name: _table(folders, name, said) for name in _tables(folders)},
         notes=tuple(dict.fromkeys(notes)),
         accounting=merged(one["accounting"] for one in said),
         n=sum(one["n"] for one in said),
@@ -301,6 +310,27 @@ def _joined(folders: Sequence[Path], keeper: Any, data: Dataset) -> Made:
     return replace(found, texts=kept.drop(columns=_SAMPLE), sample=kept[_SAMPLE].tolist(), stored=stored)
 
 
+def _in_json(frame: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
+    """A table whose lists and objects are texts."""
+    return frame.assign(
+        **{name: [None if cell is None else json.dumps(cell) for cell in frame[name]] for name in columns}
+    )
+
+
+def _table(folders: Sequence[Path], name: str, said: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """A finer table of all parts, its numbers and its lists and objects as if it had been made in one piece."""
+    import pandas as pd
+
+    first = np.cumsum([0, *(one["n"] for one in said)])[:-1]
+    numbered, nested = said[0]["numbered"], said[0]["nested"].get(name, ())
+    frame = _frame(folders, name, dict(zip(folders, first.tolist(), strict=True)), numbered)
+    cells = {
+        column: pd.Series([json.loads(cell) if isinstance(cell, str) else None for cell in frame[column]], dtype=object)
+        for column in nested
+    }
+    return frame.assign(**cells)
+
+
 def _has(folders: Sequence[Path], name: str) -> bool:
     """Whether the parts have a table."""
     return (folders[0] / f"{name}.parquet").exists()
@@ -313,9 +343,12 @@ def _tables(folders: Sequence[Path]) -> list[str]:
     return list(dict.fromkeys(name for name in found if name not in own and not name.startswith(_GROUPS)))
 
 
-def _frame(folders: Sequence[Path], name: str, *, objects: bool = False) -> pd.DataFrame:
+def _frame(
+    folders: Sequence[Path], name: str, first: Mapping[Path, int] = {}, numbered: str = "", *, objects: bool = False
+) -> pd.DataFrame:
     """A table of all parts; a column that some parts lack has nulls there.
 
+    - ``first``: What is added to the numbers of each part, those of the column ``numbered``.
     - ``objects``: Whether cells are Python's own, as readers give texts, which take several times the memory of Arrow's.
     """
     import pandas as pd
@@ -323,7 +356,7 @@ def _frame(folders: Sequence[Path], name: str, *, objects: bool = False) -> pd.D
     import pyarrow.parquet as pq
 
     files = [file for folder in folders if (file := folder / f"{name}.parquet").exists()]
-    tables = [pq.read_table(file, memory_map=True) for file in files]
+    tables = [_added(pq.read_table(file, memory_map=True), numbered, first.get(file.parent, 0)) for file in files]
     table = pa.concat_tables(tables, promote_options="permissive")
     del tables
     if objects:
@@ -331,6 +364,16 @@ def _frame(folders: Sequence[Path], name: str, *, objects: bool = False) -> pd.D
         return pd.DataFrame(cells).astype({_SAMPLE: bool})
     frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
     return frame
+
+
+def _added(table: pa.Table, column: str, number: int) -> pa.Table:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column not in table.column_names:
+        return table
+    moved = pc.add(table.column(column).cast(pa.int64()), number)
+    return table.set_column(table.column_names.index(column), column, moved)
 
 
 def _one_file(folders: Sequence[Path], name: str, path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -85,6 +86,73 @@ def many_classes(n: int = 40, trials: int = 0) -> Tables:
     return {name: frame for name, frame in entities(n, trials, strange=60).items() if name != "texts"}
 
 
+def trips(n: int = 30, trials: int = 0) -> Tables:
+    """Steps of agents with odd and faulty calls, failures, claims, marks of all kinds, tasks that are not known, outcomes without a step; in no order."""
+    rng = np.random.default_rng(4)
+    steps, outcomes, met, blames = [], [], [], []
+    for i in range(n):
+        for model in ("oak", "fern"):
+            for trial in range(trials or 1):
+                if model == "fern" and i % 3 == 0:
+                    continue
+                own = (f"t{i:03}", model, str(trial))
+                failed = rng.random() < 0.4
+                outcomes.append(
+                    (*own, (None, 0.0, 0.5, 1.0)[rng.integers(4)] if i % 5 else float(not failed), f"l{len(model)}")
+                )
+                met += [(*own, name, int(rng.integers(2)), needs) for name, needs in (("a", "null"), ("b", '["a"]'))]
+                blames += (
+                    [(*own, 2, who, judge) for who, judge in (("ann", ""), ("", "rob"))]
+                    if failed and i % 2 and i % 11 < 10
+                    else []
+                )
+                if i % 11 == 10:
+                    continue  # an outcome without a step
+                names = ["find_it", "pay", "close", "find_it"][: 2 + int(rng.integers(3))]
+                said = [("message", "user", "", "", "Where is KX-1?", "")]
+                for k, name in enumerate(names):
+                    arguments = ('{"id": "KX-1"}', '{"id": 7.0, "n": 2}', "{broken", f'{{"at": "{i}{trial}{model}"}}')[
+                        rng.integers(4)
+                    ]
+                    said.append(("call", "", name, arguments, "", ""))
+                    said.append(
+                        ("result", "", name, "", f"Found {i + k} of 12.", "no answer" if rng.random() < 0.2 else "")
+                    )
+                said.append(("message", "assistant", "", "", f"It is {i} of 99, so I find it.", ""))
+                steps += [(*own, k, *one, float(k), f"c{i % 2}") for k, one in enumerate(said, start=1)]
+    columns = ["id", "model", "trial"]
+    frames = {
+        "steps": pd.DataFrame(
+            steps, columns=[*columns, "step", "kind", "role", "name", "arguments", "text", "error", "seconds", "colour"]
+        ),
+        "outcomes": pd.DataFrame(outcomes, columns=[*columns, "mark", "letters"]),
+        "requirements": pd.DataFrame(met, columns=[*columns, "requirement", "met", "needs"]),
+        "blames": pd.DataFrame(blames, columns=[*columns, "step", "annotator", "judge"]),
+    }
+    if not trials:
+        frames = {name: frame.drop(columns="trial") for name, frame in frames.items()}
+    tasks = pd.DataFrame(
+        {
+            "id": [f"t{i:03}" for i in range(n - 2)],
+            "question": "Where is KX-1?",
+            "expected": [
+                json.dumps([{"name": "find_it", "arguments": {"id": "KX-1"}}, {"name": "pay"}]) if i % 4 else "null"
+                for i in range(n - 2)
+            ],
+            "forbidden": [json.dumps(["close"]) if i % 6 == 0 else "null" for i in range(n - 2)],
+            "max_steps": [9 if i % 2 else None for i in range(n - 2)],
+            "topic": [f"s{i % 3}" for i in range(n - 2)],
+        }
+    )
+    schema = json.dumps({"type": "object", "properties": {"id": {"type": "string"}}})
+    tools = pd.DataFrame({"name": ["find_it", "pay"], "parameters": [schema, "null"]})
+    return {
+        **{name: frame.sample(frac=1, random_state=1) for name, frame in frames.items()},
+        "tasks": tasks,
+        "tools": tools,
+    }
+
+
 @dataclass(frozen=True)
 class Case:
     """A study, its tables, and how it is asked."""
@@ -102,13 +170,15 @@ CASES = [
     Case("rag_retrieval", searches, ("topic", "letters"), {"metrics": ["ndcg", "mrr", "hit_rate"], "ks": [1, 3]}),
     Case("ner_quality", entities, ("topic", "lang")),
     Case("ner_quality", many_classes),
+    Case("trajectories", trips, ("topic", "letters", "colour")),
+    Case("trajectories", trips, (), {"success_by": "requirements"}),
 ]
 
 
 def written(folder: Path, tables: Tables, files: int = 3) -> Path:
     for name, frame in tables.items():
         (folder / name).mkdir(parents=True)
-        for k in range(files):
+        for k in range(min(files, len(frame))):
             frame.iloc[k::files].to_parquet(folder / name / f"part-{k}.parquet")
     return folder
 
