@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -29,12 +28,20 @@ from evalbench.readers.nameless import of_tables
 from evalbench.readers.nested import unnested
 from evalbench.readers.one_reference import one_reference
 from evalbench.readers.one_table import tables_of
-from evalbench.readers.renames import adapted, all_at_once, todays_targets, unknown_renames, usual, without_left_out
+from evalbench.readers.renames import (
+    adapted,
+    all_at_once,
+    found_in,
+    todays_targets,
+    unknown_renames,
+    usual,
+    without_left_out,
+)
 from evalbench.readers.replies import replies_read
 from evalbench.readers.roles import PERHAPS, READ_AS, SURE, named
 from evalbench.readers.row_numbers import without_row_numbers
 from evalbench.readers.schema import SYSTEMS, TRIAL, Table
-from evalbench.readers.tables import FAULTS_SHOWN, check
+from evalbench.readers.tables import FAULTS_SHOWN, check, counted_as
 from evalbench.readers.tools.direct import of_log, taken
 from evalbench.readers.wide import of_people
 from evalbench.readers.written import as_meant, empty_answers, has_numbers, numbered
@@ -45,7 +52,6 @@ if TYPE_CHECKING:
 Schema = Mapping[str, Table]
 FRAMES = "frames"
 """The name of data that were made in Python."""
-_NAMES_ROWS = re.compile(r"\brows? \d")
 
 
 @dataclass(frozen=True)
@@ -188,7 +194,7 @@ def checked_tables(
     further: Callable[[Dataset], object] | None = None,
 ) -> Dataset:
     """What was read, checked; see :func:`load`."""
-    frames, columns = by_roles(raw, schema, columns or {}, adapt, (cluster, slices))
+    given, (frames, columns) = columns or {}, by_roles(raw, schema, columns or {}, adapt, (cluster, slices))
     sources = {name: raw.sources.get(name, raw.label.name) for name in frames}
     said = [(name, note) for name, frame in frames.items() for note in frame.attrs.get("notes", ())]
     read_as = {name: dict(frame.attrs[READ_AS]) for name, frame in frames.items() if READ_AS in frame.attrs}
@@ -227,7 +233,7 @@ def checked_tables(
         hints = [(column, usual(column, [c for c in unused[name] if c not in of_somebody])) for column in absent]
         remarks += [f"{sources[name]}: no column {column}{hint}" for column, hint in hints if hint]
         remarks += empty_answers(tables[name], table, sources[name])
-    faults += unknown_renames(columns or {}, frames.values())
+    faults += unknown_renames(columns, frames.values())
     other_names = {source: column for own in read_as.values() for source, column in own.items()}
     grouping, wrong = grouping_of(cluster, slices, tables, other_names)
     faults += wrong
@@ -240,8 +246,9 @@ def checked_tables(
         head = f"{raw.label}: {counted(len(faults), 'fault')}{counted_as(faults[:FAULTS_SHOWN], _sheets(raw))}:"
         raise BadInput.listing(head, faults, FAULTS_SHOWN, all_at_once([*faults, *remarks]))
     remarks = list(dict.fromkeys([*remarks, *unused_clusters(tables, schema, grouping, sources)]))
+    names = found_in({**given, **columns, **other_names}, [raw.frames[name] for name in dealt])
     theirs = options_of(grouping, [tables[name] for name in dealt])
-    again = partial(checked_tables, schema=dealt, columns={**(columns or {}), **other_names}, adapt=adapt, **theirs)
+    again = partial(checked_tables, schema=dealt, columns=names, adapt=adapt, **theirs)
     own = (tables, tuple(remarks), sources, unused, raw.card, rows_of, _sheets(raw), grouping, keys_of(schema))
     return Dataset(raw.label, *own, read_as=read_as, checks=again)
 
@@ -274,21 +281,6 @@ def _of_source(source: str, note: str) -> str:
     """A note with the file that it is about before it; its rank stays."""
     said = f"{source}: {note}"
     return Note(note.kind, note.short, said) if isinstance(note, Note) else said
-
-
-def counted_as(faults: Iterable[str], sheets: Iterable[str]) -> str:
-    """How rows are counted, for the head of a message that names rows of tables out of sheets; else nothing.
-
-    Examples
-    --------
-    >>> counted_as(["items.csv: column score: expected a number (row 3)"], ["items"])
-    " (rows as a spreadsheet counts them: a CSV's header is row 1)"
-    >>> counted_as(["items.csv: column score: is missing"], ["items"]), counted_as(["line 3"], [])
-    ('', '')
-    """
-    if not any(sheets) or not any(_NAMES_ROWS.search(fault) for fault in faults):
-        return ""
-    return " (rows as a spreadsheet counts them: a CSV's header is row 1)"
 
 
 def _sheets(raw: Raw) -> frozenset[str]:

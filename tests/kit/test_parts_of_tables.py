@@ -198,9 +198,9 @@ def small(monkeypatch: pytest.MonkeyPatch, case: Case, rows: int = 25) -> None:
             monkeypatch.setitem(schema, name, replace(table, sampled=min(table.sampled, 20)))
 
 
-def found(case: Case, folder: Path, **options: Any) -> tuple[Result, tuple[Any, ...]]:
+def found(case: Case, folder: Path, columns: Mapping[str, str] = {}, **options: Any) -> tuple[Result, tuple[Any, ...]]:
     """The result, and what only the reading of the tables said."""
-    data = load(folder, study=case.study, slices=case.slices)
+    data = load(folder, study=case.study, slices=case.slices, columns=columns)
     result = studies.study(case.study).evaluate(data, **{"n_resamples": 50, **case.options, **options})
     return result, data.notes
 
@@ -234,6 +234,29 @@ def test_figures_are_those_of_one_piece(
     for rows in (7, 25, 1000):
         small(monkeypatch, case, rows)
         assert_same(one, found(case, folder))
+
+
+def sample(study: str) -> Tables:
+    """The tables of a study's sample, their lists and objects as texts."""
+    tables = load(str(studies.defaults(study)["data"]), study=study).tables
+    return {
+        name: frame.map(lambda cell: json.dumps(cell) if isinstance(cell, (list, dict)) else cell)
+        for name, frame in tables.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("study", "options"),
+    [("rag_retrieval", {}), ("ner_quality", {}), ("trajectories", {}), ("trajectories", {"judge": "recorded"})],
+)
+def test_samples_give_what_they_give_in_one_piece(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, study: str, options: Mapping[str, Any]
+) -> None:
+    case = Case(study, lambda: sample(study), (), options)
+    folder = written(tmp_path / "log", case.tables())
+    one = found(case, folder)
+    small(monkeypatch, case, 300)
+    assert_same(one, found(case, folder))
 
 
 @pytest.mark.slow
@@ -290,6 +313,21 @@ def test_places_under_other_names_are_read_whole(tmp_path: Path, monkeypatch: py
     again, read_again = found(case, folder)
     pd.testing.assert_frame_equal(one.items, again.items)
     assert list(map(str, read)) == list(map(str, read_again))
+
+
+def test_renames_of_any_table_hold_in_every_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = searches()
+    names = {
+        "run": {"score": "mine", "id": "key"},
+        "qrels": {"id": "key"},
+        "documents": {"text": "body"},
+        "answers": {"id": "key"},
+    }
+    named = {name: frame.rename(columns=names.get(name, {})) for name, frame in tables.items()}
+    folder, columns = written(tmp_path / "log", named), {"mine": "score", "body": "text", "key": "id"}
+    one = found(CASES[0], folder, columns)
+    small(monkeypatch, CASES[0])
+    assert_same(one, found(CASES[0], folder, columns))
 
 
 def test_what_no_part_can_see_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
