@@ -194,7 +194,7 @@ def _tasks(
     for name, frame in beside.items():
         known = {tuple(c for c in columns if c in frame): values_of(frame, columns) for columns in schema[name].of_all}
         of_all[name] = Values({columns: found for columns, found in known.items() if found is not None})
-    ranges = {name: ranges_of(frame["id"], ends) for name, frame in of_ids.items()}
+    ranges = {name: ranges_of(frame["id"].tolist(), ends) for name, frame in of_ids.items()}
     alike = replace(data, tables={name: beside[name] for name in beside if name not in of_ids}, rows={}, given={})
     tasks = []
     for i in range(len(ends) + 1):
@@ -229,7 +229,7 @@ def _one(task: _Task) -> Sequence[str]:
         _plain(frame.reset_index(drop=True)).to_parquet(unfinished / f"{name}.parquet", index=False)
     notes = [note.row() if isinstance(note, Note) else note for note in found.notes]
     trials = {"by": found.trials.by, "groups": dict(found.trials.groups), "notes": found.trials.notes}
-    said = {"notes": notes, "accounting": found.accounting, "judge": found.judge, "trials": trials}
+    said: dict[str, Any] = {"notes": notes, "accounting": found.accounting, "judge": found.judge, "trials": trials}
     said |= {"n": found.n, "numbered": found.numbered, "nested": {name: [*own] for name, own in found.nested.items()}}
     (unfinished / _SAID).write_text(json.dumps(said), encoding="utf-8")
     unfinished.rename(task.folder)
@@ -312,9 +312,10 @@ def _joined(folders: Sequence[Path], keeper: Any, data: Dataset) -> Made:
 
 def _in_json(frame: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
     """A table whose lists and objects are texts."""
-    return frame.assign(
-        **{name: [None if cell is None else json.dumps(cell) for cell in frame[name]] for name in columns}
-    )
+    cells: dict[str, Any] = {
+        name: [None if cell is None else json.dumps(cell) for cell in frame[name]] for name in columns
+    }
+    return frame.assign(**cells)
 
 
 def _table(folders: Sequence[Path], name: str, said: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -357,6 +358,7 @@ def _frame(
 
     files = [file for folder in folders if (file := folder / f"{name}.parquet").exists()]
     tables = [_added(pq.read_table(file, memory_map=True), numbered, first.get(file.parent, 0)) for file in files]
+    tables = [table for table in tables if len(table)] or tables[:1]  # without rows it is not known what columns hold
     table = pa.concat_tables(tables, promote_options="permissive")
     del tables
     if objects:

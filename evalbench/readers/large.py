@@ -59,7 +59,7 @@ class Large:
     def __str__(self) -> str:
         if self.dealt:
             return (
-                f"all {count(self.rows)} rows were read, in parts; notes on how texts are written are of {count(self.sampled)} of "
+                f"all {count(self.rows)} rows were read, in parts; notes on how cells and texts are written are of {count(self.sampled)} of "
                 "them, those whose hash of the id is smallest (seed 0)"
             )
         return (

@@ -51,7 +51,10 @@ def cautions(counts: pd.DataFrame, k: int) -> list[core.notes.Note]:
             one_list.append(f"all {n} queries have one and the same list of passages ({name})")
         if not own["irrelevant"].any():
             all_relevant.append(f"every passage that {name} lists is relevant: were others left out?")
-    found = [("mixed", "; ".join(one_list[:3])), ("instrument", " ".join(all_relevant[:3]))]
+    found: list[tuple[core.notes.Kind, str]] = [
+        ("mixed", "; ".join(one_list[:3])),
+        ("instrument", " ".join(all_relevant[:3])),
+    ]
     longest = int(counts["longest"].max())
     if 0 < longest < k:
         known = core.counted(longest, "passage")
