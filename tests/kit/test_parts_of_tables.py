@@ -318,6 +318,17 @@ def test_places_under_other_names_are_read_whole(tmp_path: Path, monkeypatch: py
     assert list(map(str, read)) == list(map(str, read_again))
 
 
+def test_numbers_as_ids_are_in_the_order_of_their_digits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = {
+        name: frame.assign(id=[3 * int(one[1:]) for one in frame["id"]]) if "id" in frame else frame
+        for name, frame in searches().items()
+    }
+    case = replace(CASES[0], tables=lambda: tables)
+    one = found(case, written(tmp_path / "log", tables))
+    small(monkeypatch, case, 7)
+    assert_same(one, found(case, tmp_path / "log"))
+
+
 def test_renames_of_any_table_hold_in_every_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tables = searches()
     names = {

@@ -114,8 +114,8 @@ def evaluate(
     made = kit.parts.made(made_of, data, options, SCHEMA)
     tables, trials, texts = of_all_parts(made.tables), made.trials, made.tables["texts"]
     true, every = classes_of(made.items), list(dict.fromkeys(tables["confusions"]["predicted_class"]))
-    items, of_trials = (None if rows is None else joined(rows, every) for rows in (made.items, made.rows))
-    items = kit.grouping.carried(items, made.data or data)
+    of_trials = None if made.rows is None else joined(made.rows, every)
+    items = kit.grouping.carried(joined(made.items, every), made.data or data)
     if readers.schema.SYSTEMS not in data["predictions"].attrs:  # else its texts list what was found, also nothing
         items = kit.evidence.mark_absent(items, "model", "id", found="n_predicted", due="n_true")
     models = trials.names(tables["counts"]["model"])

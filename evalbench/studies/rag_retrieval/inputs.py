@@ -221,7 +221,7 @@ def notes_of(rows: pd.DataFrame, names: pd.DataFrame) -> list[str]:
     Raises ``BadInput``: Where no query or no passage of the runs is judged.
     """
     known = {key: {*own} for key, own in names.groupby(["model", "column"], sort=False)["name"]}
-    runs = [name for name in dict.fromkeys(names["model"]) if name]
+    runs = sorted({*names["model"]} - {""})
     judged = {column: known.get(("", column), set()) for column in ("id", "doc_id")}
     _refuse(
         _apart(
