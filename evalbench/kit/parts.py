@@ -1,12 +1,13 @@
-"""What a study makes of each row of a table that does not fit: part by part, joined as if it had been made in one piece."""
+"""What a study makes of each row of tables that do not fit: part by part, joined as if it had been made in one piece."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,17 +23,21 @@ from evalbench.kit import trials as several_trials
 from evalbench.kit import workers
 from evalbench.kit.judging import Heard
 from evalbench.kit.trials import Trials
-from evalbench.readers.dealt import Hand, deal
+from evalbench.readers.dealt import MOST_HANDS, OF_ALL, Hand, Values, deal, ends_of, ranges_of, values_of
+from evalbench.readers.grouping import cell_text
 from evalbench.readers.large import STREAM, Large
+from evalbench.readers.large import is_dealt as is_dealt
 from evalbench.readers.runs import PARTS, RUN_FOLDER
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
     from evalbench.readers.dataset import Dataset
+    from evalbench.readers.schema import Table
 
 ITEMS, _TEXTS, _KEPT, _SAID, _SAMPLE = "items", "texts of all", "texts that are kept", "said.json", "of the sample"
-_ROWS = "rows of trials"
+_ROWS, _GROUPS = "rows of trials", "groups of "
 ANSWER = "answer"
 """The purpose of a call that asks for what is judged."""
 ROWS = 100_000
@@ -49,7 +54,7 @@ class Made:
     ----------
     items : DataFrame
         As those of a result.
-    texts : DataFrame
+    texts : DataFrame or None
         What was judged, with the keys of the items; of a table in parts those of its sample and of the extreme items.
     tables : mapping of str to DataFrame
         Finer rows.
@@ -57,7 +62,7 @@ class Made:
     accounting : mapping
         See :class:`evalbench.core.result.Result`.
     n : int
-        All texts.
+        All texts, or what else the items are made of.
     trials : Trials
     rows : DataFrame or None
         The items of every trial.
@@ -67,10 +72,16 @@ class Made:
         Which texts are of the sample that notes on writing are made of: of a table in one piece all.
     stored : mapping of str to Stored
         Tables that are larger on disk than in memory.
+    numbered : str
+        The column of the tables in which what ``n`` counts is numbered from 0.
+    nested : mapping of str to sequence of str
+        Table → its columns of lists and objects, as JSON has them.
+    data : Dataset or None
+        The tables that the items were made of; of those in parts the names, clusters and slices of all rows alone.
     """
 
     items: pd.DataFrame
-    texts: pd.DataFrame
+    texts: pd.DataFrame | None = None
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     accounting: Mapping[str, Any] = field(default_factory=dict)
@@ -80,6 +91,9 @@ class Made:
     judge: str = ""
     sample: Sequence[bool] | None = None
     stored: Mapping[str, Stored] = field(default_factory=dict)
+    numbered: str = ""
+    nested: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    data: Dataset | None = None
 
     def heard(self) -> list[Heard]:
         """The judge with its prompts, for a correction."""
@@ -90,6 +104,7 @@ class Made:
     @property
     def sampled(self) -> pd.DataFrame:
         """The texts that notes on writing are made of."""
+        assert self.texts is not None
         return self.texts if self.sample is None else self.texts[np.asarray(self.sample)].reset_index(drop=True)
 
 
@@ -97,59 +112,97 @@ Make = Callable[["Dataset", Mapping[str, Any]], Made]
 
 
 class _Task(NamedTuple):
-    """A part: its rows, what is made of them, and the folder for it."""
+    """A part: its rows, what is made of them, and the folder for it.
+
+    - ``beside``: Rows of tables that fit.
+    - ``of_all``: What is known of all rows of each table.
+    """
 
     make: Make
-    hand: Hand
-    large: Large
-    table: str
+    hands: Mapping[str, Hand]
+    large: Mapping[str, Large]
+    beside: Mapping[str, pd.DataFrame]
+    of_all: Mapping[str, Values]
     data: Dataset
     options: Mapping[str, Any]
     folder: Path
 
 
-def made(make: Make, data: Dataset, options: Mapping[str, Any], *, here: bool = False) -> Made:
-    """What ``make(data, options)`` makes, of a table that was dealt of all its rows.
+def made(
+    make: Make,
+    data: Dataset,
+    options: Mapping[str, Any],
+    schema: Mapping[str, Table] = {},
+    *,
+    here: bool = False,
+    together: bool = False,
+) -> Made:
+    """What ``make(data, options)`` makes, of tables that were dealt of all their rows.
 
-    Each row's part must not depend on rows of other ids.
+    What is made of a row must not depend on rows of other ids, but by what the schema names in ``of_all``.
 
     Parameters
     ----------
     make : callable
         A function of a module, which other processes find by its name.
+    schema : mapping of str to Table
+        Says which tables go with one that is dealt; the others are not in the parts.
     here : bool
         Whether all parts are made in this process, since what they share is: a budget of calls, a function.
+    together : bool
+        Whether all rows are one part, since what is made of them hangs on all of them.
 
     Raises
     ------
     BadInput
         What is wrong with rows of any part: all of it.
     """
-    table = next((name for name, frame in data.tables.items() if is_dealt(frame)), "")
-    if not table:
-        return make(data, options)
-    large = data[table].attrs[STREAM]
+    if not any(map(is_dealt, data.tables.values())):
+        return replace(make(data, options), data=data)
     keeper = tempfile.TemporaryDirectory(prefix=PARTS, dir=_place())
     folder = Path(keeper.name)
     at("dealing rows into parts")
-    hands = deal(large, [str(one) for one in data[table]["id"]], folder / "dealt", ROWS)
-    alike = _without_rows(data)
-    tasks = [_Task(make, hand, large, table, alike, options, folder / f"{i:06}") for i, hand in enumerate(hands)]
+    tasks = _tasks(make, data, options, schema, folder, together=together)
     faults: list[str] = []
     with workers.workers(1 if here else min(workers.processes(), len(tasks))) as over:
         for n, found in enumerate(over(_one, tasks), 1):
             faults += found
             at("making items of parts", n, len(tasks))
     if faults:
-        raise BadInput.listing(f"{data.label}: faults in parts of it:", faults)
+        raise BadInput.listing(f"{data.label}: faults in parts of it:", dict.fromkeys(faults))
     shutil.rmtree(folder / "dealt")
-    return _joined([task.folder for task in tasks], keeper)
+    return _joined([task.folder for task in tasks], keeper, data)
 
 
-def is_dealt(frame: pd.DataFrame) -> bool:
-    """Whether a table is a sample of one that is read part by part."""
-    large = frame.attrs.get(STREAM)
-    return large is not None and large.dealt
+def _tasks(
+    make: Make, data: Dataset, options: Mapping[str, Any], schema: Mapping[str, Table], folder: Path, *, together: bool
+) -> list[_Task]:
+    """A task for each range of ids that has rows in any table: in a file those of tables that do not fit, in memory those of others."""
+    large = {name: frame.attrs[STREAM] for name, frame in data.tables.items() if is_dealt(frame)}
+    beside = {
+        name: data[name] for name, table in schema.items() if table.dealt and name in data.tables and name not in large
+    }
+    of_ids = {name: frame for name, frame in beside.items() if schema[name].column("id")}
+    rows = sum(one.rows for one in large.values())
+    n = 1 if together else min(MOST_HANDS, math.ceil(rows / ROWS))
+    ends = ends_of(data[max(large, key=lambda name: large[name].rows)]["id"].tolist(), n)
+    hands, of_all = {}, {}
+    for name, one in large.items():
+        named = {**{own: source for source, own in data.read_as.get(name, {}).items()}, **one.renamed}
+        wanted = schema[name].of_all if name in schema else ()
+        hands[name], of_all[name] = deal(one, ends, folder / "dealt" / name, named, wanted)
+    for name, frame in beside.items():
+        known = {tuple(c for c in columns if c in frame): values_of(frame, columns) for columns in schema[name].of_all}
+        of_all[name] = Values({columns: found for columns, found in known.items() if found is not None})
+    ranges = {name: ranges_of(frame["id"].tolist(), ends) for name, frame in of_ids.items()}
+    alike = replace(data, tables={name: beside[name] for name in beside if name not in of_ids}, rows={}, given={})
+    tasks = []
+    for i in range(len(ends) + 1):
+        own = {name: frame[ranges[name] == i].reset_index(drop=True) for name, frame in of_ids.items()}
+        dealt = {name: several[i] for name, several in hands.items()}
+        if any(hand.rows for hand in dealt.values()) or any(map(len, own.values())):
+            tasks.append(_Task(make, dealt, large, own, of_all, alike, options, folder / f"{i:06}"))
+    return tasks
 
 
 def _place() -> str | None:
@@ -157,32 +210,51 @@ def _place() -> str | None:
     return os.environ.get(RUN_FOLDER) or (os.getcwd() if os.environ.get(SCHEDULER) else None)
 
 
-def _without_rows(data: Dataset) -> Dataset:
-    """What is known of the data but their rows, to be sent to other processes."""
-    return replace(data, tables={}, rows={}, given={})
-
-
 def _one(task: _Task) -> Sequence[str]:
     """Make a part, and write it down whole or not at all; the faults of its rows."""
     if task.folder.exists():
         return ()
     try:
-        data = task.data.of({task.table: task.hand.frame(task.large)})
+        data = _rows_of(task)
         found = task.make(data, task.options)
     except BadInput as error:
         return error.faults or (str(error),)
     unfinished = Path(tempfile.mkdtemp(dir=task.folder.parent))
-    kept = _kept(found, task.large)
-    frames = {ITEMS: found.items, _TEXTS: found.texts, _KEPT: kept, **found.tables}
+    tables = {name: _in_json(table, found.nested.get(name, ())) for name, table in found.tables.items()}
+    frames = {ITEMS: found.items, **tables, **_groups(data, task.large, found.items)}
     frames |= {} if found.rows is None else {_ROWS: found.rows}
+    if found.texts is not None:
+        frames |= {_TEXTS: found.texts, _KEPT: _kept(found, found.texts, next(iter(task.large.values())))}
     for name, frame in frames.items():
         _plain(frame.reset_index(drop=True)).to_parquet(unfinished / f"{name}.parquet", index=False)
     notes = [note.row() if isinstance(note, Note) else note for note in found.notes]
     trials = {"by": found.trials.by, "groups": dict(found.trials.groups), "notes": found.trials.notes}
-    said = {"notes": notes, "accounting": found.accounting, "n": found.n, "judge": found.judge, "trials": trials}
+    said: dict[str, Any] = {"notes": notes, "accounting": found.accounting, "judge": found.judge, "trials": trials}
+    said |= {"n": found.n, "numbered": found.numbered, "nested": {name: [*own] for name, own in found.nested.items()}}
     (unfinished / _SAID).write_text(json.dumps(said), encoding="utf-8")
     unfinished.rename(task.folder)
     return ()
+
+
+def _rows_of(task: _Task) -> Dataset:
+    """The tables of a part."""
+    read = task.data.of({name: hand.frame(task.large[name]) for name, hand in task.hands.items()})
+    tables = {**task.data.tables, **task.beside, **read.tables}
+    for name, known in task.of_all.items():
+        tables[name].attrs[OF_ALL] = known
+    return replace(read, tables=tables, keys=task.data.keys)
+
+
+def _groups(data: Dataset, large: Iterable[str], items: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """What names the items in the tables that do not fit, with their clusters and slices, as texts."""
+    found = {}
+    for name in large:
+        columns = [column for column in data.grouping.columns if column in data[name]]
+        if columns:
+            keys = [key for key in data.keys[name] if key in data[name] and (key == "id" or key in items)]
+            own = data[name][list(dict.fromkeys([*keys, *columns]))]
+            found[f"{_GROUPS}{name}"] = own.apply(lambda cells: cells.map(cell_text)).drop_duplicates()
+    return found
 
 
 def _plain(frame: pd.DataFrame) -> pd.DataFrame:
@@ -191,10 +263,10 @@ def _plain(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _kept(found: Made, large: Large) -> pd.DataFrame:
+def _kept(found: Made, texts: pd.DataFrame, large: Large) -> pd.DataFrame:
     """The texts of the sample, and those that are shown as the worst or the best."""
     ids = found.items["id"].to_numpy()
-    chosen = large.sampled_of(found.texts["id"])
+    chosen = large.sampled_of(texts["id"])
     extreme = {
         ids[i]
         for name, column in found.items.select_dtypes("float").items()
@@ -203,11 +275,11 @@ def _kept(found: Made, large: Large) -> pd.DataFrame:
     }
     if "unscored" in found.items:
         extreme |= set(ids[np.flatnonzero((found.items["unscored"] != "").to_numpy())[:EXTREMES]])
-    shown = chosen | found.texts["id"].isin(extreme).to_numpy()
-    return found.texts.assign(**{_SAMPLE: chosen})[shown]
+    shown = chosen | texts["id"].isin(extreme).to_numpy()
+    return texts.assign(**{_SAMPLE: chosen})[shown]
 
 
-def _joined(folders: Sequence[Path], keeper: Any) -> Made:
+def _joined(folders: Sequence[Path], keeper: Any, data: Dataset) -> Made:
     """The parts, which follow each other as their ids do, as one."""
     from evalbench.models.accounting import merged
 
@@ -217,34 +289,67 @@ def _joined(folders: Sequence[Path], keeper: Any) -> Made:
         for one in said
         for note in one["notes"]
     ]
-    kept = _frame(folders, _KEPT, objects=True)
-    texts = Path(keeper.name) / "texts.parquet"
-    _one_file(folders, _TEXTS, texts)
-    return Made(
+    groups = {name: _frame(folders, own) for name in data.tables if _has(folders, own := f"{_GROUPS}{name}")}
+    found = Made(
         items=_frame(folders, ITEMS),
-        texts=kept.drop(columns=_SAMPLE),
-        tables={name: _frame(folders, name) for name in _tables(folders)},
+        tables={name: _table(folders, name, said) for name in _tables(folders)},
         notes=tuple(dict.fromkeys(notes)),
         accounting=merged(one["accounting"] for one in said),
         n=sum(one["n"] for one in said),
         trials=several_trials.joined(Trials(**one["trials"]) for one in said),
-        rows=_frame(folders, _ROWS) if (folders[0] / f"{_ROWS}.parquet").exists() else None,
+        rows=_frame(folders, _ROWS) if _has(folders, _ROWS) else None,
         judge=said[0]["judge"],
-        sample=kept[_SAMPLE].tolist(),
-        stored={"texts": Stored(texts, keeper)},
+        data=replace(data, tables={**data.tables, **groups}),
     )
+    if not _has(folders, _TEXTS):
+        return found
+    kept = _frame(folders, _KEPT, objects=True)
+    texts = Path(keeper.name) / "texts.parquet"
+    _one_file(folders, _TEXTS, texts)
+    stored = {"texts": Stored(texts, keeper)}
+    return replace(found, texts=kept.drop(columns=_SAMPLE), sample=kept[_SAMPLE].tolist(), stored=stored)
+
+
+def _in_json(frame: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
+    """A table whose lists and objects are texts."""
+    cells: dict[str, Any] = {
+        name: [None if cell is None else json.dumps(cell) for cell in frame[name]] for name in columns
+    }
+    return frame.assign(**cells)
+
+
+def _table(folders: Sequence[Path], name: str, said: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """A finer table of all parts, its numbers and its lists and objects as if it had been made in one piece."""
+    import pandas as pd
+
+    first = np.cumsum([0, *(one["n"] for one in said)])[:-1]
+    numbered, nested = said[0]["numbered"], said[0]["nested"].get(name, ())
+    frame = _frame(folders, name, dict(zip(folders, first.tolist(), strict=True)), numbered)
+    cells = {
+        column: pd.Series([json.loads(cell) if isinstance(cell, str) else None for cell in frame[column]], dtype=object)
+        for column in nested
+    }
+    return frame.assign(**cells)
+
+
+def _has(folders: Sequence[Path], name: str) -> bool:
+    """Whether the parts have a table."""
+    return (folders[0] / f"{name}.parquet").exists()
 
 
 def _tables(folders: Sequence[Path]) -> list[str]:
     """The finer tables that any part has."""
     own = (ITEMS, _TEXTS, _KEPT, _ROWS)
-    found = (file.stem for folder in folders for file in sorted(folder.glob("*.parquet")) if file.stem not in own)
-    return list(dict.fromkeys(found))
+    found = (file.stem for folder in folders for file in sorted(folder.glob("*.parquet")))
+    return list(dict.fromkeys(name for name in found if name not in own and not name.startswith(_GROUPS)))
 
 
-def _frame(folders: Sequence[Path], name: str, *, objects: bool = False) -> pd.DataFrame:
+def _frame(
+    folders: Sequence[Path], name: str, first: Mapping[Path, int] = {}, numbered: str = "", *, objects: bool = False
+) -> pd.DataFrame:
     """A table of all parts; a column that some parts lack has nulls there.
 
+    - ``first``: What is added to the numbers of each part, those of the column ``numbered``.
     - ``objects``: Whether cells are Python's own, as readers give texts, which take several times the memory of Arrow's.
     """
     import pandas as pd
@@ -252,7 +357,8 @@ def _frame(folders: Sequence[Path], name: str, *, objects: bool = False) -> pd.D
     import pyarrow.parquet as pq
 
     files = [file for folder in folders if (file := folder / f"{name}.parquet").exists()]
-    tables = [pq.read_table(file, memory_map=True) for file in files]
+    tables = [_added(pq.read_table(file, memory_map=True), numbered, first.get(file.parent, 0)) for file in files]
+    tables = [table for table in tables if len(table)] or tables[:1]  # without rows it is not known what columns hold
     table = pa.concat_tables(tables, promote_options="permissive")
     del tables
     if objects:
@@ -260,6 +366,16 @@ def _frame(folders: Sequence[Path], name: str, *, objects: bool = False) -> pd.D
         return pd.DataFrame(cells).astype({_SAMPLE: bool})
     frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
     return frame
+
+
+def _added(table: pa.Table, column: str, number: int) -> pa.Table:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column not in table.column_names:
+        return table
+    moved = pc.add(table.column(column).cast(pa.int64()), number)
+    return table.set_column(table.column_names.index(column), column, moved)
 
 
 def _one_file(folders: Sequence[Path], name: str, path: Path) -> None:

@@ -20,6 +20,7 @@ from evalbench.core.result import Result
 from evalbench.kit.collecting import UNNAMED
 from evalbench.kit.options import taken
 from evalbench.kit.trial_tables import shown
+from evalbench.readers.dealt import OF_ALL, Values
 from evalbench.readers.large import STREAM
 from evalbench.readers.schema import SYSTEMS, TRIAL, Table
 
@@ -272,19 +273,22 @@ def _spread(frame: pd.DataFrame, table: Table) -> tuple[pd.DataFrame, Trials]:
         )
         trial = ranked.astype(str)
     (whose, names), (which, known) = pd.factorize(group), pd.factorize(trial)
-    pairs, of = np.unique(whose * len(known) + which, return_inverse=True)
-    of_all = STREAM in frame.attrs  # a part may have one trial of what has several elsewhere
-    if len(pairs) == len(names) and not of_all:
-        return rest, Trials()
-    taken_names, labels = set(names), {}
-    for pair in pairs.tolist():
-        label = f"{names[pair // len(known)]}, trial {known[pair % len(known)]}"
+    codes, of = np.unique(whose * len(known) + which, return_inverse=True)
+    here = [(names[code // len(known)], known[code % len(known)]) for code in codes.tolist()]
+    pairs = _of_all(frame, by) or here
+    taken_names, labels = {name for name, _ in pairs}, {}
+    in_part = STREAM in frame.attrs and pairs is here  # which may have one trial of what has several elsewhere
+    if len(pairs) == len(taken_names) and not in_part:
+        return _all_known(rest, by, sorted(taken_names)), Trials()
+    for pair in pairs:
+        label = f"{pair[0]}, trial {pair[1]}"
         while label in taken_names:
             label += "′"
         labels[pair] = label
-    own = {label: (names[pair // len(known)], known[pair % len(known)]) for pair, label in labels.items()}
+    own = {label: pair for pair, label in labels.items()}
     groups = dict(sorted(own.items(), key=lambda one: (one[1][0], _key(one[1][1]))))
-    changed = rest.assign(**{by: pd.Series(np.array([*labels.values()], dtype=object)[of], frame.index, dtype=str)})
+    named = np.array([labels[pair] for pair in here], dtype=object)[of]
+    changed = _all_known(rest.assign(**{by: pd.Series(named, frame.index, dtype=str)}), by, sorted(labels.values()))
     if systems := frame.attrs.get(SYSTEMS):
         own_labels: dict[str, list[str]] = {}
         for label, (one, _) in groups.items():
@@ -295,6 +299,20 @@ def _spread(frame: pd.DataFrame, table: Table) -> tuple[pd.DataFrame, Trials]:
     if answer:
         answers = frame[[table.columns[0].name]].assign(**{by: group, TRIAL: trial, "answer": frame[answer]})
     return changed, Trials(by, groups, answers, notes)
+
+
+def _of_all(frame: pd.DataFrame, by: str) -> list[tuple[str, str]]:
+    """The groups and trials of all rows, where the frame is of a part that knows them."""
+    known: Values = frame.attrs.get(OF_ALL, Values())
+    of_unnamed = [(UNNAMED, trial) for (trial,) in known.get((TRIAL,), ())]
+    return [(group, trial) for group, trial in known.get((by, TRIAL), ())] or of_unnamed
+
+
+def _all_known(frame: pd.DataFrame, by: str, groups: Iterable[str]) -> pd.DataFrame:
+    """A frame of a part that knows the groups of all rows by their new names."""
+    if OF_ALL in frame.attrs:
+        frame.attrs[OF_ALL] = Values({**frame.attrs[OF_ALL], (by,): [(name,) for name in groups]})
+    return frame
 
 
 def _key(name: str) -> tuple[bool, int, str]:

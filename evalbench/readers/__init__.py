@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evalbench.readers import corrections as corrections
     from evalbench.readers import credibility as credibility
     from evalbench.readers import dataset as dataset
+    from evalbench.readers import dealt as dealt
     from evalbench.readers import decoded as decoded
     from evalbench.readers import delimited as delimited
     from evalbench.readers import entities as entities

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,9 +17,9 @@ from evalbench.readers.excel import tables_of_sheets
 from evalbench.readers.files import digest
 from evalbench.readers.former import as_before
 from evalbench.readers.frames import by_table, frame_hash, raw_frames
-from evalbench.readers.grouping import UNGROUPED, Grouping, grouping_of, keys_of, unused_clusters
+from evalbench.readers.grouping import UNGROUPED, Grouping, grouping_of, keys_of, options_of, unused_clusters
 from evalbench.readers.label_studio import with_marks
-from evalbench.readers.large import STREAM, large_files
+from evalbench.readers.large import STREAM, is_dealt, large_files
 from evalbench.readers.located import locate
 from evalbench.readers.log_store.address import is_log_store
 from evalbench.readers.log_store.frames import logged
@@ -28,13 +27,21 @@ from evalbench.readers.model_files import is_written
 from evalbench.readers.nameless import of_tables
 from evalbench.readers.nested import unnested
 from evalbench.readers.one_reference import one_reference
-from evalbench.readers.one_table import one_table
-from evalbench.readers.renames import adapted, all_at_once, todays_targets, unknown_renames, usual, without_left_out
+from evalbench.readers.one_table import tables_of
+from evalbench.readers.renames import (
+    adapted,
+    all_at_once,
+    found_in,
+    todays_targets,
+    unknown_renames,
+    usual,
+    without_left_out,
+)
 from evalbench.readers.replies import replies_read
 from evalbench.readers.roles import PERHAPS, READ_AS, SURE, named
 from evalbench.readers.row_numbers import without_row_numbers
 from evalbench.readers.schema import SYSTEMS, TRIAL, Table
-from evalbench.readers.tables import FAULTS_SHOWN, check
+from evalbench.readers.tables import FAULTS_SHOWN, check, counted_as
 from evalbench.readers.tools.direct import of_log, taken
 from evalbench.readers.wide import of_people
 from evalbench.readers.written import as_meant, empty_answers, has_numbers, numbered
@@ -45,7 +52,6 @@ if TYPE_CHECKING:
 Schema = Mapping[str, Table]
 FRAMES = "frames"
 """The name of data that were made in Python."""
-_NAMES_ROWS = re.compile(r"\brows? \d")
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,7 @@ class Dataset:
     checks: Callable[[Raw], Dataset] | None = field(default=None, repr=False)
 
     def of(self, frames: Mapping[str, pd.DataFrame]) -> Dataset:
-        """Further rows of the same tables, as raw frames, read and checked as these were."""
+        """Further rows of tables that are dealt, as raw frames, read and checked as these were."""
         assert self.checks is not None
         return self.checks(Raw(self.label, frames, self.files, card=self.card))
 
@@ -188,7 +194,7 @@ def checked_tables(
     further: Callable[[Dataset], object] | None = None,
 ) -> Dataset:
     """What was read, checked; see :func:`load`."""
-    frames, columns = by_roles(raw, schema, columns or {}, adapt, (cluster, slices))
+    given, (frames, columns) = columns or {}, by_roles(raw, schema, columns or {}, adapt, (cluster, slices))
     sources = {name: raw.sources.get(name, raw.label.name) for name in frames}
     said = [(name, note) for name, frame in frames.items() for note in frame.attrs.get("notes", ())]
     read_as = {name: dict(frame.attrs[READ_AS]) for name, frame in frames.items() if READ_AS in frame.attrs}
@@ -227,22 +233,24 @@ def checked_tables(
         hints = [(column, usual(column, [c for c in unused[name] if c not in of_somebody])) for column in absent]
         remarks += [f"{sources[name]}: no column {column}{hint}" for column, hint in hints if hint]
         remarks += empty_answers(tables[name], table, sources[name])
-    faults += unknown_renames(columns or {}, frames.values(), schema)
+    faults += unknown_renames(columns, frames.values(), schema)
     other_names = {source: column for own in read_as.values() for source, column in own.items()}
     grouping, wrong = grouping_of(cluster, slices, tables, other_names)
     faults += wrong
     rows_of = {name: frames[name].index for name in tables}
-    if faults and further is not None:
+    dealt = {name: schema[name] for name, table in tables.items() if is_dealt(table)}
+    if faults and further is not None and not dealt:
         faults += _further_faults(raw.label, tables, rows_of, broken, schema, further)
     faults = list(dict.fromkeys(faults))
     if faults:
         head = f"{raw.label}: {counted(len(faults), 'fault')}{counted_as(faults[:FAULTS_SHOWN], _sheets(raw))}:"
         raise BadInput.listing(head, faults, FAULTS_SHOWN, all_at_once([*faults, *remarks]))
     remarks = list(dict.fromkeys([*remarks, *unused_clusters(tables, schema, grouping, sources)]))
-    as_here = {**(columns or {}), **other_names}
-    again = partial(checked_tables, columns=as_here, cluster=cluster, slices=slices, adapt=adapt, further=further)
+    names = found_in({**given, **columns, **other_names}, [raw.frames[name] for name in dealt])
+    theirs: dict[str, Any] = options_of(grouping, [tables[name] for name in dealt])
+    again = partial(checked_tables, schema=dealt, columns=names, adapt=adapt, **theirs)
     own = (tables, tuple(remarks), sources, unused, raw.card, rows_of, _sheets(raw), grouping, keys_of(schema))
-    return Dataset(raw.label, *own, read_as=read_as, checks=partial(again, schema=schema))
+    return Dataset(raw.label, *own, read_as=read_as, checks=again)
 
 
 def by_roles(
@@ -273,21 +281,6 @@ def _of_source(source: str, note: str) -> str:
     """A note with the file that it is about before it; its rank stays."""
     said = f"{source}: {note}"
     return Note(note.kind, note.short, said) if isinstance(note, Note) else said
-
-
-def counted_as(faults: Iterable[str], sheets: Iterable[str]) -> str:
-    """How rows are counted, for the head of a message that names rows of tables out of sheets; else nothing.
-
-    Examples
-    --------
-    >>> counted_as(["items.csv: column score: expected a number (row 3)"], ["items"])
-    " (rows as a spreadsheet counts them: a CSV's header is row 1)"
-    >>> counted_as(["items.csv: column score: is missing"], ["items"]), counted_as(["line 3"], [])
-    ('', '')
-    """
-    if not any(sheets) or not any(_NAMES_ROWS.search(fault) for fault in faults):
-        return ""
-    return " (rows as a spreadsheet counts them: a CSV's header is row 1)"
 
 
 def _sheets(raw: Raw) -> frozenset[str]:
@@ -344,12 +337,12 @@ def read(
     given = {name: Path(path).expanduser() for name, path in files.items() if str(path)}
     instead = " + ".join(path.name for name, path in given.items() if name in alone)
     main, first = next(iter(schema.items()))
-    streamed = 0 if first.dealt else first.sampled
+    path, streamed = Path(data).expanduser(), 0 if first.dealt else first.sampled
     log = logged(data, streamed, columns or {}) if not instead and is_log_store(data) else None
-    large = None if log else large_files(Path(data).expanduser(), first, columns or {})
+    large = None if log or path.is_dir() else large_files(path, first, columns or {})
     other = of_log(*log, schema) if log else None if instead or large else taken(data, schema)
     paths: dict[str, Path] = {}
-    name, version, synthetic = instead or (log.name if log else Path(data).expanduser().resolve().name), "", False
+    name, version, synthetic = instead or (log.name if log else path.resolve().name), "", False
     if not instead and other is None:
         paths, name, version, synthetic = locate(data, schema, root)
         if version and len(paths) == 1 and (other := taken(next(iter(paths.values())), schema)):
@@ -359,8 +352,7 @@ def read(
     digests: dict[str, str] = dict.fromkeys(frames, other.sha256) if other else {}
     notes: list[str] = [f"{name}: {note}" for note in other.notes] if other else []
     sources = dict.fromkeys(frames, name) | {table: paths[table].name for table in paths}
-    for table, path in paths.items():
-        frames[table], found, digests[table] = one_table(path, table, schema[table], columns or {})
+    for table, (frames[table], found, digests[table]) in tables_of(paths, schema, columns or {}).items():
         notes += [f"{sources[table]}: {note}" for note in found]
     written = frozenset(table for table, path in paths.items() if is_written(path) and not has_numbers(frames[table]))
     one = other is None and len(frames) == 1 and len(schema) > 1

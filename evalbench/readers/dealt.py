@@ -1,11 +1,9 @@
-"""A table that does not fit, dealt into files by ranges of its ids: rows of one id stay together, and the files follow each other as ids do."""
+"""Tables that do not fit, dealt into files by ranges of ids: rows of one id stay together, and the files follow each other as ids do."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count as numbers
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +12,7 @@ import numpy as np
 from evalbench.errors import BadInput
 from evalbench.readers.large import STREAM, Large
 from evalbench.readers.parquet import cells_of
-from evalbench.readers.partitions import Where, ids_of
+from evalbench.readers.partitions import Where, ids_of, texts_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +20,28 @@ if TYPE_CHECKING:
 
 MOST_HANDS = 200
 """So many files are open at once."""
+OF_ALL = "of all rows"
+"""Where a frame of a part says what is known of all rows of its table, in its ``attrs``: :class:`Values`."""
 _SOURCE, _ROW = "evalbench:source", "evalbench:row"
+Columns = tuple[str, ...]
+Ids = np.ndarray[Any, Any]
+
+
+class Values(dict[Columns, list[Columns]]):
+    """What some columns of a table hold together in all of its rows, each once, in ascending order."""
+
+    def __deepcopy__(self, memo: object) -> Values:
+        return self  # pandas copies attrs with every frame
+
+
+def values_of(frame: pd.DataFrame, columns: Columns) -> list[Columns] | None:
+    """What columns hold together, each once, ascending; of a part of a table what all of its rows hold; None where one is not there."""
+    known: Values = frame.attrs.get(OF_ALL, Values())
+    own = tuple(name for name in columns if name in frame)
+    if own in known or not own:
+        return known.get(own)
+    rows = frame[list(own)].drop_duplicates()
+    return sorted(set(zip(*(rows[name].astype(str).str.strip() for name in own), strict=True)))
 
 
 @dataclass(frozen=True)
@@ -31,6 +50,7 @@ class Hand:
 
     path: str
     sources: tuple[str, ...]
+    rows: int
 
     def frame(self, large: Large) -> pd.DataFrame:
         """Its rows as a raw frame of the table, named by the files and rows that they came from."""
@@ -50,23 +70,27 @@ class Hand:
         return frame
 
 
-def deal(large: Large, ids: Sequence[str], folder: Path, rows: int) -> list[Hand]:
+def deal(
+    large: Large, ends: Ids, folder: Path, named: Mapping[str, str], of_all: Sequence[Columns] = ()
+) -> tuple[list[Hand], Values]:
     """Deal all rows of a table.
 
-    - ``ids``: Of a sample of its rows, in any order: they say where ranges end.
+    - ``ends``: The first id of every range but the first.
     - ``folder``: A new one.
-    - ``rows``: About so many in each hand.
+    - ``named``: Column as the study calls it → as the parts call it; others have one name.
+    - ``of_all``: Columns of which the values of all rows are wanted.
+
+    Returns: A hand for each range, and the values.
 
     Raises ``BadInput`` for ids that are missing or are neither texts nor whole numbers, and damaged files.
     """
-    import pyarrow as pa
 
     folder.mkdir(parents=True)
-    ends = ends_of(ids, min(MOST_HANDS, math.ceil(large.rows / rows)))
-    key = large.renamed.get("id", "id")
+    key = named.get("id", "id")
+    values: dict[Columns, set[Columns]] = {}
     sources: dict[str, int] = {}
     written: dict[int, Any] = {}
-    file_of = numbers()
+    rows = [0] * (len(ends) + 1)
     names = large.parts[0].columns()
     schema = None
     try:
@@ -75,23 +99,49 @@ def deal(large: Large, ids: Sequence[str], folder: Path, rows: int) -> list[Hand
                 name = Path(where.source).name
                 source = sources.setdefault(name, len(sources))
                 own = [one.strip() for one in ids_of(where, batch.column(names.index(key)), key)]
-                which = np.searchsorted(ends, np.array(own, dtype=object), side="right")
+                which = ranges_of(own, ends)
+                for columns in of_all:
+                    here = tuple(column for column in columns if named.get(column, column) in names)
+                    if here:
+                        values.setdefault(here, set()).update(_values(where, batch, [named.get(c, c) for c in here]))
                 batch = _placed(batch, source, where.row)
                 schema = schema or batch.schema
                 batch = _cast(batch, schema, where)
+                if not written:
+                    written = {hand: _opened(folder / f"{hand:06}.arrow", schema) for hand in range(len(ends) + 1)}
                 for hand in np.unique(which):
-                    if hand not in written:
-                        path = folder / f"{next(file_of):06}.arrow"
-                        options = pa.ipc.IpcWriteOptions(compression="lz4")
-                        written[hand] = path, pa.ipc.new_file(path, batch.schema, options=options)
-                    written[hand][1].write_batch(batch.take(np.flatnonzero(which == hand)))
+                    written[hand].write_batch(batch.take(np.flatnonzero(which == hand)))
+                    rows[hand] += int((which == hand).sum())
     finally:
-        for _, file in written.values():
+        for file in written.values():
             file.close()
-    return [Hand(str(written[hand][0]), tuple(sources)) for hand in sorted(written)]
+    hands = [Hand(str(folder / f"{hand:06}.arrow"), tuple(sources), n) for hand, n in enumerate(rows)]
+    return hands, Values({columns: sorted(found) for columns, found in values.items()})
 
 
-def ends_of(ids: Sequence[str], hands: int) -> np.ndarray[Any, Any]:
+def _opened(path: Path, schema: pa.Schema) -> Any:
+    import pyarrow as pa
+
+    return pa.ipc.new_file(path, schema, options=pa.ipc.IpcWriteOptions(compression="lz4"))
+
+
+def _values(where: Where, batch: pa.RecordBatch, names: Sequence[str]) -> Iterable[Columns]:
+    """What columns of a batch hold together; missing cells are left to those who read the rows."""
+    import pyarrow as pa
+
+    cells = [texts_of(where, batch.column(name), name) for name in names]
+    rows = pa.table(cells, names=[*map(str, range(len(cells)))])
+    found = rows.group_by(rows.column_names).aggregate([]).to_pydict()
+    known = (row for row in zip(*(found[name] for name in rows.column_names), strict=True) if None not in row)
+    return (tuple(cell.strip() for cell in row) for row in known)
+
+
+def ranges_of(ids: Sequence[str], ends: Ids) -> np.ndarray[Any, np.dtype[np.intp]]:
+    """The number of the range of each id."""
+    return np.searchsorted(ends, np.array([*ids], dtype=object), side="right")
+
+
+def ends_of(ids: Sequence[str], hands: int) -> Ids:
     """The first id of every range but the first, so that each holds about as many of the ids.
 
     Examples

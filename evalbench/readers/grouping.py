@@ -72,6 +72,12 @@ def grouping_of(
     return Grouping(*found), faults
 
 
+def options_of(grouping: Grouping, tables: Iterable[pd.DataFrame]) -> dict[str, list[str]]:
+    """Those of the columns that some tables have, as :func:`grouping_of` takes them."""
+    there = {str(c) for frame in tables for c in frame.columns}
+    return {option: [c for c in names if c in there] for option, names in grouping._asdict().items()}
+
+
 def _names(given: Any, there: Sequence[str]) -> list[str] | None:
     if isinstance(given, str):
         parts = [part.strip() for part in given.split(",")]

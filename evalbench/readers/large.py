@@ -59,7 +59,7 @@ class Large:
     def __str__(self) -> str:
         if self.dealt:
             return (
-                f"all {count(self.rows)} rows were read, in parts; notes on how texts are written are of {count(self.sampled)} of "
+                f"all {count(self.rows)} rows were read, in parts; notes on how cells and texts are written are of {count(self.sampled)} of "
                 "them, those whose hash of the id is smallest (seed 0)"
             )
         return (
@@ -108,14 +108,23 @@ def large_files(path: Path, table: Table, columns: Mapping[str, str]) -> list[Pa
     parts = parquet_parts(files := parquet_files(path)) if table.sampled else ()
     if sum(part.rows for part in parts) <= max(LARGE_ROWS, table.sampled):
         return []
-    return files if not table.dealt or _has_rows_of(table, parts[0].columns(), columns) else []
+    return files if not table.dealt or has_rows_of(table, parts[0].columns(), columns) else []
 
 
-def _has_rows_of(table: Table, names: Sequence[str], columns: Mapping[str, str]) -> bool:
-    """Whether the names of a file's columns are those of a row per answer: an id, and one for what is judged."""
-    known = {columns.get(name.strip(), name.strip()) for name in names}
+def has_rows_of(table: Table, names: Iterable[str], columns: Mapping[str, str]) -> bool:
+    """Whether the names of a file's columns are plainly those of a table's rows: an id, all else that it needs, and one for what is judged."""
+    own = {str(name).strip() for name in names}
+    known = {columns.get(name, name) for name in own}
+    needed = {column.name for column in table.columns if column.required}
     judged = [column for column in table.columns if column.keep_null]
-    return "id" in known and all(any(fit(name, column) in (0, 1) for name in known) for column in judged)
+    is_there = needed <= own | ({"id"} & known)
+    return is_there and all(any(fit(name, column) in (0, 1) for name in known) for column in judged)
+
+
+def is_dealt(frame: pd.DataFrame) -> bool:
+    """Whether a table is a sample of one that is read part by part."""
+    large = frame.attrs.get(STREAM)
+    return large is not None and large.dealt
 
 
 def large_frame(

@@ -225,6 +225,12 @@ def unfound(columns: Mapping[str, str], frames: Iterable[pd.DataFrame]) -> dict[
     }
 
 
+def found_in(columns: Mapping[str, str], frames: Iterable[pd.DataFrame]) -> dict[str, str]:
+    """The renames whose source some table has."""
+    gone = unfound(columns, frames)
+    return {source: target for source, target in columns.items() if source not in gone}
+
+
 def unknown_renames(
     columns: Mapping[str, str], frames: Iterable[pd.DataFrame], schema: Mapping[str, Table] = {}
 ) -> list[str]:

@@ -108,7 +108,9 @@ class Table:
     - ``lists``: Whether a trial is a run over all items, of which the table holds what was found: rows are not answers.
     - ``sampled``: How many rows are read of a table of more than :data:`evalbench.readers.large.LARGE_ROWS`, whose
       statistics the study streams; 0: all rows, of any table.
-    - ``dealt``: Whether the study reads such a table in parts instead, all rows of it, see :mod:`evalbench.kit.parts`.
+    - ``dealt``: Whether the study reads such a table in parts instead, all rows of it, see :mod:`evalbench.kit.parts`. Of several such tables
+      each part has the rows of the same ids; of one without ids all rows.
+    - ``of_all``: Columns of which a part has to know the values of all rows, those of a tuple together.
     - ``no_trials``: Why a column ``trial`` means nothing in this study, a sentence; it is a note where the table has
       one.
     """
@@ -126,6 +128,7 @@ class Table:
     lists: bool = False
     sampled: int = 0
     dealt: bool = False
+    of_all: tuple[tuple[str, ...], ...] = ()
     no_trials: str = ""
     help: str = ""
 

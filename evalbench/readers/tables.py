@@ -7,7 +7,8 @@ told in our wording, with column and rows.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core.notes import Note
@@ -34,6 +35,7 @@ _BEGIN_NULL_WORDS = tuple({begin for word in NULL_WORDS for begin in (word[0], w
 NOT_GIVEN = NULL_WORDS | {"na", "n/a", "#n/a", "nil", "\\n"}
 """Words that a number, a yes or no, or a time is never."""
 _A_FEW = 0.05
+_NAMES_ROWS = re.compile(r"\brows? \d")
 
 
 def checked(raw: pd.DataFrame, table: Table, source: str, columns: Mapping[str, str] | None = None) -> pd.DataFrame:
@@ -97,6 +99,21 @@ def check(
     frame = frame.reset_index(drop=True)
     frame.attrs["notes"] = notes
     return frame, faults
+
+
+def counted_as(faults: Iterable[str], sheets: Iterable[str]) -> str:
+    """How rows are counted, for the head of a message that names rows of tables out of sheets; else nothing.
+
+    Examples
+    --------
+    >>> counted_as(["items.csv: column score: expected a number (row 3)"], ["items"])
+    " (rows as a spreadsheet counts them: a CSV's header is row 1)"
+    >>> counted_as(["items.csv: column score: is missing"], ["items"]), counted_as(["line 3"], [])
+    ('', '')
+    """
+    if not any(sheets) or not any(_NAMES_ROWS.search(fault) for fault in faults):
+        return ""
+    return " (rows as a spreadsheet counts them: a CSV's header is row 1)"
 
 
 def _holds_objects(cells: pd.Series) -> bool:

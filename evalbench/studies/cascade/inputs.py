@@ -231,7 +231,7 @@ def check(data: readers.Dataset) -> None:
             said = str(fault.as_given(data.read_as.get("annotated", {})))
             faults.append(said if file == data.label.name else f"{file}: {said}")
     if faults:
-        raise errors.BadInput.listing(f"{data.label}{readers.dataset.counted_as(faults, data.sheets)}:", faults)
+        raise errors.BadInput.listing(f"{data.label}{readers.tables.counted_as(faults, data.sheets)}:", faults)
 
 
 def _odd_winners(odd: pd.Series, rows: pd.Index) -> readers.cells.Fault | None:

@@ -191,7 +191,7 @@ def read(data: readers.Dataset, metrics: Sequence[str], criteria: Sequence[str])
             + (f"; of id: {near}" if near else "")
         )
     if faults:
-        raise errors.BadInput.listing(f"human scores{readers.dataset.counted_as(faults, data.sheets)}:", faults)
+        raise errors.BadInput.listing(f"human scores{readers.tables.counted_as(faults, data.sheets)}:", faults)
     ratings, notes = _few_annotators(ratings)
     return Readings(
         frame.sort_values(panels.KEYS, kind="stable", ignore_index=True),

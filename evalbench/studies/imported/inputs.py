@@ -206,11 +206,11 @@ def given(data: readers.Dataset, metrics: Sequence[str]) -> Given:
             f"there are {len(names)} metrics; name at most {MOST_METRICS} of them: -p 'metrics=[\"{names[0]}\"]'"
         )
     if faults:
-        raise errors.BadInput.listing(f"imported scores{readers.dataset.counted_as(faults, data.sheets)}:", faults)
+        raise errors.BadInput.listing(f"imported scores{readers.tables.counted_as(faults, data.sheets)}:", faults)
     scores = bounded(scores[scores["metric"].isin(names)])
     items, scores = _joined(items, scores, faults)
     if faults:
-        raise errors.BadInput.listing(f"imported scores{readers.dataset.counted_as(faults, data.sheets)}:", faults)
+        raise errors.BadInput.listing(f"imported scores{readers.tables.counted_as(faults, data.sheets)}:", faults)
     items, hashed = _questions(items)
     items, scores, originals, said = _without_copies(items, scores, data.grouping.slices)
     keys = [c for c in ("id", "model", readers.schema.TRIAL) if c in items]

@@ -11,16 +11,19 @@ classes and per class, by optimal assignment.  Method document ``handbook``, Â«Ñ
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from evalbench import core, kit, readers
 from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
 from evalbench.studies.ner_quality import forms, inputs, method, scores, summary
-from evalbench.studies.ner_quality.items import items_of, shifted
+from evalbench.studies.ner_quality.items import classes_of, items_of, joined, of_all_parts, shifted
 from evalbench.studies.ner_quality.tables import figures
 
 QUESTION = "Which named entities does a model find, and which classes does it take for others?"
 MEASURED_BY = dict.fromkeys(("f1_floor", "absent"), ())
+SAMPLED = 20_000
+"""Rows of a table that is read in parts on which it rests what its columns are."""
 _SPAN = (
     Column("id", "id", help="the text", former=("text_id",)),
     Column("start", "int", low=0, help="first character, counted in code points from 0"),
@@ -31,6 +34,9 @@ SCHEMA: Mapping[str, Table] = {
     "gold": Table(
         _SPAN,
         whole=True,
+        sampled=SAMPLED,
+        dealt=True,
+        of_all=(("entity_class",),),
         help="one row per true entity; or tokens with tags, brat's folder, texts that list their entities",
     ),
     "predictions": Table(
@@ -38,6 +44,9 @@ SCHEMA: Mapping[str, Table] = {
         trials="model",
         lists=True,
         whole=True,
+        sampled=SAMPLED,
+        dealt=True,
+        of_all=(("model", readers.schema.TRIAL), ("entity_class",)),
         help="one row per predicted entity, in any of the forms of gold; a folder of CoNLL files: a model each; or in gold's "
         "own rows, as lists predictions or predicted, or predicted_tags beside tokens and ner_tags",
     ),
@@ -49,6 +58,8 @@ SCHEMA: Mapping[str, Table] = {
         ),
         unique=("id",),
         required=False,
+        sampled=SAMPLED,
+        dealt=True,
         help="one row per text, also those without an entity",
     ),
 }
@@ -100,14 +111,14 @@ def evaluate(
     checks = kit.Checks(options)
     summary.check_options(checks)
     checks.refuse("ner_quality")
-    data, trials = kit.trials.spread(data, SCHEMA)
-    known = inputs.prepare(data)
-    each, tables = items_of(known)
-    items, of_trials = trials.averaged(each, "id")
-    items = kit.grouping.carried(items, data)
+    made = kit.parts.made(made_of, data, options, SCHEMA)
+    tables, trials, texts = of_all_parts(made.tables), made.trials, made.tables["texts"]
+    true, every = classes_of(made.items), list(dict.fromkeys(tables["confusions"]["predicted_class"]))
+    of_trials = None if made.rows is None else joined(made.rows, every)
+    items = kit.grouping.carried(joined(made.items, every), made.data or data)
     if readers.schema.SYSTEMS not in data["predictions"].attrs:  # else its texts list what was found, also nothing
         items = kit.evidence.mark_absent(items, "model", "id", found="n_predicted", due="n_true")
-    models = trials.names(known.models)
+    models = trials.names(tables["counts"]["model"])
     counts = trials.summed(tables["counts"])
     resampling: dict[str, int] = {"seed": seed, "n_resamples": n_resamples}
     compared = kit.comparing.compare_groups(
@@ -128,18 +139,28 @@ def evaluate(
         tables={
             **{name: tables[name] for name in ("spans", "confusions")},
             **figures(items, counts, **resampling),
-            "texts": known.texts,
+            "texts": texts,
         },
         some={"comparisons": compared},
         notes=(
             *kit.comparing.in_words(compared, "model", scores.STRICT, len(models)),
             *data.notes,
             *shifted(tables["spans"]),
-            *known.notes,
+            *inputs.notes_of(tables["numbers"], true),
         ),
-        method=method.described(options, len(known.texts)),
+        method=method.described(options, len(texts)),
     )
     return trials.reported(result, of_trials, scores.measures())
+
+
+def made_of(data: readers.Dataset, options: Mapping[str, Any]) -> kit.parts.Made:
+    """The items of every text and model, their spans, and counts that are added up over parts."""
+    data, trials = kit.trials.spread(data, SCHEMA)
+    known = inputs.prepare(data)
+    each, tables = items_of(known)
+    items, rows = trials.averaged(each, "id")
+    tables = {**tables, "numbers": known.numbers, "texts": known.texts}
+    return kit.parts.Made(items, tables=tables, trials=trials, rows=rows)
 
 
 globals().update(offered(__name__))

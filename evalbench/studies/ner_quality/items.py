@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,6 +73,39 @@ def items_of(known: inputs.Known) -> Found:
         items = items.sort_values(["id", "model"], kind="stable", ignore_index=True)
     tables = {"spans": spans, "confusions": confusions, "counts": counts}
     return Found(items, {name: _with_model(pd.concat(parts, ignore_index=True)) for name, parts in tables.items()})
+
+
+def joined(items: pd.DataFrame, classes: Sequence[str]) -> pd.DataFrame:
+    """Items of several parts of the texts as those of all: confusions, of which a part may have none, in the order of their classes.
+
+    - ``classes``: All, also those unknown to gold.
+    """
+    place = {name: i for i, name in enumerate(classes)}
+    pairs = sorted(confusions_of(items), key=lambda pair: (place[pair[0]], place[pair[1]]))
+    names = [confused_column(*pair) for pair in pairs]
+    rest = [name for name in items if name not in {*names}]
+    at = rest.index("unscored")
+    out = items[[*rest[:at], *names, *rest[at:]]]
+    return out.fillna(dict.fromkeys(names, 0))
+
+
+def of_all_parts(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """The finer tables of all texts out of those of parts of them: ``spans`` model by model, ``confusions`` with shares, ``counts``, ``numbers``."""
+    spans = tables["spans"]
+    models = pd.Index(tables["counts"]["model"].unique())
+    order = np.lexsort((spans["outcome"] == "spurious", models.get_indexer(pd.Index(spans["model"]))))
+    sums = {
+        name: tables[name].groupby(keys, sort=False, as_index=False).sum()
+        for name, keys in (
+            ("confusions", ["model", "true_class", "predicted_class"]),
+            ("counts", ["model", "mode"]),
+            ("numbers", ["of", "name"]),
+        )
+    }
+    found = sums["confusions"]
+    total = found.groupby(["model", "true_class"])["n"].transform("sum")
+    sums["confusions"] = found.assign(share=(found["n"] / total).where(found["true_class"] != SPURIOUS))
+    return {"spans": spans.iloc[order].reset_index(drop=True), **sums}
 
 
 def shifted(spans: pd.DataFrame) -> list[core.notes.Note]:
@@ -183,7 +217,7 @@ def _spans(known: inputs.Known, predicted: Entities, found: Matched) -> pd.DataF
 
 
 def _confusions(known: inputs.Known, predicted: Entities, found: Matched) -> pd.DataFrame:
-    """How often each class was predicted in the place of each true one; what was missed, and spurious."""
+    """How often each class was predicted in the place of each true one; how many were missed, and spurious."""
     taken = np.flatnonzero(found.taken["overlap"])
     size, n = len(known.classes), known.n_true_classes
     true, other = known.truth.kind[found.pairs.truth[taken]], predicted.kind[found.pairs.predicted[taken]]
@@ -191,15 +225,12 @@ def _confusions(known: inputs.Known, predicted: Entities, found: Matched) -> pd.
     totals = np.bincount(known.truth.kind, minlength=size)[:n]
     every = np.bincount(predicted.kind, minlength=size)
     rows = [
-        (known.classes[a], [*known.classes, MISSED][b], int(count), count / totals[a])
+        (known.classes[a], [*known.classes, MISSED][b], int(count))
         for a, line in enumerate(np.column_stack([table, totals - table.sum(axis=1)]))
         for b, count in enumerate(line)
     ]
-    rows += [
-        (SPURIOUS, name, int(count), np.nan)
-        for name, count in zip(known.classes, every - table.sum(axis=0), strict=True)
-    ]
-    return pd.DataFrame(rows, columns=["true_class", "predicted_class", "n", "share"])
+    rows += [(SPURIOUS, name, int(count)) for name, count in zip(known.classes, every - table.sum(axis=0), strict=True)]
+    return pd.DataFrame(rows, columns=["true_class", "predicted_class", "n"])
 
 
 def _counts(known: inputs.Known, predicted: Entities, found: Matched) -> pd.DataFrame:

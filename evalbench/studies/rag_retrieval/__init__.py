@@ -19,17 +19,9 @@ import pandas as pd
 from evalbench import core, kit, readers
 from evalbench.metrics.ranking import TIES
 from evalbench.studies.contract import offered
-from evalbench.studies.rag_retrieval import figures, inputs, odd_runs, summary
-from evalbench.studies.rag_retrieval.items import MEAN, Rules, items_of, ranked
-from evalbench.studies.rag_retrieval.tables import (
-    answers_of,
-    grades_of,
-    inverted,
-    parted,
-    passages_of,
-    reversed_order,
-    worst,
-)
+from evalbench.studies.rag_retrieval import figures, inputs, made, odd_runs, summary
+from evalbench.studies.rag_retrieval.items import MEAN, Rules, by_run
+from evalbench.studies.rag_retrieval.tables import answers_of, inverted, parted, reversed_order, shares, shown
 
 QUESTION = "How well does a search find the passages that answer?"
 MAKES_ITEMS = ("k", "ties")
@@ -130,30 +122,35 @@ def evaluate(
     checks.that(max_grade is not None or not wanting, scale)
     checks.choices(ties=(*TIES, MEAN), no_relevant=("skip", "zero"))
     summary.check_options(checks)
-    if isinstance(max_grade, int | float) and wanting and (highest := data["qrels"]["relevance"].max()) > max_grade:
-        checks.that(False, f"max_grade: qrels have a grade of {highest:g}, above {max_grade:g}")
+    if isinstance(max_grade, int | float) and wanting:
+        checks.tried(lambda: inputs.within_scale(data["qrels"], max_grade))
     checks.refuse("rag_retrieval")
+    if not any(map(kit.parts.is_dealt, data.tables.values())):
+        inputs.check(data)
     options |= {"metrics": names, "lights": summary.rules_of(lights or {}, names, k)}
     depths = sorted({*ks, k})
-    data, trials = kit.trials.spread(data, inputs.SCHEMA)
-    found, rules = inputs.given(data), Rules(**kit.taken(Rules, options))
-    rankings = {name: ranked(run, found.qrels, rules) for name, run in found.runs.items()}
-    each = items_of(found, rankings, figures.figures_of(names, depths), depths, rules)
-    items, of_trials = trials.averaged(each, "id")
-    items = kit.grouping.carried(items, data)
-    runs = trials.names(list(found.runs))
-    first = figures.Figure(names[0], k).name
-    tables = {"grades": grades_of(found, rankings, k), **tables_of(items, options, depths)}
+    by_chance = ties in ("random", MEAN)  # drawn for all queries in their order
+    found = kit.parts.made(made.made_of, data, options, inputs.SCHEMA, together=by_chance)
+    of_tables = inputs.notes_of(found.tables[made.ROWS], found.tables[made.NAMES])
+    labels = list(dict.fromkeys(found.tables[made.ODD]["model"]))
+    grades = shares(found.tables[made.GRADES], labels)
+    items = kit.grouping.carried(by_run(found.items), found.data or data)
+    each = None if found.rows is None else by_run(found.rows)
+    runs = found.trials.names(labels)
+    first = figures.Figure(names[0], k)
+    tables = {"grades": grades, **tables_of(items, options, depths)}
     texts = data.get("documents")
     known = {} if texts is None else dict(zip(texts["doc_id"], texts["text"], strict=True))
-    shown = list(dict.fromkeys([*tables["parted"]["id"], *worst(each, first)["id"]]))
-    tables["passages"] = passages_of(found, shown, k, rules, known)
+    chosen = shown(items, items if each is None else each, first.name)
+    passages = found.tables[made.PASSAGES]
+    passages = passages[passages["id"].isin(chosen)].reset_index(drop=True)
+    tables["passages"] = passages.assign(text=[known.get(passage, "") for passage in passages["doc_id"]])
     if (questions := data.get("questions")) is not None:
-        tables["questions"] = questions[questions["id"].isin(shown)]
+        tables["questions"] = questions[questions["id"].isin(chosen)]
         tables["questions"] = tables["questions"][["id", "question"]].sort_values("id", ignore_index=True)
     said: list[str] = []
     if (answers := data.get("answers")) is not None:
-        of_answers = answers_of(items, answers, names, k, rules, n_resamples)
+        of_answers = answers_of(items, answers, names, k, Rules(**kit.taken(Rules, options)), n_resamples)
         tables["answer_by_passage"], tables["answer_correlation"], said = of_answers
     result = kit.result_of(
         evaluate,
@@ -165,17 +162,17 @@ def evaluate(
         some=tables,
         notes=[
             *data.notes,
-            *found.notes,
+            *of_tables,
             *summary.notes(items, **kit.taken(summary.notes, options)),
             *said,
             inverted(tables["grades"]),
-            *odd_runs.cautions(found, k, relevant_from),
-            *reversed_order(found, rankings, figures.Figure(names[0], k), rules),
-            core.compared.left_out_note(len(runs), "runs", first),
+            *odd_runs.cautions(found.tables[made.ODD], k),
+            *reversed_order(found.tables[made.TURNED], first),
+            core.compared.left_out_note(len(runs), "runs", first.name),
         ],
         method=summary.method(names, depths, options),
     )
-    return trials.reported(result, of_trials, summary.measures(names, k, ties))
+    return found.trials.reported(result, each, summary.measures(names, k, ties))
 
 
 def tables_of(items: pd.DataFrame, options: Mapping[str, Any], depths: Sequence[int]) -> dict[str, pd.DataFrame]:

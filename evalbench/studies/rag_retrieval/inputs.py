@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,8 @@ COMPARED = 100_000
 """So many identifiers at most are looked at for other writings of them."""
 ONLY = "run"
 """The run's name where the table names none."""
+SAMPLED = 20_000
+"""Rows of a table that is read in parts on which it rests what its columns are."""
 
 _QUERY = Column("id", "id", former=("query_id",), help="the query")
 _PASSAGE = Column("doc_id", "id", former=("passage_id",), help="the passage")
@@ -31,6 +33,9 @@ SCHEMA: Mapping[str, Table] = {
         unique=("id", "doc_id", "model"),
         trials="model",
         lists=True,
+        sampled=SAMPLED,
+        dealt=True,
+        of_all=(("model", readers.schema.TRIAL),),
         trec=("id", "", "doc_id", "rank", "score", "model"),
         help="one row per query and passage that a search found; of several searches with a column model, or a TREC run; "
         "or one row per query with the lists relevant and retrieved of passage ids, the first the best",
@@ -38,6 +43,8 @@ SCHEMA: Mapping[str, Table] = {
     "qrels": Table(
         (_QUERY, _PASSAGE, Column("relevance", "float", empty_ok=True, low=-100, high=100, help="null: not judged")),
         unique=("id", "doc_id"),
+        sampled=SAMPLED,
+        dealt=True,
         trec=("id", "", "doc_id", "relevance"),
         help="one row per judged passage of a query, or TREC qrels; not needed beside lists relevant and retrieved",
     ),
@@ -118,30 +125,41 @@ def check(data: readers.Dataset) -> None:
     Raises ``BadInput``: All faults in one message.
     """
     run, qrels = data["run"], data["qrels"]
-    faults = []
-    if "score" not in run and "rank" not in run:
-        faults.append("run: needs a column score or rank, by which its passages are in order")
     judged = qrels[qrels["relevance"].notna()]
-    if judged.empty:
-        faults.append("qrels: no passage has a relevance")
-    elif not among(run["id"], judged["id"]).any():
-        otherwise = readers.strangers.written_otherwise(run["id"].unique(), judged["id"].unique())
-        faults.append(
-            f"run and qrels share no query: qrels have {_some(judged['id'])}, the run {_some(run['id'])}; "
-            f"{otherwise or 'were queries numbered by their place?'}"
-        )
-    elif not among(run["doc_id"], judged["doc_id"]).any():
-        otherwise = readers.strangers.written_otherwise(judged["doc_id"].unique(), run["doc_id"].unique())
-        faults.append(
-            f"run and qrels share no passage: qrels have {_some(judged['doc_id'])}, the run {_some(run['doc_id'])}"
-            f"{'; ' * bool(otherwise)}{otherwise}"
-        )
+    _refuse([*_orderless(run), *_apart(*({c: t[c].unique() for c in ("id", "doc_id")} for t in (judged, run)))])
+
+
+def _refuse(faults: Sequence[str]) -> None:
     if faults:
         raise errors.BadInput.listing("the tables do not fit:", faults)
 
 
-def _some(ids: pd.Series) -> str:
-    return ", ".join(map(repr, sorted(ids.unique())[:3]))
+def _orderless(run: pd.DataFrame) -> list[str]:
+    ordered = "score" in run or "rank" in run
+    return [] if ordered else ["run: needs a column score or rank, by which its passages are in order"]
+
+
+def _apart(judged: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
+    """What is wrong where no query, or no passage, of the runs is judged; each name once."""
+    if not len(judged["id"]):
+        return ["qrels: no passage has a relevance"]
+    if not among(found["id"], judged["id"]).any():
+        otherwise = readers.strangers.written_otherwise(found["id"], judged["id"])
+        return [
+            f"run and qrels share no query: qrels have {_some(judged['id'])}, the run {_some(found['id'])}; "
+            f"{otherwise or 'were queries numbered by their place?'}"
+        ]
+    if not among(found["doc_id"], judged["doc_id"]).any():
+        otherwise = readers.strangers.written_otherwise(judged["doc_id"], found["doc_id"])
+        return [
+            f"run and qrels share no passage: qrels have {_some(judged['doc_id'])}, the run {_some(found['doc_id'])}"
+            f"{'; ' * bool(otherwise)}{otherwise}"
+        ]
+    return []
+
+
+def _some(ids: Iterable[str]) -> str:
+    return ", ".join(map(repr, sorted(ids)[:3]))
 
 
 class Given(NamedTuple):
@@ -153,41 +171,84 @@ class Given(NamedTuple):
 
     runs: Mapping[str, pd.DataFrame]
     qrels: pd.DataFrame
-    notes: tuple[str, ...]
 
 
 def given(data: readers.Dataset) -> Given:
-    """Runs and judgements, and what a reader must know of them.
+    """Runs and judgements.
 
-    Raises ``BadInput``: See :func:`check`.
+    Raises ``BadInput``: For runs without an order.
     """
-    check(data)
-    table, notes = data["run"], []
-    qrels = data["qrels"][data["qrels"]["relevance"].notna()][["id", "doc_id", "relevance"]]
-    if unmarked := len(data["qrels"]) - len(qrels):
-        notes.append(f"Rows of qrels without a relevance, taken as not judged: {unmarked} of {len(data['qrels'])}.")
-    if "score" in table and "rank" in table and (n := _disagreeing(table)):
-        notes.append(
-            f"The order of column rank is not that of column score in {core.counted(n, 'ranking')}; the score decides, as in "
-            "trec_eval."
-        )
+    table, columns = data["run"], ["id", "doc_id", "score"]
+    _refuse(_orderless(table))
     if "score" not in table:
         table = table.assign(score=-table["rank"].astype(float))
-    columns = ["id", "doc_id", "score"]
     runs = {ONLY: table[columns]}
     if "model" in table:
-        runs = {str(name): own[columns] for name, own in table.groupby("model", sort=True)}
-    for name, own in runs.items():
-        if beyond := own.loc[~among(own["id"], qrels["id"]), "id"].nunique():
-            asked = own["id"].nunique()
+        own = {str(name): rows[columns] for name, rows in table.groupby("model", sort=True)}
+        runs = {
+            name: own.get(name, table[columns].iloc[:0]) for (name,) in readers.dealt.values_of(table, ("model",)) or ()
+        }
+    return Given(runs, data["qrels"][data["qrels"]["relevance"].notna()][["id", "doc_id", "relevance"]])
+
+
+def within_scale(qrels: pd.DataFrame, max_grade: float) -> None:
+    """Refuse grades above the highest of the scale."""
+    if (highest := qrels["relevance"].max()) > max_grade:
+        raise errors.BadInput(f"max_grade: qrels have a grade of {highest:g}, above {max_grade:g}")
+
+
+def counted(data: readers.Dataset, found: Given) -> dict[str, pd.DataFrame]:
+    """What notes rest on.
+
+    - Returns ``rows``: How many rows of qrels there are, how many without a relevance, and rankings whose ranks and scores disagree; to be added up.
+    - Returns ``names``: The different queries and passages of each run, and under no run those that are judged: ``model, column, name``.
+    """
+    table = data["run"]
+    disagreeing = _disagreeing(table) if "score" in table and "rank" in table else 0
+    n = len(data["qrels"])
+    rows = pd.DataFrame({"n": [n], "unmarked": [n - len(found.qrels)], "disagreeing": [disagreeing]})
+    names = [
+        pd.DataFrame({"model": name, "column": column, "name": own[column].unique()})
+        for name, own in (("", found.qrels), *found.runs.items())
+        for column in ("id", "doc_id")
+    ]
+    return {"rows": rows, "names": pd.concat(names, ignore_index=True)}
+
+
+def notes_of(rows: pd.DataFrame, names: pd.DataFrame) -> list[str]:
+    """What a reader must know of the tables by what was :func:`counted`.
+
+    Raises ``BadInput``: Where no query or no passage of the runs is judged.
+    """
+    known = {key: {*own} for key, own in names.groupby(["model", "column"], sort=False)["name"]}
+    runs = sorted({*names["model"]} - {""})
+    judged = {column: known.get(("", column), set()) for column in ("id", "doc_id")}
+    _refuse(
+        _apart(
+            {c: sorted(own) for c, own in judged.items()},
+            {c: sorted(names.loc[(names["model"] != "") & (names["column"] == c), "name"].unique()) for c in judged},
+        )
+    )
+    n, unmarked, disagreeing = (int(rows[column].sum()) for column in ("n", "unmarked", "disagreeing"))
+    notes: list[str] = []
+    if unmarked:
+        notes.append(f"Rows of qrels without a relevance, taken as not judged: {unmarked} of {n}.")
+    if disagreeing:
+        notes.append(
+            f"The order of column rank is not that of column score in {core.counted(disagreeing, 'ranking')}; the score decides, as in "
+            "trec_eval."
+        )
+    for name in runs:
+        if beyond := len(known[name, "id"] - judged["id"]):
+            asked = len(known[name, "id"])
             notes.append(f"{name}: {beyond} of its {asked} queries have no judgements and were left out.")
         for column, what in (("id", "queries"), ("doc_id", "passages")):
-            strangers = qrels.loc[~among(qrels[column], own[column]), column].unique()
-            known = own[column].unique()[:COMPARED] if len(strangers) else ()
-            if said := readers.strangers.written_otherwise(strangers[:COMPARED], known):
+            strangers = sorted(judged[column] - known[name, column])
+            own = sorted(known[name, column])[:COMPARED] if strangers else ()
+            if said := readers.strangers.written_otherwise(strangers[:COMPARED], own):
                 short = f"{len(strangers)} judged {what} are not in {name}: {said}"
                 notes.append(core.Note("unmatched", short))
-    return Given(runs, qrels, tuple(notes))
+    return notes
 
 
 def _disagreeing(table: pd.DataFrame) -> int:

@@ -36,6 +36,11 @@ class Rules(NamedTuple):
     seed: int
 
 
+def by_run(items: pd.DataFrame) -> pd.DataFrame:
+    """Rows of several parts of the queries in the order that they have in one: run by run."""
+    return items.iloc[np.argsort(pd.factorize(items["model"])[0], kind="stable")].reset_index(drop=True)
+
+
 def items_of(
     given: inputs.Given, rankings: Mapping[str, Ranked], figures: Sequence[Figure], ks: Sequence[int], rules: Rules
 ) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
 
 import pandas as pd
 
@@ -10,42 +10,53 @@ from evalbench import core
 from evalbench.studies.rag_retrieval import inputs
 
 
-def cautions(given: inputs.Given, k: int, relevant_from: float) -> list[core.notes.Note]:
-    """What is odd about the runs, as notes of the sentence."""
+def counted(given: inputs.Given, relevant_from: float) -> pd.DataFrame:
+    """What cautions rest on, of judged queries.
+
+    Returns: ``model, queries, lists`` (how many different ones), ``list`` (one of them), ``irrelevant`` (rows), ``longest``; a row per run.
+    """
     judged = given.qrels["id"].unique()
-    runs = {name: run[run["id"].isin(judged)] for name, run in given.runs.items()}
-    enough = {name: run for name, run in runs.items() if run["id"].nunique() >= core.stats.FEW_UNITS}
-    return [*_one_list(enough), *_all_relevant(enough, given.qrels, relevant_from), *_short(runs, k)]
-
-
-def _one_list(runs: Mapping[str, pd.DataFrame]) -> list[core.notes.Note]:
-    found = []
-    for name, run in runs.items():
+    relevant = given.qrels[given.qrels["relevance"] >= relevant_from][["id", "doc_id"]]
+    rows = []
+    for name, whole in given.runs.items():
+        run = whole[whole["id"].isin(judged)]
         ordered = run.sort_values(["id", "score", "doc_id"], ascending=[True, False, True])
         lists = ordered.groupby("id", sort=False)["doc_id"].agg(tuple)
-        if lists.nunique() == 1:
-            found.append(f"all {len(lists)} queries have one and the same list of passages ({name})")
-    return [core.notes.Note("mixed", "; ".join(found[:3]))] if found else []
-
-
-def _all_relevant(runs: Mapping[str, pd.DataFrame], qrels: pd.DataFrame, relevant_from: float) -> list[core.notes.Note]:
-    """That a run has no passage that is not relevant: then no order of it is worse than another."""
-    relevant = qrels[qrels["relevance"] >= relevant_from][["id", "doc_id"]]
-    found = []
-    for name, run in runs.items():
         there = run[["id", "doc_id"]].merge(relevant, on=["id", "doc_id"], how="left", indicator=True)
-        if (there["_merge"] == "both").all():
-            found.append(f"every passage that {name} lists is relevant: were others left out?")
-    return [core.notes.Note("instrument", " ".join(found[:3]))] if found else []
-
-
-def _short(runs: Mapping[str, pd.DataFrame], k: int) -> list[core.notes.Note]:
-    longest = max((int(run.groupby("id").size().max()) for run in runs.values() if len(run)), default=k)
-    if longest >= k:
-        return []
-    return [
-        core.notes.Note(
-            "sample",
-            f"no list has more than {core.counted(longest, 'passage')}, so that nothing is known of the first {k}",
+        rows.append(
+            {
+                "model": name,
+                "queries": len(lists),
+                "lists": lists.nunique(),
+                "list": json.dumps(lists.iloc[0]) if len(lists) else "",
+                "irrelevant": int((there["_merge"] != "both").sum()),
+                "longest": max(map(len, lists), default=0),
+            }
         )
+    return pd.DataFrame(rows)
+
+
+def cautions(counts: pd.DataFrame, k: int) -> list[core.notes.Note]:
+    """What is odd about the runs, as notes of the sentence.
+
+    - ``counts``: As :func:`counted` has them, also of several parts of the queries.
+    """
+    one_list, all_relevant = [], []
+    for name, every in counts.groupby("model", sort=False):
+        own = every[every["queries"] > 0]
+        n = int(own["queries"].sum())
+        if n < core.stats.FEW_UNITS:
+            continue
+        if (own["lists"] == 1).all() and own["list"].nunique() == 1:
+            one_list.append(f"all {n} queries have one and the same list of passages ({name})")
+        if not own["irrelevant"].any():
+            all_relevant.append(f"every passage that {name} lists is relevant: were others left out?")
+    found: list[tuple[core.notes.Kind, str]] = [
+        ("mixed", "; ".join(one_list[:3])),
+        ("instrument", " ".join(all_relevant[:3])),
     ]
+    longest = int(counts["longest"].max())
+    if 0 < longest < k:
+        known = core.counted(longest, "passage")
+        found.append(("sample", f"no list has more than {known}, so that nothing is known of the first {k}"))
+    return [core.notes.Note(kind, short) for kind, short in found if short]

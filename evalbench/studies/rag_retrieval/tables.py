@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalbench import core
+from evalbench import core, readers
 from evalbench.studies.rag_retrieval import figures, inputs
 from evalbench.studies.rag_retrieval.items import KEYS, Ranked, Rules, ranked
 
@@ -45,16 +45,23 @@ def parted(items: pd.DataFrame, figure: str, n: int = SHOWN) -> pd.DataFrame:
 
 def worst(items: pd.DataFrame, figure: str, n: int = SHOWN) -> pd.DataFrame:
     """The queries of every run with the lowest figure, the lowest first."""
-    known = items[items[figure].notna()].sort_values([figure, *KEYS], kind="stable")
-    return known.groupby("model", sort=True).head(n)[[*KEYS, figure]].reset_index(drop=True)
+    keys = [*KEYS, *(name for name in (readers.schema.TRIAL,) if name in items)]
+    known = items[items[figure].notna()].sort_values([figure, *keys], kind="stable")
+    return known.groupby(keys[1:], sort=True).head(n)[[*keys, figure]].reset_index(drop=True)
 
 
-def passages_of(
-    given: inputs.Given, queries: Sequence[str], k: int, rules: Rules, texts: Mapping[str, str]
-) -> pd.DataFrame:
+def shown(items: pd.DataFrame, each: pd.DataFrame, figure: str) -> list[str]:
+    """The queries that are kept with their passages; of a part of the queries all that may be among those of the whole.
+
+    - ``each``: The items of every trial.
+    """
+    return list(dict.fromkeys([*parted(items, figure)["id"], *worst(each, figure)["id"]]))
+
+
+def passages_of(given: inputs.Given, queries: Sequence[str], k: int, rules: Rules) -> pd.DataFrame:
     """The first k passages of some queries in every run, and their relevant passages wherever they are.
 
-    Returns: ``id, model, rank`` (NaN: not found), ``doc_id, score, relevance`` (NaN: not judged), ``text``.
+    Returns: ``id, model, rank`` (NaN: not found), ``doc_id, score, relevance`` (NaN: not judged).
     """
     wanted = set(queries)
     qrels = given.qrels[given.qrels["id"].isin(wanted)]
@@ -71,8 +78,7 @@ def passages_of(
         parts.append(pd.concat([kept, missed.assign(rank=np.nan, score=np.nan)]).assign(model=name))
     table = pd.concat(parts, ignore_index=True)
     table = table.sort_values([*KEYS, "rank", "doc_id"], kind="stable", ignore_index=True)
-    table["text"] = [texts.get(passage, "") for passage in table["doc_id"]]
-    return table[[*KEYS, "rank", "doc_id", "score", "relevance", "text"]]
+    return table[[*KEYS, "rank", "doc_id", "score", "relevance"]]
 
 
 def _ranks(run: pd.DataFrame, rules: Rules) -> Any:
@@ -87,17 +93,24 @@ def _ranks(run: pd.DataFrame, rules: Rules) -> Any:
 
 
 def grades_of(given: inputs.Given, rankings: Mapping[str, Ranked], k: int) -> pd.DataFrame:
-    """How many passages have each grade, and the share of them that each run has among its first k: ``model, relevance, judged, found``."""
+    """How many passages have each grade, and how many of them each run has among its first k: ``model, relevance, judged, found``."""
     rows = []
     judged = given.qrels["relevance"].value_counts()
     for name, (_, found) in rankings.items():
         grade, counts = np.unique(found.grade[found.rank <= k], return_counts=True)
         within = dict(zip(grade.tolist(), counts.tolist(), strict=True))
         rows += [
-            {"model": name, "relevance": g, "judged": int(n), "found": within.get(g, 0) / n}
+            {"model": name, "relevance": g, "judged": int(n), "found": within.get(g, 0)}
             for g, n in sorted(judged.items())
         ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=["model", "relevance", "judged", "found"])
+
+
+def shares(grades: pd.DataFrame, runs: Sequence[str]) -> pd.DataFrame:
+    """Grades of all parts together, with the shares that are found."""
+    whole = grades.groupby(["model", "relevance"], sort=True, as_index=False)[["judged", "found"]].sum()
+    whole = whole.sort_values("model", key=lambda names: names.map(list(runs).index), kind="stable", ignore_index=True)
+    return whole.assign(found=whole["found"] / whole["judged"])
 
 
 def inverted(grades: pd.DataFrame) -> str:
@@ -113,11 +126,11 @@ def inverted(grades: pd.DataFrame) -> str:
     )
 
 
-def reversed_order(
+def turned_round(
     given: inputs.Given, rankings: Mapping[str, Ranked], figure: figures.Figure, rules: Rules
-) -> list[core.Note]:
-    """A note on runs that would be far better in the reversed order, as where their scores are distances."""
-    found = []
+) -> pd.DataFrame:
+    """A figure of every query in the reversed order, and what it is above that of the order as it is: ``model, other, gain``."""
+    parts = [pd.DataFrame({"model": [], "other": [], "gain": []}).astype({"model": str})]
     for name, (_, ranking) in rankings.items():
         run = given.runs[name]
         _, turned = ranked(run.assign(score=-run["score"]), given.qrels, rules)
@@ -126,11 +139,19 @@ def reversed_order(
             figures.values_of(r, [figure], max_grade=rules.max_grade, min_per_query=rules.min_per_query)[figure.name]
             for r in (ranking, turned)
         )
-        gain = (other - as_is)[has]
+        parts.append(pd.DataFrame({"model": name, "other": other[has], "gain": (other - as_is)[has]}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def reversed_order(turned: pd.DataFrame, figure: figures.Figure) -> list[core.Note]:
+    """A note on runs that would be far better in the reversed order, as where their scores are distances."""
+    found = []
+    for name, own in turned.groupby("model", sort=False):
+        gain, other = own["gain"].to_numpy(), own["other"].to_numpy()
         gain = gain[np.isfinite(gain)]
         better, worse = int((gain > 0).sum()), int((gain < 0).sum())
         if better >= LEAST_REVERSED and worse <= better / LEAST_REVERSED and gain.mean() >= FAR_BETTER:
-            found.append(f"{name} {float(np.nanmean(other[has])):.2f}")
+            found.append(f"{name} {float(np.nanmean(other)):.2f}")
     if not found:
         return []
     said = f"in the reversed order {figure.title} would be {'; '.join(found)}: are the scores distances?"

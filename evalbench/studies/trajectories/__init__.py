@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from evalbench import core, kit, readers
 from evalbench.studies.contract import offered
@@ -28,15 +29,14 @@ from evalbench.studies.trajectories import (
     items,
     judged,
     judging,
+    made,
     method,
     record,
-    requirements,
     said,
     summary,
     tables,
     turning,
 )
-from evalbench.studies.trajectories import calls as called
 from evalbench.studies.trajectories.answer import answer
 
 QUESTION = "Does the agent reach the goal, and where does it leave the way?"
@@ -157,18 +157,24 @@ def evaluate(
     summary.checked_figures(figures, checks, **asked)
     rules = checks.tried(lambda: summary.rules_of(lights, k, **asked)) or {}
     checks.refuse("trajectories")
-    inputs.check(data)
-    given = inputs.given(data)
+    dealt = any(map(kit.parts.is_dealt, data.tables.values()))
+    read = kit.parts.made(
+        made.made_of,
+        data,
+        {name: options[name] for name in made.OPTIONS} | {"has_steps": len(data["steps"]) > 0},
+        SCHEMA,
+    )
+    given = made.given_of(read, data)
     if judge and success_by == items.MARK and given.runs["mark"].isna().all():
         options["success_by"] = success_by = items.JUDGE
     humans = kit.labelled.given(
         summary.judged_measures(figures, k, **asked, success_by=success_by),
-        data["steps"],
+        given.runs if dealt else data["steps"],
         **kit.taken(kit.labelled.given, options),
     )
     settings: dict[str, Any] = {"prompt": judge_prompt, "seed": seed, "max_tokens": judge_max_tokens}
     told = judged.judged(given, data, by, judge, judge_max_characters, success_from, **settings)
-    followed = _followed(given, ignore_arguments, argument_similarity, success_by, success_from, told)
+    followed = _followed(given, read.tables, success_by, success_from, told)
     rows = followed.runs.drop(columns="run")
     frames = {**data.tables, "runs": rows if given.repeated else rows.drop(columns=readers.schema.TRIAL)}
     spread, trials = kit.trials.spread(replace(data, tables=frames), {"runs": _RUNS})
@@ -179,7 +185,7 @@ def evaluate(
     k = k or items.most_trials(of_trials)
     found = items.passed_all(items.without_idle(averaged), of_trials, k)
     resampled: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
-    found, fit, of_labels = humans.on(kit.grouping.carried(found, data), *told.heard, **resampled)
+    found, fit, of_labels = humans.on(kit.grouping.carried(found, read.data or data), *told.heard, **resampled)
     chosen = list(figures) or list(summary.allowed(found, k, asked["criteria"], asked["step_criteria"]))
     options |= {"k": k, "figures": chosen, "lights": rules, **asked, **fit}
     core.progress.at(f"intervals, {n_resamples} resamples")
@@ -226,22 +232,17 @@ def evaluate(
 
 
 def _followed(
-    given: inputs.Given,
-    ignore: Sequence[str],
-    similarity: float,
-    success_by: str,
-    success_from: float,
-    told: judged.Judged,
+    given: inputs.Given, found: Mapping[str, pd.DataFrame], success_by: str, success_from: float, told: judged.Judged
 ) -> items.Followed:
-    core.progress.at("calls")
-    calls, missed = called.calls_of(given, ignore, similarity)
-    core.progress.at("claims")
-    claims, ungrounded = said.claims_of(given)
-    required, counts = requirements.counted(given.requirements, given.runs)
-    runs = items.rows_of(given, calls, missed, claims, counts, success_by, success_from, told)
+    """The trajectories with what was found in them.
+
+    - ``found``: The tables of :func:`made.made_of`.
+    """
+    calls, missed = found[made.CALLS], found[made.MISSED]
+    runs = items.rows_of(given, calls, missed, found[made.CLAIMS], found[made.COUNTS], success_by, success_from, told)
     runs = runs.assign(run=np.arange(len(runs)))
     unspoken = said.named_and_never_called(given, calls)
-    return items.Followed(runs, calls, missed, ungrounded, unspoken, required)
+    return items.Followed(runs, calls, missed, found[made.UNGROUNDED], unspoken, found[made.REQUIRED])
 
 
 _RUNS = readers.Table(

@@ -19,6 +19,8 @@ from evalbench.readers.trajectories import SCHEMAS, kind_of, speaker_of, tool_of
 from evalbench.studies.trajectories import cells
 from evalbench.studies.trajectories.ordered import in_order, numbered
 
+_IN_PARTS: Mapping[str, Any] = {"sampled": 20_000, "dealt": True}
+"""Of tables that may be large: read in parts, of which so many rows say what the columns are."""
 FAULTS = ("agent", "environment", "user", "grader")
 KINDS = ("message", "call", "result", "handover", "note")
 RUN = ("id", "model", readers.schema.TRIAL)
@@ -65,6 +67,7 @@ SCHEMA: Mapping[str, Table] = {
             _mark("whether the goal was reached, at any step of the trajectory: 0 to 1, or yes and no", required=False),
         ),
         unique=("id", "model", "step"),
+        **_IN_PARTS,
         trials="model",
         lists=True,
         help="one row per step of a trajectory",
@@ -81,6 +84,7 @@ SCHEMA: Mapping[str, Table] = {
             _own("lang", "text", "ISO 639-1 code; a judge is asked in it"),
         ),
         unique=("id",),
+        **_IN_PARTS,
         required=False,
         help="one row per task",
     ),
@@ -91,6 +95,7 @@ SCHEMA: Mapping[str, Table] = {
         ),
         unique=("name",),
         required=False,
+        dealt=True,
         help="one row per tool that the agents have",
     ),
     "outcomes": Table(
@@ -101,6 +106,7 @@ SCHEMA: Mapping[str, Table] = {
             _own("fault", "text", "whose fault a failure is, where somebody decided it", choices=FAULTS),
         ),
         unique=("id", "model"),
+        **_IN_PARTS,
         trials="model",
         required=False,
         help="one row per trajectory: whether it reached the goal",
@@ -114,6 +120,7 @@ SCHEMA: Mapping[str, Table] = {
             _own("needs", "json", "[names, …] of the requirements that come before it"),
         ),
         unique=("id", "model", "requirement"),
+        **_IN_PARTS,
         trials="model",
         required=False,
         help="one row per requirement of a trajectory",
@@ -129,6 +136,7 @@ SCHEMA: Mapping[str, Table] = {
             _own("judge", "text", "or the judge"),
         ),
         unique=("id", "model", "annotator", "judge"),
+        **_IN_PARTS,
         trials="model",
         required=False,
         help="one row per failed trajectory and person or judge: where it failed",
@@ -161,16 +169,22 @@ class Given(NamedTuple):
 
 def check(data: readers.Dataset) -> None:
     """Refuse calls without a name, faulty lists of calls and schemas, several marks of a trajectory, needs that are no names, and outcomes that belong to no trajectory; all at once."""
-    faults = [*_step_faults(data["steps"]), *_task_faults(data.get("tasks")), *_mark_faults(data), *_need_faults(data)]
+    faults = [
+        *_step_faults(data["steps"], data.rows.get("steps")),
+        *_task_faults(data.get("tasks")),
+        *_mark_faults(data),
+        *_need_faults(data),
+    ]
     faults += _tools_of(data.get("tools"))[1]
     if faults:
         raise errors.BadInput.listing(f"{data.label}: trajectories:", faults)
 
 
-def _step_faults(steps: pd.DataFrame) -> Iterator[str]:
+def _step_faults(steps: pd.DataFrame, rows: pd.Index | None) -> Iterator[str]:
     calls = steps["kind"] == "call"
     names = steps["name"] if "name" in steps else pd.Series("", steps.index)
-    if nameless := steps.index[calls & (names.str.strip() == "")].tolist():
+    places = rows if rows is not None and readers.large.is_dealt(steps) else steps.index + 1
+    if nameless := places[(calls & (names.str.strip() == "")).to_numpy()].tolist():
         yield f"steps, name: {core.counted(len(nameless), 'call')} without a name, {_rows(nameless)}"
 
 
@@ -225,9 +239,9 @@ def _tools_of(tools: pd.DataFrame | None) -> tuple[dict[str, Check | None], list
     return checks, faults
 
 
-def _rows(rows: Sequence[int]) -> str:
+def _rows(rows: Sequence[int | str]) -> str:
     more = "" if len(rows) <= 5 else f" and {len(rows) - 5} more"
-    return f"{'row' if len(rows) == 1 else 'rows'} {', '.join(str(i + 1) for i in rows[:5])}{more}"
+    return f"{'row' if len(rows) == 1 else 'rows'} {', '.join(map(str, rows[:5]))}{more}"
 
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
@@ -295,14 +309,19 @@ def _listed_tools(tools: pd.DataFrame) -> pd.DataFrame:
     return tools.rename(columns={other: "parameters"}) if other and "parameters" not in tools else tools
 
 
-def given(data: readers.Dataset) -> Given:
-    """The tables joined; ``check`` was asked before."""
+def checks_of(data: readers.Dataset) -> Mapping[str, Check | None] | None:
+    """What the schema of each tool makes of arguments; None where no tools are listed."""
+    return None if data.get("tools") is None else _tools_of(data["tools"])[0]
+
+
+def given(data: readers.Dataset, *, has_steps: bool = False) -> Given:
+    """The tables joined; ``check`` was asked before; ``has_steps``: that trajectories of other parts of the tables have steps."""
     steps, outcomes = _named(data["steps"]), data.get("outcomes")
     repeated = readers.schema.TRIAL in data["steps"]
     steps = steps.assign(**{c: "" for c in _OPTIONAL if c not in steps})
     steps = steps.assign(**{c: steps[c].fillna("") for c in _OPTIONAL if steps[c].hasnans})
     of_run, first = numbered(steps, RUN)
-    names = ("outcomes",) if len(steps) or outcomes is not None else ("requirements",)
+    names = ("outcomes",) if has_steps or len(steps) or outcomes is not None else ("requirements",)
     others = [data[name] for name in names if data.get(name) is not None]
     named = [steps[list(RUN)].iloc[first], *(_named(other)[list(RUN)] for other in others)]
     runs = pd.concat(named).drop_duplicates().sort_values(list(RUN), ignore_index=True)
@@ -330,8 +349,7 @@ def given(data: readers.Dataset) -> Given:
     required, blames = (None if own is None else _named(own) for own in (data.get("requirements"), data.get("blames")))
     if blames is not None:
         blames = blames.assign(**{c: "" for c in ("agent", "kind", "annotator", "judge") if c not in blames})
-    checks = None if data.get("tools") is None else _tools_of(data["tools"])[0]
-    return Given(steps, runs, _expected(runs, tasks), repeated, known, required, blames, checks)
+    return Given(steps, runs, _expected(runs, tasks), repeated, known, required, blames, checks_of(data))
 
 
 def _named(frame: pd.DataFrame) -> pd.DataFrame:

@@ -1,0 +1,367 @@
+"""Studies of several tables that do not fit give, part by part, what they give in one piece."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evalbench import load, studies
+from evalbench.core.result import Result
+from evalbench.core.schedulers import PROCESSES
+from evalbench.errors import BadInput
+from evalbench.kit import parts
+from evalbench.readers import large
+from evalbench.readers.dealt import ends_of
+
+Tables = Mapping[str, pd.DataFrame]
+GRADES = (0, 1, 2, -1, None)
+
+
+def searches(n: int = 24, trials: int = 0) -> Tables:
+    """Runs that lack queries, tie, and find passages that nobody judged; judgements of queries that no run has; in no order."""
+    rng = np.random.default_rng(2)
+    run, qrels, answers = [], [], []
+    for i in range(n):
+        for place in range(4):
+            qrels.append((f"q{i:03}", f"p{(3 * i + place) % 50}", GRADES[rng.integers(len(GRADES))], f"t{i % 3}"))
+        answers.append((f"q{i:03}", "ann", int(rng.integers(2))))
+        for model in ("oak", "fern", "yew"):
+            for trial in range(trials or 1):
+                if (model == "fern" and i % 3) or (model == "yew" and (i != 5 or trial)):
+                    continue  # in most parts a run has no rows
+                for place in rng.choice(7, size=4, replace=False):
+                    score = round(float(rng.random()), 1)
+                    run.append(
+                        (f"q{i + 2:03}", f"p{(3 * i + 6 + place) % 50}", score, model, f"l{len(model)}", str(trial))
+                    )
+    found = pd.DataFrame(run, columns=["id", "doc_id", "score", "model", "letters", "trial"])
+    return {
+        "run": (found if trials else found.drop(columns="trial")).sample(frac=1, random_state=1),
+        "qrels": pd.DataFrame(qrels, columns=["id", "doc_id", "relevance", "topic"]).sample(frac=1, random_state=1),
+        "answers": pd.DataFrame(answers, columns=["id", "answered_by", "correct"]),
+        "documents": pd.DataFrame({"doc_id": [f"p{i}" for i in range(50)], "text": "So."}),
+        "questions": pd.DataFrame({"id": [f"q{i:03}" for i in range(n)], "question": "Why?"}),
+    }
+
+
+def entities(n: int = 24, trials: int = 0, strange: int = 3) -> Tables:
+    """Spans that overlap, repeat, are of classes that most parts lack or gold does not know, of models that mark little; in no order."""
+    rng = np.random.default_rng(3)
+    gold, predictions = [], []
+    for i in range(n):
+        for k in range(rng.integers(4)):
+            kind = "rare" if i == 7 else ("place", "Person", "org")[rng.integers(3)]
+            gold.append((f"d{i:03}", 10 * k, 10 * k + 4, kind))
+            for model in ("oak", "fern", "yew"):
+                for trial in range(trials or 1):
+                    if (model == "fern" and i % 3) or (model == "yew" and (i != 5 or trial)):
+                        continue
+                    start = 10 * k + int(rng.integers(-2, 3)) * (k > 0)
+                    own = (
+                        kind
+                        if rng.random() < 0.6
+                        else f"odd {rng.integers(strange)}"
+                        if i % 4 == 0 or strange > 20
+                        else "place"
+                    )
+                    spans = [(f"d{i:03}", start, start + int(rng.integers(3, 6)), own, model, str(trial))]
+                    predictions += spans * (1 + (i % 9 == 0))
+    found = pd.DataFrame(predictions, columns=["id", "start", "end", "entity_class", "model", "trial"])
+    texts = [(f"d{i:03}", f"{i:040}", ("en", "de", None)[i % 3], f"t{i % 2}") for i in range(n)]
+    return {
+        "gold": pd.DataFrame(gold, columns=["id", "start", "end", "entity_class"]).sample(frac=1, random_state=1),
+        "predictions": (found if trials else found.drop(columns="trial")).sample(frac=1, random_state=1),
+        "texts": pd.DataFrame(texts, columns=["id", "text", "lang", "topic"]).sample(frac=1, random_state=1),
+    }
+
+
+def many_classes(n: int = 40, trials: int = 0) -> Tables:
+    """More classes unknown to gold than are told apart, of which no part has many; no table of texts."""
+    return {name: frame for name, frame in entities(n, trials, strange=60).items() if name != "texts"}
+
+
+def trips(n: int = 18, trials: int = 0) -> Tables:
+    """Steps of agents with odd and faulty calls, failures, claims, marks of all kinds, tasks that are not known, outcomes without a step; in no order."""
+    rng = np.random.default_rng(4)
+    steps, outcomes, met, blames = [], [], [], []
+    for i in range(n):
+        for model in ("oak", "fern"):
+            for trial in range(trials or 1):
+                if model == "fern" and i % 3 == 0:
+                    continue
+                own = (f"t{i:03}", model, str(trial))
+                failed = rng.random() < 0.4
+                outcomes.append(
+                    (*own, (None, 0.0, 0.5, 1.0)[rng.integers(4)] if i % 5 else float(not failed), f"l{len(model)}")
+                )
+                met += [(*own, name, int(rng.integers(2)), needs) for name, needs in (("a", "null"), ("b", '["a"]'))]
+                blames += (
+                    [(*own, 2, who, judge) for who, judge in (("ann", ""), ("", "rob"))]
+                    if failed and i % 2 and i % 11 < 10
+                    else []
+                )
+                if i % 11 == 10:
+                    continue  # an outcome without a step
+                names = ["find_it", "pay", "close", "find_it"][: 2 + int(rng.integers(3))]
+                said = [("message", "user", "", "", "Where is KX-1?", "")]
+                for k, name in enumerate(names):
+                    arguments = ('{"id": "KX-1"}', '{"id": 7.0, "n": 2}', "{broken", f'{{"at": "{i}{trial}{model}"}}')[
+                        rng.integers(4)
+                    ]
+                    said.append(("call", "", name, arguments, "", ""))
+                    said.append(
+                        ("result", "", name, "", f"Found {i + k} of 12.", "no answer" if rng.random() < 0.2 else "")
+                    )
+                said.append(("message", "assistant", "", "", f"It is {i} of 99, so I find it.", ""))
+                steps += [(*own, k, *one, float(k), f"c{i % 2}") for k, one in enumerate(said, start=1)]
+    columns = ["id", "model", "trial"]
+    frames = {
+        "steps": pd.DataFrame(
+            steps, columns=[*columns, "step", "kind", "role", "name", "arguments", "text", "error", "seconds", "colour"]
+        ),
+        "outcomes": pd.DataFrame(outcomes, columns=[*columns, "mark", "letters"]),
+        "requirements": pd.DataFrame(met, columns=[*columns, "requirement", "met", "needs"]),
+        "blames": pd.DataFrame(blames, columns=[*columns, "step", "annotator", "judge"]),
+    }
+    if not trials:
+        frames = {name: frame.drop(columns="trial") for name, frame in frames.items()}
+    tasks = pd.DataFrame(
+        {
+            "id": [f"t{i:03}" for i in range(n - 2)],
+            "question": "Where is KX-1?",
+            "expected": [
+                json.dumps([{"name": "find_it", "arguments": {"id": "KX-1"}}, {"name": "pay"}]) if i % 4 else "null"
+                for i in range(n - 2)
+            ],
+            "forbidden": [json.dumps(["close"]) if i % 6 == 0 else "null" for i in range(n - 2)],
+            "max_steps": [9 if i % 2 else None for i in range(n - 2)],
+            "topic": [f"s{i % 3}" for i in range(n - 2)],
+        }
+    )
+    schema = json.dumps({"type": "object", "properties": {"id": {"type": "string"}}})
+    tools = pd.DataFrame({"name": ["find_it", "pay"], "parameters": [schema, "null"]})
+    return {
+        **{name: frame.sample(frac=1, random_state=1) for name, frame in frames.items()},
+        "tasks": tasks,
+        "tools": tools,
+    }
+
+
+@dataclass(frozen=True)
+class Case:
+    """A study, its tables, and how it is asked."""
+
+    study: str
+    tables: Callable[..., Tables]
+    slices: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.study}-{self.tables.__name__}"
+
+
+CASES = [
+    Case("rag_retrieval", searches, ("topic", "letters"), {"metrics": ["ndcg", "mrr", "hit_rate"], "ks": [1, 3]}),
+    Case("ner_quality", entities, ("topic", "lang")),
+    Case("ner_quality", many_classes),
+    Case("trajectories", trips, ("topic", "letters", "colour")),
+    Case("trajectories", trips, (), {"success_by": "requirements"}),
+]
+
+
+def written(folder: Path, tables: Tables, files: int = 3) -> Path:
+    for name, frame in tables.items():
+        (folder / name).mkdir(parents=True)
+        for k in range(min(files, len(frame))):
+            frame.iloc[k::files].to_parquet(folder / name / f"part-{k}.parquet")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PROCESSES, "1")
+
+
+def small(monkeypatch: pytest.MonkeyPatch, case: Case, rows: int = 25) -> None:
+    """Tables of a hundred rows do not fit; where ranges end is seen in all ids, of which a small sample has too few."""
+    ids = [*map(str, next(iter(case.tables().values()))["id"])]
+    monkeypatch.setattr(parts, "ends_of", lambda sampled, n: ends_of(ids, n))
+    monkeypatch.setattr(large, "LARGE_ROWS", 50)
+    monkeypatch.setattr(parts, "ROWS", rows)
+    schema = studies.study(case.study).SCHEMA
+    for name, table in schema.items():
+        if table.dealt:
+            monkeypatch.setitem(schema, name, replace(table, sampled=min(table.sampled, 20)))
+
+
+def found(case: Case, folder: Path, columns: Mapping[str, str] = {}, **options: Any) -> tuple[Result, tuple[Any, ...]]:
+    """The result, and what only the reading of the tables said."""
+    data = load(folder, study=case.study, slices=case.slices, columns=columns)
+    result = studies.study(case.study).evaluate(data, **{"n_resamples": 50, **case.options, **options})
+    return result, data.notes
+
+
+def assert_same(one: tuple[Result, tuple[Any, ...]], other: tuple[Result, tuple[Any, ...]]) -> None:
+    (a, read), (b, read_in_parts) = one, other
+    assert any("rows were read, in parts" in note for note in read_in_parts)
+    assert not any("rows were read, in parts" in note for note in read)
+    pd.testing.assert_frame_equal(a.items, b.items, check_dtype=False)
+    pd.testing.assert_frame_equal(a.figures, b.figures)
+    assert list(a.tables) == list(b.tables)
+    for name in {*a.tables} - {"texts", "flickering"}:
+        tables = (result.tables[name].reset_index(drop=True) for result in (a, b))
+        pd.testing.assert_frame_equal(*tables, check_dtype=False)
+    notes = [[str(note) for note in r.notes if note not in said] for r, said in ((a, read), (b, read_in_parts))]
+    assert notes[0] == notes[1]
+    left = {"notes", "first_rank", "data", "tables", "trials"}
+    json_a, json_b = ({key: value for key, value in r.to_json().items() if key not in left} for r in (a, b))
+    assert json_a == json_b
+    trials = [{**(r.to_json().get("trials") or {}), "flickering": 0} for r in (a, b)]
+    assert trials[0] == trials[1]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("trials", [0, 2])
+def test_figures_are_those_of_one_piece(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: Case, trials: int
+) -> None:
+    folder = written(tmp_path / "log", case.tables(trials=trials))
+    one = found(case, folder)
+    for rows in (7,) if trials else (7, 25, 1000):
+        small(monkeypatch, case, rows)
+        assert_same(one, found(case, folder))
+
+
+def sample(study: str) -> Tables:
+    """The tables of a study's sample, their lists and objects as texts."""
+    tables = load(str(studies.defaults(study)["data"]), study=study).tables
+    return {
+        name: frame.map(lambda cell: json.dumps(cell) if isinstance(cell, (list, dict)) else cell)
+        for name, frame in tables.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("study", "options"),
+    [("rag_retrieval", {}), ("ner_quality", {}), ("trajectories", {}), ("trajectories", {"judge": "recorded"})],
+)
+def test_samples_give_what_they_give_in_one_piece(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, study: str, options: Mapping[str, Any]
+) -> None:
+    case = Case(study, lambda: sample(study), (), options)
+    folder = written(tmp_path / "log", case.tables())
+    one = found(case, folder)
+    small(monkeypatch, case, 300)
+    assert_same(one, found(case, folder))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [*CASES[:2], CASES[3]], ids=str)
+def test_processes_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: Case) -> None:
+    folder = written(tmp_path / "log", case.tables())
+    one = found(case, folder)
+    small(monkeypatch, case)
+    monkeypatch.setenv(PROCESSES, "2")
+    assert_same(one, found(case, folder))
+
+
+def test_orders_drawn_for_all_queries_are_one_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = written(tmp_path / "log", searches())
+    own = {"ties": "mean", "tie_orders": 3}
+    one = found(CASES[0], folder, **own)
+    small(monkeypatch, CASES[0])
+    assert_same(one, found(CASES[0], folder, **own))
+
+
+@pytest.mark.parametrize("changed", ["", "query_id", "qid"])
+def test_a_small_table_is_dealt_in_memory_where_it_is_plain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    tables = searches()
+    folder = written(tmp_path / "log", {name: tables[name] for name in ("run", "documents", "questions", "answers")})
+    tables["qrels"].rename(columns={"id": changed or "id"}).to_csv(folder / "qrels.csv", index=False)
+    one, read = found(CASES[0], folder)
+    small(monkeypatch, CASES[0])
+    again = found(CASES[0], folder)
+    if not changed:
+        return assert_same((one, read), again)
+    pd.testing.assert_frame_equal(one.items, again[0].items)
+    assert list(map(str, again[1])) == list(map(str, read))
+    return None
+
+
+def test_classes_unknown_to_gold_are_known_to_every_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = written(tmp_path / "log", many_classes())
+    case = next(case for case in CASES if case.tables is many_classes)
+    small(monkeypatch, case, 7)
+    result, _ = found(case, folder)
+    assert "classes unknown to gold" in set(result.tables["spans"]["predicted_class"])
+    assert not result.tables["spans"]["predicted_class"].str.startswith("odd").any()
+
+
+def test_places_under_other_names_are_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables, gold = entities(), entities()["gold"]
+    tables = {**tables, "gold": gold.assign(start_from_1=gold.pop("start") + 1).rename(columns={"end": "end_inside"})}
+    case = next(case for case in CASES if case.tables is entities)
+    folder = written(tmp_path / "log", tables)
+    one, read = found(case, folder)
+    small(monkeypatch, case)
+    again, read_again = found(case, folder)
+    pd.testing.assert_frame_equal(one.items, again.items)
+    assert list(map(str, read)) == list(map(str, read_again))
+
+
+def test_numbers_as_ids_are_in_the_order_of_their_digits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = {
+        name: frame.assign(id=[3 * int(one[1:]) for one in frame["id"]]) if "id" in frame else frame
+        for name, frame in searches().items()
+    }
+    case = replace(CASES[0], tables=lambda: tables)
+    one = found(case, written(tmp_path / "log", tables))
+    small(monkeypatch, case, 7)
+    assert_same(one, found(case, tmp_path / "log"))
+
+
+def test_renames_of_any_table_hold_in_every_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = searches()
+    names = {
+        "run": {"score": "mine", "id": "key"},
+        "qrels": {"id": "key"},
+        "documents": {"text": "body"},
+        "answers": {"id": "key"},
+    }
+    named = {name: frame.rename(columns=names.get(name, {})) for name, frame in tables.items()}
+    folder, columns = written(tmp_path / "log", named), {"mine": "score", "body": "text", "key": "id"}
+    one = found(CASES[0], folder, columns)
+    small(monkeypatch, CASES[0])
+    assert_same(one, found(CASES[0], folder, columns))
+
+
+def test_what_no_part_can_see_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = searches()
+    apart = {**tables, "qrels": tables["qrels"].assign(doc_id=lambda frame: frame["doc_id"].str.upper())}
+    beyond = {**tables, "qrels": tables["qrels"].assign(relevance=lambda frame: np.where(frame["id"] == "q023", 9, 1))}
+    small(monkeypatch, CASES[0])
+    for name, faulty, said, own in (
+        ("apart", apart, "run and qrels share no passage: qrels have 'P0', 'P1', 'P10', the run 'p0', 'p1', 'p10'", {}),
+        ("beyond", beyond, "max_grade: qrels have a grade of 9, above 3", {"metrics": ["err"], "max_grade": 3}),
+    ):
+        with pytest.raises(BadInput, match=said):
+            found(CASES[0], written(tmp_path / name, faulty), **own)
+
+
+def test_faults_of_all_tables_and_parts_are_in_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = searches()
+    last = {name: tables[name][tables[name]["id"] == "q023"].head(1) for name in ("run", "qrels")}
+    doubled = {**tables, **{name: pd.concat([tables[name], row]) for name, row in last.items()}}
+    small(monkeypatch, CASES[0])
+    with pytest.raises(BadInput, match="log: faults in parts of it") as caught:
+        found(CASES[0], written(tmp_path / "log", doubled))
+    assert {fault.split(":")[0] for fault in caught.value.faults} == {"run", "qrels"}
