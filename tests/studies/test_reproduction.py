@@ -370,3 +370,29 @@ def test_one_answer_to_all_questions_and_refusals_are_in_the_sentence():
     declined = judged(table({f"q{i:02}": [f"I cannot answer {i}."] * 3 for i in range(40)}), embed="")
     assert "120 of 120 generations decline to answer." in declined.sentence
     assert "the same answer" not in declined.sentence
+
+
+# -- rows that are no generations ------------------------------------------------------------------
+
+
+def test_a_table_that_was_exported_twice_is_no_second_generation():
+    once = pd.DataFrame({"id": [f"q{i}" for i in range(30)], "answer": [f"answer {i}" for i in range(30)]})
+    twice = pd.concat([once, once], ignore_index=True)
+    result = judged(twice)
+    assert result.light == "grey"
+    assert "not known yet: the further generations are copies of whole rows" in result.answer.answer
+    assert "copies of whole rows" in result.sentence
+    for apart in ("trial", "latency_ms"):
+        assert judged(twice.assign(**{apart: [str(n // 30) for n in range(60)]})).light == "green"
+    other = twice.assign(answer=[f"no {i}" if i > 56 else text for i, text in enumerate(twice["answer"])])
+    assert judged(other).light != "grey"
+
+
+def test_marks_of_one_answer_are_no_generations():
+    rows = [(f"q{i}", f"answer {i}", who, str(i % 5)) for i in range(30) for who in ("Ольга", "Пётр")]
+    frame = pd.DataFrame(rows, columns=["id", "ответ", "аннотатор", "оценка"])
+    with pytest.raises(BadInput, match="differ in аннотатор and оценка alone: they are marks of one answer") as refused:
+        judged(frame)
+    assert "human_correlation" in str(refused.value)
+    other = frame.assign(ответ=[f"{text} {n}" for n, text in enumerate(frame["ответ"])])
+    assert judged(other).light == "red"

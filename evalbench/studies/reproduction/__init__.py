@@ -167,6 +167,8 @@ def evaluate(
         items, generations = (frame.drop(columns="test_set") for frame in (items, generations))
     core.progress.at(f"intervals, {n_resamples} resamples")
     items = kit.grouping.carried(items, data)
+    if not model and not inputs.told_apart(data["items"], max_unscored):
+        items["copied"] = True
     by = ("model", *(("test_set",) if "test_set" in items else ()))
     said = [language_warning(card_of(embed), [text for text in rows["answer"] if text])] if embed else []
     beside = {"listed_beside": not model and {"answer", "samples"} <= set(data["items"])}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from evalbench import core, kit
 from evalbench.core.wording import counted
 from evalbench.kit.answering import Facts
-from evalbench.studies.reproduction.summary import MEANING, WORDS
+from evalbench.studies.reproduction.summary import COPIED, MEANING, WORDS
 
 SAME = (WORDS, MEANING, "changed", "answer_disagreement", "changed_text", "distinct_ngrams_set", "flickers")
 """Figures of how much the answers to one question differ."""
@@ -46,7 +46,7 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
         if rows := [e for e in groups if _creative(e, summary) and _light(e, summary) == light]:
             parts.append(f"{_names(rows)} {forms[len(rows) > 1]}.")
     if rest := [e for e in groups if _light(e, summary) in ("grey", "unlit")]:
-        parts.append(_unknown(rest, summary, first=not parts))
+        parts.append(_unknown(rest, summary, facts, first=not parts))
     decided = kit.answering.deciding(summary)
     if decided is not None and decided.metric not in SAME:
         title, value = kit.saying.opened(kit.saying.title_of(decided)), kit.saying.figure(decided)
@@ -90,11 +90,12 @@ def _changed(rows: Sequence[core.Estimate], summary: core.Summary, *, brief: boo
     return f"{' to '.join(ends)} of questions {'did' if brief else 'got more than one'}"
 
 
-def _unknown(rows: Sequence[core.Estimate], summary: core.Summary, *, first: bool) -> str:
-    """Of whom it is not known: too few questions, or generations without a text."""
+def _unknown(rows: Sequence[core.Estimate], summary: core.Summary, facts: Facts, *, first: bool) -> str:
+    """Of whom it is not known: too few questions, generations without a text, or copies of one."""
     least = min((max(o.n for o in _of(e, summary)) for e in rows), default=0)
     few = f"only {counted(least, 'question')}" if 0 < least < core.stats.FEW_UNITS else ""
-    why = few or ("" if least else "no question has two answers to compare")
+    copied = COPIED if facts.items is not None and "copied" in facts.items else ""
+    why = copied or few or ("" if least else "no question has two answers to compare")
     names = _names(rows, first=False)
     if not first:
         return f"Not known yet: {names}{f', {why}' if why else ''}."

@@ -105,7 +105,7 @@ def check_generations(data: readers.Dataset) -> None:
         tasks = frame.assign(test_set=frame.get("test_set", ONE_SET)).groupby("test_set")["task"].nunique()
         shown = [f"test set {name}" if name else "the table" for name in tasks.index[tasks > 1]]
         faults += [f"{name} has two tasks; a column test_set names a set for each" for name in shown]
-    faults += _of_several_questions(frame)
+    faults += _of_several_questions(frame) + _marks_of_one(frame)
     if faults:
         raise errors.BadInput.listing("items:", faults)
 
@@ -131,6 +131,38 @@ def _of_several_questions(frame: pd.DataFrame) -> list[str]:
 
 def _named(row: Mapping[Any, Any], keys: list[str]) -> str:
     return ", ".join(f"{key} {row[key]}" for key in keys)
+
+
+_RATERS = {"annotator", "judge", "criterion"}
+_MARKING = {*_RATERS, "mark", "score", "human", "metric"}
+"""Roles of columns that say what somebody made of an answer, and not which answer it is."""
+
+
+def told_apart(frame: pd.DataFrame, max_unscored: float) -> bool:
+    """Whether rows of one question differ in anything but marks; else an answer was listed again, and not given again.
+
+    A table with up to ``max_unscored`` of further generations that differ is still one of copies.  Places in a list tell generations apart.
+    """
+    further = int(frame.duplicated([name for name in QUESTION if name in frame]).sum())
+    if "samples" in frame or not further:
+        return True
+    cells = frame.drop(columns=_of_roles(frame, _MARKING)).astype(str)
+    return further - int(cells.duplicated().sum()) > max_unscored * further
+
+
+def _of_roles(frame: pd.DataFrame, wanted: set[str]) -> list[str]:
+    return [str(name) for name in frame if wanted & readers.role_names.roles_of(str(name))]
+
+
+def _marks_of_one(frame: pd.DataFrame) -> list[str]:
+    """The fault of rows that are several people's marks of one answer."""
+    if not (raters := _of_roles(frame, _RATERS)) or told_apart(frame, kit.MAX_UNSCORED):
+        return []
+    marks = _of_roles(frame, _MARKING)
+    return [
+        f"rows of one question differ in {core.wording.listed(marks, last=' and ')} alone: they are marks of one answer, and no generations; "
+        f"human_correlation compares the marks, --map {raters[0]}=trial reads them as generations all the same"
+    ]
 
 
 def check_there_are_answers(data: readers.Dataset, model: str) -> None:

@@ -27,6 +27,7 @@ BANDS: Mapping[str, core.verdict.Bands] = {
 }
 TITLES: Mapping[str, str] = {WORDS: "lexical diversity", MEANING: "semantic diversity"}
 JUDGED: Mapping[str, str] = {inputs.EXACT: "exact task, by words", inputs.CREATIVE: "creative task, by meaning"}
+COPIED = "the further generations are copies of whole rows, so that one answer may be listed again"
 SEVERAL = "by test set"
 """The task of a table whose test sets have several."""
 Rules = Mapping[str, Mapping[str, float]]
@@ -308,7 +309,9 @@ def _not_compared(items: pd.DataFrame) -> str:
 
 
 def _lost(rows: pd.DataFrame, max_unscored: float) -> str:
-    """Why a group's light stays grey: too many of its generations are lost, empty or an endpoint's error."""
+    """Why a group's light stays grey: its generations are copies, or too many are lost, empty or an endpoint's error."""
+    if "copied" in rows:
+        return COPIED
     total, gone = int(rows["n_generations"].sum()), int((rows["n_lost"] + rows["n_empty"]).sum())
     errors = int(rows["n_errors"].sum()) if "n_errors" in rows else 0  # items of earlier runs do not say
     said = ((gone, "are lost or empty"), (errors, "read like an error of an endpoint"))
