@@ -260,3 +260,15 @@ def test_a_column_score_without_a_criterion_is_neither_a_mark_nor_a_metric_of_it
     frame, ratings = panel()
     result = evaluate(frame.assign(score=1.0), ratings)
     assert "score" not in result.parameters["metrics"]
+
+
+def test_the_one_column_of_marks_beside_annotators_is_the_criterion():
+    rows = [(f"q{i}", f"ответ {i}", who, i % 5 + (who == "Пётр")) for i in range(30) for who in ("Ольга", "Пётр")]
+    frame = pd.DataFrame(rows, columns=["id", "ответ", "аннотатор", "оценка"])
+    result = study.evaluate(load(frame, study.SCHEMA, adapt=study.adapt), n_resamples=50)
+    named = study.evaluate(load(frame, study.SCHEMA, adapt=study.adapt), criteria=["оценка"], n_resamples=50)
+    assert list(result.summary.estimates) == list(named.summary.estimates)
+    assert {e.group["criterion"] for e in result.summary.estimates if "criterion" in e.group} == {"оценка"}
+    assert any("column оценка was read as the marks of the annotators" in note for note in result.notes)
+    with pytest.raises(BadInput, match="name the criteria"):
+        study.evaluate(load(frame.assign(балл=1), study.SCHEMA, adapt=study.adapt), n_resamples=50)

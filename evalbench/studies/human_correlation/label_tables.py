@@ -21,6 +21,8 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
         for frame in own.values()
     ):
         own = {name: _apart(frame) for name, frame in own.items()}
+    if own.keys() == {"items"}:
+        own = {"items": _one_criterion(own["items"])}
     scores, items = own.pop("scores", None), own.get("items")
     if scores is None or items is None or not {"id", "metric", "value"} <= set(scores) or "id" not in items:
         return own
@@ -35,6 +37,21 @@ def _named(frame: pd.DataFrame, *, marks: bool) -> pd.DataFrame:
     names = {str(c).strip() for c in frame.columns}
     marks = "score" in names and (marks or "criterion" in names) and "metric" not in names
     return readers.former.under_new_names(frame, {"score": "mark"} if marks else {})
+
+
+def _one_criterion(items: pd.DataFrame) -> pd.DataFrame:
+    """Rows of several annotators' marks that name no criterion: the one column of marks is one; else as they are."""
+    roles = {str(name): readers.role_names.roles_of(str(name)) for name in items}
+    people = [name for name, own in roles.items() if "annotator" in own]
+    marks = [name for name, own in roles.items() if own & {"mark", "score", "human"} and name not in people]
+    keys = [name for name, own in roles.items() if own & {"id", "model"}]
+    named = any(own & {"criterion", "metric"} for own in roles.values())
+    if named or len(people) != 1 or len(marks) != 1 or not keys or not items.duplicated(keys).any():
+        return items
+    (mark,), (annotator,) = marks, people
+    out = items.rename(columns={mark: "mark", annotator: "annotator"}).assign(criterion=mark)
+    said = f"column {mark} was read as the marks of the annotators in column {annotator}, by one criterion"
+    return readers.roles.noted(out, items, {mark: "mark", annotator: "annotator"}, [said])
 
 
 def _apart(frame: pd.DataFrame) -> pd.DataFrame:
