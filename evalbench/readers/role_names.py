@@ -110,18 +110,18 @@ _NO_SCORES_IN_CHINESE = ("时间", "耗时", "延迟", "秒", "费用", "成本"
 
 
 def names_no_score(name: str) -> bool:
-    """Whether a column of numbers is, by its name, an identifier, an amount or a time, and no score.
+    """Whether a column of numbers is, by its name, an identifier, a right answer, an amount or a time, and no score.
 
     Examples
     --------
-    >>> names = ("cost_usd", "attempt_number", "n_tokens", "№", "время, с", "响应时间", "sentiment", "faithfulness", "оценка")
+    >>> names = ("cost_usd", "n_tokens", "№", "время, с", "响应时间", "right_answer", "sentiment", "faithfulness", "оценка")
     >>> [name for name in names if names_no_score(name)]
-    ['cost_usd', 'attempt_number', 'n_tokens', '№', 'время, с', '响应时间']
+    ['cost_usd', 'n_tokens', '№', 'время, с', '响应时间', 'right_answer']
     """
-    own = plain(name)
-    kinds = {role.kind for role in roles().values() if role.name in roles_of(name) and role.name != "score"}
+    own, named = plain(name), roles_of(name)
+    kinds = {role.kind for role in roles().values() if role.name in named and role.name != "score"}
     amount = not _NO_SCORES.isdisjoint(re.split(r"[\s,()]+", own)) or any(word in own for word in _NO_SCORES_IN_CHINESE)
-    return own.startswith("№") or amount or not kinds.isdisjoint({"id", "number", "time"})
+    return own.startswith("№") or "reference" in named or amount or not kinds.isdisjoint({"id", "number", "time"})
 
 
 # -- paths ----------------------------------------------------------------------------------------

@@ -22,6 +22,21 @@ def run(scores, **options):
     return imported.evaluate(load({"items": rows}, study="imported"), n_resamples=200, **options)
 
 
+@pytest.mark.parametrize("name", ["right_answer", "correct_answer", "правильный ответ", "正确答案", "ground_truth"])
+def test_a_right_answer_that_is_a_number_is_the_reference_and_no_score(name):
+    rows = pd.DataFrame(
+        {
+            "qid": [f"q{i}" for i in range(N)],
+            "model_answer": [str(i) for i in range(N)],
+            name: range(N),
+            "is_correct": 1,
+        }
+    )
+    result = imported.evaluate(load(rows, study="imported"), n_resamples=100)
+    assert result.parameters["metrics"] == ["is_correct"]
+    assert result.read_as["items"][name] == "reference"
+
+
 def estimated(result):
     return result.estimate("score", model="model not named")
 
