@@ -123,3 +123,11 @@ def test_a_table_with_one_bad_mark_is_told_apart_from_one_without_marks(tmp_path
     assert offer.missing == ()
     assert "column solved (read as mark): expected a finite number from 0 to 1" in offer.refused
     assert found.roles["solved"] == "outcome"
+
+
+def test_marks_of_answers_are_no_outcomes_unless_an_agent_or_an_outcome_is_named() -> None:
+    rows = pd.DataFrame({"id": [f"t{i}" for i in range(30)], "answer": "yes", "score": [0, 1] * 15})
+    with pytest.raises(BadInput, match="step"):
+        load(rows, study="trajectories")
+    for named in (rows.assign(agent="oak"), rows.rename(columns={"score": "success"}), rows.drop(columns="answer")):
+        assert load(named, study="trajectories")["outcomes"]["mark"].tolist() == [0, 1] * 15

@@ -33,6 +33,7 @@ _MAY_BE_OUTCOMES = frozenset(
     {"result", "outcome", "score", "status", "verdict", "pass", "final score", "итог", "результат", "结果"}
 )
 """Names that mean the outcome of a trajectory in a table that has no steps."""
+_AGENT = frozenset({"agent", "агент", "智能体"})
 _OPTIONAL = ("role", "name", "arguments", "call_id", "text", "error")
 
 
@@ -274,9 +275,16 @@ def _outcomes_apart(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFram
 def _with_mark(outcomes: pd.DataFrame) -> pd.DataFrame:
     """A table of outcomes, its column ``mark`` under the name that it has; as it is where it has one, or several that may be."""
     known = [c for c in outcomes if plain(str(c)) in _MAY_BE_OUTCOMES and is_marks(first_cells(outcomes[c]))]
-    if "mark" in outcomes or len(known) != 1:
+    if "mark" in outcomes or len(known) != 1 or (plain(str(known[0])) != "outcome" and _of_answers(outcomes)):
         return outcomes
     return noted(outcomes.rename(columns={known[0]: "mark"}), outcomes, {str(known[0]): "mark"})
+
+
+def _of_answers(rows: pd.DataFrame) -> bool:
+    """Whether a table holds answers or references, and names no agent: its marks are those of answers."""
+    names = [str(name) for name in (*rows, *rows.attrs.get(readers.roles.READ_AS, ()))]
+    held = {role for name in names for role in readers.role_names.roles_of(name)}
+    return bool(held & {"answer", "reference"}) and not any(_AGENT & {*plain(name).split()} for name in names)
 
 
 def _no_steps(other: pd.DataFrame) -> pd.DataFrame:
