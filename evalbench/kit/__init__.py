@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from evalbench.kit import grouping as grouping
     from evalbench.kit import judging as judging
     from evalbench.kit import labelled as labelled
+    from evalbench.kit import marks as marks
     from evalbench.kit import metric_options as metric_options
     from evalbench.kit import modules as modules
     from evalbench.kit import options as options

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from rated_panels import evaluate, panel, value
 
+from evalbench.core.notes import first_rank
 from evalbench.errors import BadInput
 from evalbench.readers.dataset import load
 from evalbench.studies import human_correlation as study
@@ -272,3 +273,10 @@ def test_the_one_column_of_marks_beside_annotators_is_the_criterion():
     assert any("column оценка was read as the marks of the annotators" in note for note in result.notes)
     with pytest.raises(BadInput, match="name the criteria"):
         study.evaluate(load(frame.assign(балл=1), study.SCHEMA, adapt=study.adapt), n_resamples=50)
+
+
+def test_a_number_that_may_mean_not_rated_is_pointed_out_among_peoples_marks():
+    rows = [{"id": f"q{i}", "rouge": i / 30, "human": -1 if i < 2 else 1 + i % 5} for i in range(30)]
+    result = study.evaluate(load(pd.DataFrame(rows), study.SCHEMA, adapt=study.adapt), n_resamples=50)
+    said = "2 of 30 marks of human are −1, the others 1 to 5: if it means not rated, leave these cells empty"
+    assert said in [note.short for note in first_rank(result.notes)]

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from evalbench import imported, load
+from evalbench.core.notes import first_rank
 
 N = 40
 
@@ -64,3 +65,29 @@ def test_the_summary_of_the_items_is_the_same():
     }
     assert imported.summarise(result.items, **kept).verdict.light == "grey"
     assert estimated(result).value == pytest.approx(90)
+
+
+def test_a_number_that_may_mean_not_rated_is_in_the_sentence_and_in_the_mean():
+    result = run([-1.0] * 3 + [1.0, 5.0, 4.0] + [4.0] * (N - 6))
+    said = "3 of 40 marks of score are −1, the others 1 to 5: if it means not rated, leave these cells empty"
+    assert said in [note.short for note in first_rank(result.notes)]
+    assert estimated(result).n == N
+    assert not [note for note in run([-1.0, 0.0, 1.0, 1.0] * 10).notes if "not rated" in note]
+
+
+def test_models_whose_scores_seem_to_be_of_two_scales_are_not_compared():
+    one, other = ([0.1, 0.9] * (N // 2), [98.0, 41.5] * (N // 2))
+    rows = pd.concat(
+        pd.DataFrame({"question": [f"{i}?" for i in range(N)], "model": model, "answer": "yes", "score": scores})
+        for model, scores in (("oak", one), ("birch", other))
+    )
+    lights = {"score": {"green_from": 0.8, "yellow_from": 0.5}}
+    result = imported.evaluate(load(rows, study="imported"), n_resamples=100, lights=lights)
+    assert result.answer.answer.startswith(
+        "Which model is better on “score” cannot be said: score of oak lies within 0"
+    )
+    assert result.light == "grey"
+    assert "are they of one scale?" in result.sentence
+    assert not len(result.tables.get("comparison", ()))
+    same = imported.evaluate(load(rows.assign(score=rows["score"].clip(upper=1)), study="imported"), n_resamples=100)
+    assert "birch is better than oak" in same.answer.answer

@@ -11,6 +11,7 @@ from generated import one_in_twenty
 from studied import page, sample
 
 from evalbench import BadInput, judge_audit, load
+from evalbench.core.notes import first_rank
 
 OPTIONS = {"n_resamples": 30}
 
@@ -360,3 +361,12 @@ def test_answers_under_former_names_give_the_same_figures_with_a_note_of_each():
     assert found.tables["texts"].equals(as_before.tables["texts"])
     for ours, name in former.items():
         assert any(f"column {name} was read as {ours}" in note for note in as_before.notes)
+
+
+def test_a_number_that_may_mean_not_rated_is_pointed_out():
+    marks = [99 if i == 0 else 1 + i % 5 for i in range(40)]
+    people = [-1 if i < 4 else 1 + i % 5 for i in range(40)]
+    result = audited({"id": [f"a{i}" for i in range(40)], "mark": marks, "human": people})
+    said = [note.short for note in first_rank(result.notes)]
+    assert "1 of 40 marks of the judge is 99, the others 1 to 5: if it means not rated, leave this cell empty" in said
+    assert "4 of 40 marks of people are −1, the others 1 to 5: if it means not rated, leave these cells empty" in said

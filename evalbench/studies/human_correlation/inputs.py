@@ -192,12 +192,13 @@ def read(data: readers.Dataset, metrics: Sequence[str], criteria: Sequence[str])
         )
     if faults:
         raise errors.BadInput.listing(f"human scores{readers.tables.counted_as(faults, data.sheets)}:", faults)
+    rated = [n for c, own in ratings.groupby("criterion")["mark"] for n in kit.marks.not_rated(own, f" of {c}")]
     ratings, notes = _few_annotators(ratings)
     return Readings(
         frame.sort_values(panels.KEYS, kind="stable", ignore_index=True),
         ratings,
         used,
-        notes,
+        (*rated, *notes),
         pairs,
         tuple(part.column for part in people),
     )

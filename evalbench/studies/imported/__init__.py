@@ -102,6 +102,7 @@ def evaluate(
         items[core.clusters.CLUSTER] = items[inputs.UNIT].map(lambda unit: found.originals.get(unit, unit))
     models = sorted(set(items["model"]))
     listed = summary.measures(names, facts.directions, facts.fitting)
+    mixed = {name: said for name in names for said in summary.two_scales(items, name)}
     beside = theirs_of(found, data.get("figures"), facts)
     repeated = bool(trials.groups)
     used = {c for c in data["items"] if c in names} | ({"answer", "passed", *OWN} if "scores" in data.tables else set())
@@ -119,10 +120,16 @@ def evaluate(
             "theirs": beside,
             "judgements": _verdicts(data, repeated),
             "comparison": kit.comparing.compare_groups(
-                items, listed, "model", units=inputs.UNIT, seed=seed, n_resamples=n_resamples
+                items,
+                [m for m in listed if m.metric not in mixed],
+                "model",
+                units=inputs.UNIT,
+                seed=seed,
+                n_resamples=n_resamples,
             ),
         },
         notes=[
+            *mixed.values(),
             *method.remarks(found, facts, beside),
             *kit.evidence.same_but_for_writing(names, "metric"),
             *(odd_text_notes(found.rows["answer"], kit.MAX_UNSCORED, "output") if "answer" in found.rows else ()),

@@ -8,6 +8,7 @@ from evalbench import core, kit
 from evalbench.core.wording import count
 from evalbench.kit.answering import Facts
 from evalbench.kit.saying import Difference
+from evalbench.studies.imported.summary import two_scales
 
 NAMED = 3
 SHOWN = "more than chance explains"
@@ -21,6 +22,10 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
         return kit.answering.answered(
             summary, facts, "What the scores show cannot be said: no model has a value on any metric."
         )
+    mixed = [] if facts.items is None else two_scales(facts.items, lead.metric)
+    if mixed:
+        said = f"Which model is better on “{kit.saying.title_of(lead)}” cannot be said: {mixed[0].short}"
+        return kit.answering.answered(summary, facts, said)
     rows = facts.differences(lead.metric)
     said, light = _standing(ordered, rows), _light(summary, ordered)
     others = ""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import core
+from evalbench import core, kit
 from evalbench.readers.tools.shapes import lower_by_name
 from evalbench.studies.imported import inputs
 
@@ -48,7 +48,9 @@ def remarks(found: inputs.Given, facts: Facts, theirs: pd.DataFrame) -> list[str
     figures = [
         f"{core.counted(len(said), 'figure')} of the tool's own {verb} from ours: {'; '.join(said[:_NAMED])}{more}."
     ]
-    return [*(figures if said else ()), *missing, *facts.notes, *found.notes]
+    scored = found.scores.groupby("metric", sort=False)["value"]
+    rated = [note for name, own in scored for note in kit.marks.not_rated(own, f" of {name}")]
+    return [*(figures if said else ()), *missing, *rated, *facts.notes, *found.notes]
 
 
 def _place(row: Any) -> str:

@@ -68,6 +68,14 @@ def fitting(
     return fit, outside
 
 
+def two_scales(items: pd.DataFrame, metric: str) -> list[core.Note]:
+    """The note on a metric whose scores of two models seem to be of two scales."""
+    column = inputs.column_of(metric)
+    if column not in items:
+        return []
+    return kit.marks.two_scales(metric, {str(name): own for name, own in items.groupby("model")[column]})
+
+
 def measures(
     metrics: Sequence[str] = (),
     directions: Mapping[str, str] | None = None,
@@ -120,6 +128,7 @@ def summarise(
     names = list(metrics) or inputs.metrics_in(items)
     lights = lights or {}
     fit, outside = fitting(items, scales)
+    outside |= {name: said.short for name in names for said in two_scales(items, name)}
     known = [m for m in measures(names, directions, fit) if m.sums[0] in items]
     options: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
     found = [

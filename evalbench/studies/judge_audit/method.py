@@ -48,6 +48,8 @@ def notes(items: pd.DataFrame, readings: inputs.Readings, labels_drawn: str) -> 
             out.append(
                 f"{judge} gave every answer the same mark{_mark(marks, readings)}: its agreement is that of a constant."
             )
+    out += kit.marks.not_rated(readings.verdicts["mark"], " of the judge")
+    out += kit.marks.not_rated(readings.labels["mark"], " of people")
     null = items["undefined"] == NULL_ANSWER
     if null.any():
         out.append(
