@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from evalbench.core.wording import counted
+from evalbench.core.notes import Note
+from evalbench.core.wording import count, counted, listed
 from evalbench.readers.cells import absent_cells
 from evalbench.readers.frames import raw_cells
+from evalbench.readers.large import STREAM
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from evalbench.readers.schema import Table
 
 MODEL, UNNAMED = "model", "model not named"
+A_FEW = 0.05
+"""Up to this share of rows without a model are no group beside those that name one."""
 
 
 def with_models(frame: pd.DataFrame, column: str = MODEL) -> tuple[pd.DataFrame, list[str]]:
@@ -42,10 +46,24 @@ def with_models(frame: pd.DataFrame, column: str = MODEL) -> tuple[pd.DataFrame,
     return kept, [said]
 
 
+def _without_few(frame: pd.DataFrame, column: str) -> tuple[pd.DataFrame, list[str]]:
+    """A raw frame without the few rows that name no model, such as a row of totals, and a note with their numbers; else as it is."""
+    empty = absent_cells(frame[column])
+    n = int(empty.sum())
+    if not 0 < n <= A_FEW * len(frame) or STREAM in frame.attrs:
+        return frame, []
+    kept = frame[~empty]
+    kept.attrs |= frame.attrs
+    name, they = ("names", "it is") if n == 1 else ("name", "they are")
+    rows = f"row{'s' * (n > 1)} {listed([str(row) for row in frame.index[empty]])}"
+    short = f"{count(n)} of {counted(len(frame), 'row')} {name} no model ({rows}), so that {they} left out"
+    return kept, [Note("sample", short, f"{short}: a total? A name in column {column} keeps a row")]
+
+
 def of_tables(
     frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Table], renames: Mapping[str, str]
 ) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
-    """Tables after :func:`with_models`, and the notes, by table: those whose rows are answers, of models that they may name.
+    """Tables after :func:`with_models`, without the rows where these are few, and the notes, by table: those whose rows are answers, of models that they may name.
 
     A row of a span or a score without a model is refused by the schema: a group of its own would lack all the others.
     """
@@ -57,7 +75,9 @@ def of_tables(
             continue
         meant = [str(c) for c in frame.columns if renames.get(str(c), str(c)) == MODEL]
         if len(meant) == 1:
-            out[name], said = with_models(frame, meant[0])
+            out[name], said = _without_few(frame, meant[0])
+            if not said:
+                out[name], said = with_models(frame, meant[0])
             if said:
                 notes[name] = said[0]
     return out, notes

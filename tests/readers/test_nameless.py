@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from logged import interaction
 
+from evalbench.core.notes import first_rank
 from evalbench.errors import BadInput
 from evalbench.monitor.export import export
 from evalbench.monitor.store import LogStore
@@ -61,3 +62,15 @@ def test_an_export_is_judged_as_its_store_is(tmp_path):
     )
     assert {e.group["model"] for e in of_store.summary.estimates} == {"tiny", "model not named"}
     assert of_export.summary.estimates == of_store.summary.estimates
+
+
+def test_a_row_of_totals_is_no_model(tmp_path):
+    lines = [f"q{i},{model},word,{i % 5}" for i in range(20) for model in ("tiny", "large")]
+    path = tmp_path / "items.csv"
+    path.write_text("\n".join(["question,model,answer,score", *lines, "TOTAL,,,80"]) + "\n", encoding="utf-8")
+    found = load(path, SCHEMA)
+    assert found["items"]["model"].tolist() == ["tiny", "large"] * 20
+    (said,) = (note for note in first_rank(found.notes) if "no model" in note)
+    assert said.short.endswith("1 of 41 rows names no model (row 42), so that it is left out")
+    path.write_text("\n".join(["question,model,answer,score", *lines[:10], "TOTAL,,,80"]) + "\n", encoding="utf-8")
+    assert "model not named" in set(load(path, SCHEMA)["items"]["model"])
