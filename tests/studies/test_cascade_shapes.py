@@ -180,3 +180,14 @@ def test_the_answer_names_who_wins_whatever_the_order_of_names(names: tuple[str,
     assert result.answer is not None
     assert result.answer.answer.startswith(f"{names[0].capitalize()} is better than {names[1]}: it wins 9 questions")
     assert result.sentence.startswith(f"{names[0]} is better than {names[1]}")
+
+
+def test_models_that_share_no_question_are_refused():
+    rows = pd.DataFrame(
+        {"question": [f"{i}?" for i in range(6)], "model": ["oak", "fern"] * 3, "answer": "Yes, that is so."}
+    )
+    with pytest.raises(BadInput, match="fern and oak share no question"):
+        load(rows, study="cascade")
+    shared = load(pd.concat([rows, rows[:1].assign(model="fern")]), study="cascade")
+    assert len(shared["items"]) == 6
+    assert "cascade" not in [offer.study for offer in load(rows).ready]

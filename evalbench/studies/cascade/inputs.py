@@ -103,8 +103,7 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """
     found, items = dict(frames), frames.get("items")
     if items is not None:
-        two = sides.answers(items, ITEMS.columns)
-        said = readers.former.under_new_names(two, {"output": "answer"})
+        said = readers.former.under_new_names(sides.answers(items, ITEMS.columns), {"output": "answer"})
         found["items"] = items = readers.roles.with_roles(said, _LONG, {})
     if items is not None and {"model", "answer", "question"} <= set(items.columns) and not _named(found):
         found["items"] = items = numbered_by_question(items)
@@ -162,7 +161,7 @@ def numbered_by_question(rows: pd.DataFrame) -> pd.DataFrame:
 def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
     """Answers of two models below each other, as one row a question: model A is the first by name.
 
-    Raises ``BadInput`` if there are not two models, or one has several answers to a question.
+    Raises ``BadInput`` if there are not two models, they share no question, or one has several answers to a question.
 
     Examples
     --------
@@ -180,10 +179,10 @@ def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
     parts = [rows[rows["model"].astype(str) == name] for name in names]
     doubled = [str(i) for part in parts for i in part.loc[part["id"].duplicated(), "id"]]
     if doubled:
-        raise errors.BadInput(
-            f"several answers of one model to a question, first {doubled[0]}: the cascade compares one of each"
-        )
+        raise errors.BadInput(f"several answers of one model to a question, first {doubled[0]}: the cascade takes one")
     a, b = (part.drop(columns="model").set_index("id") for part in parts)
+    if a.index.intersection(b.index).empty:
+        raise errors.BadInput(f"{' and '.join(names)} share no question: the cascade compares two answers to one")
     both = a.drop(columns="answer").combine_first(b.drop(columns="answer"))
     both = both.assign(
         model_a=names[0],
