@@ -24,7 +24,7 @@ def not_rated(values: npt.ArrayLike, of: str = "") -> list[Note]:
     Examples
     --------
     >>> not_rated([-1, 1, 4, 5, 5])
-    ['1 of 5 marks is −1, the others 1 to 5: if it means not rated, leave this cell empty']
+    ['1 of 5 marks is −1, the others 1 to 5: if it means not rated, leave this cell empty.']
     >>> not_rated([-1, 0, 1]), not_rated([99, 20, 30])
     ([], [])
     """
@@ -49,7 +49,7 @@ def two_scales(metric: str, by_model: Mapping[str, npt.ArrayLike]) -> list[Note]
     Examples
     --------
     >>> two_scales("score", {"a": [0.2, 0.9], "b": [71, 9.5]})
-    ['score of a lies within 0 to 1, of b it goes up to 71: are they of one scale?']
+    ['Score of a lies within 0 to 1, of b it goes up to 71: are they of one scale?']
     >>> two_scales("score", {"a": [0, 0], "b": [71, 9.5]})
     []
     """

@@ -24,6 +24,7 @@ from evalbench.studies.contract import offered
 from evalbench.studies.trajectories import (
     blames,
     causes,
+    cells,
     faults,
     inputs,
     items,
@@ -204,7 +205,7 @@ def evaluate(
             for name, frame in {
                 "tool_calls": followed.calls.drop(columns="key"),
                 "misfits": tables.misfits(followed.calls),
-                "missed": followed.missed.assign(arguments=followed.missed["arguments"].map(inputs.in_words)),
+                "missed": followed.missed.assign(arguments=followed.missed["arguments"].map(cells.in_words)),
                 "causes": causes.causes_of(followed, turns),
                 "turning_points": method.with_followed(turns[turns["kind"] != turning.SAME], names, given.repeated),
                 "contradictions": tables.contradictions_of(followed),

@@ -87,3 +87,17 @@ def error_of(cell: Any) -> Any:
     """
     word = "" if cell is None or cell is pd.NA or cell != cell else str(cell).strip().casefold()
     return "" if word in NO_ERROR else "error" if word in AN_ERROR else cell
+
+
+def in_words(arguments: Mapping[str, Any] | str) -> str:
+    """Arguments as a reader sees them.
+
+    Examples
+    --------
+    >>> in_words({"id": "KX-1", "n": 2})
+    'id="KX-1", n=2'
+    """
+    if isinstance(arguments, str):
+        return arguments
+    said = ", ".join(f"{k}={json.dumps(v, ensure_ascii=False, default=str)}" for k, v in arguments.items())
+    return said.encode("utf-8", "replace").decode("utf-8")  # half characters, which JSON can hold, are in no file

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -391,17 +390,3 @@ def _expected(runs: pd.DataFrame, tasks: pd.DataFrame | None) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["id", "place", "name", "arguments"])
     found = runs[["id", "run"]].merge(frame, on="id").sort_values(["run", "place"], ignore_index=True)
     return found.drop(columns="id")
-
-
-def in_words(arguments: Mapping[str, Any] | str) -> str:
-    """Arguments as a reader sees them.
-
-    Examples
-    --------
-    >>> in_words({"id": "KX-1", "n": 2})
-    'id="KX-1", n=2'
-    """
-    if isinstance(arguments, str):
-        return arguments
-    said = ", ".join(f"{k}={json.dumps(v, ensure_ascii=False, default=str)}" for k, v in arguments.items())
-    return said.encode("utf-8", "replace").decode("utf-8")  # half characters, which JSON can hold, are in no file

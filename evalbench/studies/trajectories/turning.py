@@ -11,7 +11,7 @@ import pandas as pd
 
 from evalbench import core
 from evalbench.metrics import trajectories as metrics
-from evalbench.studies.trajectories.inputs import in_words
+from evalbench.studies.trajectories.cells import in_words
 from evalbench.studies.trajectories.items import Followed
 
 OTHER_TOOL, OTHER_ARGUMENTS, STOPPED, WENT_ON = "another tool", "other arguments", "ended there", "went on"
