@@ -12,7 +12,8 @@ from rapidfuzz import fuzz
 from evalbench import core
 from evalbench.metrics import trajectories as metrics
 from evalbench.studies.trajectories import schemas
-from evalbench.studies.trajectories.inputs import Given, in_words
+from evalbench.studies.trajectories.cells import in_words
+from evalbench.studies.trajectories.inputs import Given
 from evalbench.studies.trajectories.ordered import parts
 
 RIGHT, WRONG, EXTRA, AGAIN, MADE = "right", "wrong arguments", "extra", "repeat", "made"

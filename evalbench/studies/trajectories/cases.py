@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from evalbench import kit
 from evalbench.judge.criteria import Criterion
-from evalbench.studies.trajectories.inputs import Given, in_words
+from evalbench.studies.trajectories.cells import in_words
+from evalbench.studies.trajectories.inputs import Given
 from evalbench.studies.trajectories.judging import step_name
 from evalbench.studies.trajectories.record import Record, record_of
 

@@ -8,7 +8,8 @@ import pandas as pd
 
 from evalbench.readers.schema import TRIAL
 from evalbench.studies.trajectories import schemas
-from evalbench.studies.trajectories.inputs import Given, in_words
+from evalbench.studies.trajectories.cells import in_words
+from evalbench.studies.trajectories.inputs import Given
 from evalbench.studies.trajectories.items import Followed
 
 CONTRADICTIONS = {
