@@ -70,7 +70,7 @@ gallery: $(VENV)/.base
 test: $(VENV)/.dev
 	$(PYTEST) -m "not slow and not browser and not benchmark"
 
-check: WORKERS = 6
+check: WORKERS = 4
 check: $(VENV)/.dev lint
 	EVALBENCH_TEST_GENERATED=all EVALBENCH_TEST_MACHINE=complete $(PYTEST) -m "(slow or browser or generated or external or wordnet) and not benchmark"
 

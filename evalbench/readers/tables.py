@@ -65,7 +65,8 @@ def check(
     faults = [Fault(name, what) for name, what in clashes.items()]
     out: dict[str, Any] = {}
     how = "counted as repeats" if table.column(TRIAL) else "counted like any other"
-    notes = [] if table.unique else copies(raw, how)
+    of_answers = table.column("answer") or table.column("turn")  # what is found in a text may be found twice
+    notes = copies(raw, how) if of_answers and not table.unique else []
     unknown = False
     for column in table.columns:
         if column.name not in renamed:
