@@ -45,7 +45,7 @@ def drawn_together(columns: Columns, units: Any) -> Any:
 
 def in_arrow(names: Any) -> bool:
     """Whether names are a column of Arrow's texts, which take several times the memory as Python's."""
-    return isinstance(getattr(getattr(names, "dtype", None), "storage", None), str) and names.dtype.storage == "pyarrow"
+    return getattr(getattr(names, "dtype", None), "storage", "") == "pyarrow"
 
 
 def is_clustered(columns: Columns) -> bool:

@@ -143,7 +143,7 @@ def _has_groups(items: pd.DataFrame, by: str) -> bool:
 
 
 def _groups(items: pd.DataFrame, by: str) -> Iterable[tuple[str, pd.DataFrame]]:
-    """Each group's rows, one group at a time; of no groups all."""
+    """Each group's rows; of no groups all."""
     if not _has_groups(items, by):
         return [("", items)]
     return ((str(name), rows) for name, rows in items.groupby(by, sort=True))

@@ -39,6 +39,7 @@ def delimited_frame(path: Path, raw: bytes, expected: str) -> tuple[pd.DataFrame
     """
     import pandas as pd
 
+    csv.field_size_limit(max(len(raw), csv.field_size_limit()))
     declared = _EXCEL.match(raw[:16].decode("utf-8", "ignore"))
     raw = raw[len(declared[0].encode()) :] if declared else raw
     separator = declared[1] if declared else _likelier(raw, expected)
@@ -136,7 +137,6 @@ def _without_headers(frame: pd.DataFrame, header: list[str]) -> tuple[pd.DataFra
 
 def _found(path: Path, raw: bytes, expected: str) -> Rows:
     """The rows by the expected separator, or by another that divides the header where that one does not fit."""
-    csv.field_size_limit(max(len(raw), csv.field_size_limit()))
     try:
         rows = _rows(raw, expected)
     except csv.Error as error:

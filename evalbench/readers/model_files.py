@@ -55,19 +55,29 @@ def _model(path: Path) -> str:
 
 @lru_cache(maxsize=32)
 def _agree(files: tuple[tuple[Path, int], ...]) -> bool:
+    """Whether files are tables of answers to the same questions; read until one is not."""
+    frames = (raw_table(path, read_bytes(path))[0] for path, _ in files)
     try:
-        frames = [raw_table(path, read_bytes(path))[0] for path, _ in files]
+        first = next(frames)
+        names = [str(c).strip() for c in first.columns]
+        held = {r: [n for n in names if fit_role(n, roles()[r]) in (0, 1)] for r in ("model", "answer", *_ASKED)}
+        asked = [n for role in _ASKED for n in held[role][:1]]
+        if held["model"] or not (held["answer"] and asked):
+            return False
+        own = _rows(first, names, asked)
+        return all(
+            [str(c).strip() for c in other.columns] == names and _repeat(own, _rows(other, names, asked))
+            for other in frames
+        )
     except BadInput:
         return False
-    names = [str(c).strip() for c in frames[0].columns]
-    held = {role: [n for n in names if fit_role(n, roles()[role]) in (0, 1)] for role in ("model", "answer", *_ASKED)}
-    asked = [n for role in _ASKED for n in held[role][:1]]
-    if (
-        any([str(c).strip() for c in f.columns] != names for f in frames)
-        or held["model"]
-        or not (held["answer"] and asked)
-    ):
-        return False
-    sets = [set(f.set_axis(names, axis=1)[asked].astype(str).itertuples(index=False, name=None)) for f in frames]
-    first = {row[0] for row in sets[0]}
-    return all(2 * len(sets[0] & other) >= len(first & {row[0] for row in other}) > 0 for other in sets[1:])
+
+
+def _rows(frame: pd.DataFrame, names: list[str], asked: list[str]) -> set[tuple[str, ...]]:
+    return set(frame.set_axis(names, axis=1)[asked].astype(str).itertuples(index=False, name=None))
+
+
+def _repeat(own: set[tuple[str, ...]], other: set[tuple[str, ...]]) -> bool:
+    """Whether what was asked repeats: some does, and at least half of it word for word."""
+    shared = {row[0] for row in own} & {row[0] for row in other}
+    return 2 * len(own & other) >= len(shared) > 0

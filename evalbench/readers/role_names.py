@@ -110,7 +110,7 @@ _NO_SCORES_IN_CHINESE = ("时间", "耗时", "延迟", "秒", "费用", "成本"
 
 
 def names_no_score(name: str) -> bool:
-    """Whether a column of numbers is, by its name, an identifier, a right answer, an amount or a time, and no score.
+    """Whether a column of numbers is, by its name, an identifier, a right answer, an amount or a time, and not a score.
 
     Examples
     --------

@@ -173,9 +173,8 @@ def answers_as_rows(
     held, n = {str(c).strip(): c for c in frame.columns}, len(parts)
     givers = _named_beside(frame, parts) if to is group else []
     out = frame.drop(columns=[held[name] for name in (*(p.column for p in parts), *givers)])
-    said = [f"columns {', '.join(p.column for p in parts)} were read as {answer.name}, each of a {to.name} of its own"]
-    if givers:
-        said = [f"{said[0].rpartition(',')[0]}, each of the {to.name} that {', '.join(givers)} name"]
+    of_whom = f"the {to.name} that {', '.join(givers)} name" if givers else f"a {to.name} of its own"
+    said = [f"columns {', '.join(p.column for p in parts)} were read as {answer.name}, each of {of_whom}"]
     key = table.columns[0]
     if key.name not in names and key.type == "id" and key.name not in renames.values():
         out.insert(0, key.name, numbered_ids(range(1, len(frame) + 1)))

@@ -83,7 +83,7 @@ def entities(n: int = 24, trials: int = 0, strange: int = 3) -> Tables:
 
 
 def many_classes(n: int = 40, trials: int = 0) -> Tables:
-    """More classes unknown to gold than are told apart, of which no part has many; no table of texts."""
+    """More classes unknown to gold than are told apart, of which no part has many; a table of texts is not given."""
     return {name: frame for name, frame in entities(n, trials, strange=60).items() if name != "texts"}
 
 

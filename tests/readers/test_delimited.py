@@ -152,3 +152,13 @@ def test_a_word_of_two_scripts_does_not_hide_windows_1251() -> None:
     found, notes = raw_table(Path("t.csv"), text.encode("cp1251"))
     assert found["модель"].unique().tolist() == ["ЯндексGPT"]
     assert "Windows-1251" in notes[0]
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 200_000, "id," + "x" * 200_000 + "\n1,2\n", "id;" + "y" * 140_000 + ";z,w\n1;2;3\n"]
+)
+def test_a_header_of_any_length_is_read_or_refused_in_a_message(text: str) -> None:
+    try:
+        assert len(frame(text)) == 1
+    except BadInput as error:
+        assert "t.csv" in str(error)

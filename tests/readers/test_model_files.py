@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from evalbench import BadInput, load
+from evalbench.readers import model_files
 
 ROWS = pd.DataFrame(
     {
@@ -69,3 +70,13 @@ def test_what_can_be_asked_of_it_is_said(tmp_path: Path) -> None:
     asked = load(folder(tmp_path / "runs", gpt=ROWS, claude=OTHER))
     assert (asked.rows, asked.groups) == (6, ("claude", "gpt"))
     assert {"text_metrics", "cascade"} <= {offer.study for offer in asked.ready}
+
+
+def test_files_of_a_row_each_are_not_read_to_the_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "rows").mkdir()
+    for i in range(20):
+        (tmp_path / "rows" / f"{i}.json").write_text(f'{{"question": "{i}?", "answer": "x"}}')
+    read = []
+    monkeypatch.setattr(model_files, "read_bytes", lambda path: read.append(path) or path.read_bytes())
+    assert model_files.model_files(tmp_path / "rows") == []
+    assert len(read) <= 2

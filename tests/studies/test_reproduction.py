@@ -372,7 +372,7 @@ def test_one_answer_to_all_questions_and_refusals_are_in_the_sentence():
     assert "the same answer" not in declined.sentence
 
 
-# -- rows that are no generations ------------------------------------------------------------------
+# -- rows that are not generations ------------------------------------------------------------------
 
 
 def test_a_table_that_was_exported_twice_is_no_second_generation():

@@ -131,7 +131,8 @@ def evaluate(
     Returns
     -------
     Result
-        ``items``: one row per question of a test set and model.  ``tables``: ``generations``, ``trials`` where answers are
+        ``items``: one row per question of a test set and model, with ``copied`` where the further generations are copies of
+        whole rows.  ``tables``: ``generations``, ``trials`` where answers are
         marked right or wrong, and where collected ``calls``.
 
     Raises

@@ -160,7 +160,7 @@ def _marks_of_one(frame: pd.DataFrame) -> list[str]:
         return []
     marks = _of_roles(frame, _MARKING)
     return [
-        f"rows of one question differ in {core.wording.listed(marks, last=' and ')} alone: they are marks of one answer, and no generations; "
+        f"rows of one question differ in {core.wording.listed(marks, last=' and ')} alone: they are marks of one answer, and not generations; "
         f"human_correlation compares the marks, --map {raters[0]}=trial reads them as generations all the same"
     ]
 
