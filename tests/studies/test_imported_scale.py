@@ -88,6 +88,7 @@ def test_models_whose_scores_seem_to_be_of_two_scales_are_not_compared():
     )
     assert result.light == "grey"
     assert "are they of one scale?" in result.sentence
+    assert result.answer.next.text == "Bring the scores to one scale, and run again."
     assert not len(result.tables.get("comparison", ()))
     same = imported.evaluate(load(rows.assign(score=rows["score"].clip(upper=1)), study="imported"), n_resamples=100)
     assert "birch is better than oak" in same.answer.answer

@@ -381,6 +381,7 @@ def test_a_table_that_was_exported_twice_is_no_second_generation():
     result = judged(twice)
     assert result.light == "grey"
     assert "not known yet: the further generations are copies of whole rows" in result.answer.answer
+    assert "add a column trial" in result.answer.next.text
     assert "copies of whole rows" in result.sentence
     for apart in ("trial", "latency_ms"):
         assert judged(twice.assign(**{apart: [str(n // 30) for n in range(60)]})).light == "green"

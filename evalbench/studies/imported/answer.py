@@ -25,7 +25,7 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     mixed = [] if facts.items is None else two_scales(facts.items, lead.metric)
     if mixed:
         said = f"Which model is better on “{kit.saying.title_of(lead)}” cannot be said: {mixed[0].short}"
-        return kit.answering.answered(summary, facts, said)
+        return kit.answering.answered(summary, facts, said, next="Bring the scores to one scale, and run again.")
     rows = facts.differences(lead.metric)
     said, light = _standing(ordered, rows), _light(summary, ordered)
     others = ""

@@ -34,6 +34,9 @@ CREATIVE: Forms = {
 }
 
 
+TELL_APART = "Drop the copies, or add a column trial if each row is a generation of its own."
+
+
 def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     """Who does, on how many questions another answer came, and of whom it is not known."""
     groups = list({tuple(e.group.items()): e for e in summary.estimates if e.metric in (WORDS, MEANING)}.values())
@@ -51,7 +54,13 @@ def answer(summary: core.Summary, facts: Facts) -> core.Answer:
     if decided is not None and decided.metric not in SAME:
         title, value = kit.saying.opened(kit.saying.title_of(decided)), kit.saying.figure(decided)
         parts.append(f"{title}: {value}{kit.answering.passing(summary)}.")
-    return kit.answering.answered(summary, facts, " ".join(parts), next=_next(decided, summary))
+    following = TELL_APART if _copied(facts) else _next(decided, summary)
+    return kit.answering.answered(summary, facts, " ".join(parts), next=following)
+
+
+def _copied(facts: Facts) -> bool:
+    """Whether the further generations are copies of whole rows."""
+    return facts.items is not None and "copied" in facts.items
 
 
 def _of(e: core.Estimate, summary: core.Summary) -> list[core.Estimate]:
@@ -94,7 +103,7 @@ def _unknown(rows: Sequence[core.Estimate], summary: core.Summary, facts: Facts,
     """Of whom it is not known: too few questions, generations without a text, or copies of one."""
     least = min((max(o.n for o in _of(e, summary)) for e in rows), default=0)
     few = f"only {counted(least, 'question')}" if 0 < least < core.stats.FEW_UNITS else ""
-    copied = COPIED if facts.items is not None and "copied" in facts.items else ""
+    copied = COPIED if _copied(facts) else ""
     why = copied or few or ("" if least else "no question has two answers to compare")
     names = _names(rows, first=False)
     if not first:
