@@ -184,6 +184,11 @@ def calls_of(replies: Sequence[Reply], heard: Iterable[Heard] = ()) -> dict[str,
     return {"calls": pd.concat(calls, ignore_index=True)} if calls else {}
 
 
+def called(heard: Iterable[Heard], ids: Iterable[Any], replies: Sequence[Reply] = ()) -> dict[str, pd.DataFrame]:
+    """The table of :func:`calls_of`, in which calls say for which of these items they were made."""
+    return {name: with_items(calls, ids) for name, calls in calls_of(replies, heard).items()}
+
+
 def with_items(calls: pd.DataFrame, ids: Iterable[Any]) -> pd.DataFrame:
     """Calls with a column ``asked_for``: the items that rest on each, where the call's own name does not begin with the id and a bar.
 

@@ -14,6 +14,11 @@ PASSAGES = ("contexts", "context", "chunks")
 _NAMES = ("title", "url", "doc_id", "id")
 
 
+def is_searched(*judges: object) -> bool:
+    """Whether any of the judges looks things up in the documents."""
+    return any(isinstance(judge, str) and is_agent(judge) for judge in judges)
+
+
 def documents_of(tables: Mapping[str, pd.DataFrame], *judges: object) -> tuple[tuple[str, str], ...]:
     """Name and text of every document: of the tables documents, sources and haystacks, and of columns of passages of any table.
 
@@ -30,7 +35,7 @@ def documents_of(tables: Mapping[str, pd.DataFrame], *judges: object) -> tuple[t
     >>> documents_of({"answers": answers}, "openai/gpt-4o")
     ()
     """
-    if not any(isinstance(judge, str) and is_agent(judge) for judge in judges):
+    if not is_searched(*judges):
         return ()
     once: dict[str, str] = {}
     for name, table in tables.items():

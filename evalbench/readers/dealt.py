@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,8 @@ MOST_HANDS = 200
 OF_ALL = "of all rows"
 """Where a frame of a part says what is known of all rows of its table, in its ``attrs``: :class:`Values`."""
 _SOURCE, _ROW = "evalbench:source", "evalbench:row"
+_NONE = -1
+"""The range of rows that are not dealt."""
 Columns = tuple[str, ...]
 Ids = np.ndarray[Any, Any]
 
@@ -70,8 +72,26 @@ class Hand:
         return frame
 
 
+def ids_of_all(large: Large, key: str) -> list[str]:
+    """The ids of all rows of a table, in their order.
+
+    Raises ``BadInput`` for ids that are missing or are neither texts nor whole numbers.
+    """
+    return [
+        one.strip()
+        for part in large.parts
+        for where, batch in part.batches([key])
+        for one in ids_of(where, batch.column(0), key)
+    ]
+
+
 def deal(
-    large: Large, ends: Ids, folder: Path, named: Mapping[str, str], of_all: Sequence[Columns] = ()
+    large: Large,
+    ends: Ids,
+    folder: Path,
+    named: Mapping[str, str],
+    of_all: Sequence[Columns] = (),
+    only: Collection[str] | None = None,
 ) -> tuple[list[Hand], Values]:
     """Deal all rows of a table.
 
@@ -79,6 +99,7 @@ def deal(
     - ``folder``: A new one.
     - ``named``: Column as the study calls it → as the parts call it; others have one name.
     - ``of_all``: Columns of which the values of all rows are wanted.
+    - ``only``: The ids whose rows are dealt; by default all.
 
     Returns: A hand for each range, and the values.
 
@@ -100,6 +121,8 @@ def deal(
                 source = sources.setdefault(name, len(sources))
                 own = [one.strip() for one in ids_of(where, batch.column(names.index(key)), key)]
                 which = ranges_of(own, ends)
+                if only is not None:
+                    which[[one not in only for one in own]] = _NONE
                 for columns in of_all:
                     here = tuple(column for column in columns if named.get(column, column) in names)
                     if here:
@@ -109,7 +132,7 @@ def deal(
                 batch = _cast(batch, schema, where)
                 if not written:
                     written = {hand: _opened(folder / f"{hand:06}.arrow", schema) for hand in range(len(ends) + 1)}
-                for hand in np.unique(which):
+                for hand in np.unique(which[which != _NONE]):
                     written[hand].write_batch(batch.take(np.flatnonzero(which == hand)))
                     rows[hand] += int((which == hand).sum())
     finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from evalbench.readers.frames import more_than_once
 from evalbench.readers.parquet import cells_of, first_line
 from evalbench.readers.partitions import BATCH_ROWS, Part, Where, home_of, ids_of, parquet_files, parquet_parts
 from evalbench.readers.role_names import fit
+from evalbench.readers.schema import PART_ROWS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +40,7 @@ class Large:
     - ``renamed``: Column as the study calls it → as the parts call it; others have one name.
     - ``dealt``: Whether the study reads all rows, in parts, and the sample stands for them only where it says so.
     - ``bound``: The largest hash of an id of the sample.
+    - ``part_rows``: About so many rows are made into items at once.
     """
 
     name: str
@@ -48,10 +50,16 @@ class Large:
     renamed: Mapping[str, str] = field(default_factory=dict)
     dealt: bool = False
     bound: int = 2**64 - 1
+    part_rows: int = PART_ROWS
 
     def sampled_of(self, ids: Iterable[str]) -> np.ndarray[Any, Any]:
         """Which ids are those of the sample."""
         return np.asarray(keys(0, "rows", ids) <= np.uint64(self.bound))
+
+    def of(self, ids: Sequence[str]) -> Large:
+        """The rows of some ids, with a sample of as many rows, or of all."""
+        bound = int(np.sort(keys(0, "rows", ids))[min(len(ids), self.sampled) - 1])
+        return replace(self, rows=len(ids), bound=bound)
 
     def __deepcopy__(self, memo: object) -> Large:
         return self  # pandas copies attrs with every frame
@@ -106,7 +114,7 @@ def large_files(path: Path, table: Table, columns: Mapping[str, str]) -> list[Pa
     - ``columns``: Column in the files → column that the study expects.
     """
     parts = parquet_parts(files := parquet_files(path)) if table.sampled else ()
-    if sum(part.rows for part in parts) <= max(LARGE_ROWS, table.sampled):
+    if sum(part.rows for part in parts) <= max(min(LARGE_ROWS, 2 * table.part_rows), table.sampled):
         return []
     return files if not table.dealt or has_rows_of(table, parts[0].columns(), columns) else []
 
@@ -127,24 +135,59 @@ def is_dealt(frame: pd.DataFrame) -> bool:
     return large is not None and large.dealt
 
 
+def has_texts(frame: pd.DataFrame, column: str, read_as: Mapping[str, str] = {}) -> bool:
+    """Whether any cell of a column of texts is not empty; of a table that is read in parts, any cell of all rows.
+
+    - ``read_as``: Column in the files → column of the frame, where they differ.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column not in frame:
+        return False
+    if bool((frame[column].fillna("") != "").any()):
+        return True
+    if not is_dealt(frame):
+        return False
+    large: Large = frame.attrs[STREAM]
+    name = {own: source for source, own in read_as.items()}.get(column) or large.renamed.get(column, column)
+    batches = (batch.column(0) for part in large.parts for _, batch in part.batches([name]))
+    return any(
+        pc.any(pc.not_equal(cells.cast(pa.string()), "") if cells.type != pa.null() else cells.is_valid()).as_py()
+        for cells in batches
+    )
+
+
 def large_frame(
-    path: Path, files: Sequence[Path], sampled: int, columns: Mapping[str, str], *, dealt: bool = False
+    path: Path,
+    files: Sequence[Path],
+    sampled: int,
+    columns: Mapping[str, str],
+    *,
+    dealt: bool = False,
+    part_rows: int = PART_ROWS,
 ) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
     """The sample of a large table, a note on it, and SHA-256 values by file.
 
     - ``path``: The file, or the folder of the files.
     - ``sampled``: How many rows.
     - ``columns``: Column in the files → column that the study expects.
-    - ``dealt``: See :class:`Large`.
+    - ``dealt``, ``part_rows``: See :class:`Large`.
 
     Raises ``BadInput``: See :func:`sample_of`, and for damaged files.
     """
-    frame = sample_of(path.name, parquet_parts(files), sampled, columns, dealt=dealt)
+    frame = sample_of(path.name, parquet_parts(files), sampled, columns, dealt=dealt, part_rows=part_rows)
     return frame, [str(frame.attrs[STREAM])], digests_of(path, files)
 
 
 def sample_of(
-    name: str, parts: Sequence[Part], sampled: int, columns: Mapping[str, str], *, dealt: bool = False
+    name: str,
+    parts: Sequence[Part],
+    sampled: int,
+    columns: Mapping[str, str],
+    *,
+    dealt: bool = False,
+    part_rows: int = PART_ROWS,
 ) -> pd.DataFrame:
     """A sample of a table's rows as a raw frame that says in its ``attrs`` what it is a sample of.
 
@@ -157,13 +200,13 @@ def sample_of(
         raise BadInput(f"{name}: column {', '.join(doubled)} appears more than once")
     if (key := renamed.get("id", "id")) not in names:
         raise BadInput(
-            f"{name}: column {key} is missing: a table of more than {LARGE_ROWS} rows is sampled by its ids; there are {', '.join(names[:30])}"
+            f"{name}: column {key} is missing: of a table of so many rows ids say which are read together; there are {', '.join(names[:30])}"
         )
     table, rows = sample_rows(parts, sampled, names, key)
     frame = cells_of(name, table).set_axis(rows)
     bound = int(keys(0, "rows", map(str, table.column(key).to_pylist())).max())
     n = sum(part.rows for part in parts)
-    frame.attrs[STREAM] = Large(name, tuple(parts), n, len(frame), renamed, dealt, bound)
+    frame.attrs[STREAM] = Large(name, tuple(parts), n, len(frame), renamed, dealt, bound, part_rows)
     return frame
 
 

@@ -89,6 +89,10 @@ def file_names(schema: Mapping[str, Table]) -> tuple[str, ...]:
     return (*schema, *(table.alone for table in schema.values() if table.alone))
 
 
+PART_ROWS = 100_000
+"""So many rows are made into items at once, where a study says nothing else."""
+
+
 @dataclass(frozen=True)
 class Table:
     """One table of a study.
@@ -110,6 +114,7 @@ class Table:
       statistics the study streams; 0: all rows, of any table.
     - ``dealt``: Whether the study reads such a table in parts instead, all rows of it, see :mod:`evalbench.kit.parts`. Of several such tables
       each part has the rows of the same ids; of one without ids all rows.
+    - ``part_rows``: About so many of its rows are made into items at once; of more than twice as many, items are made in parts.
     - ``of_all``: Columns of which a part has to know the values of all rows, those of a tuple together.
     - ``no_trials``: Why a column ``trial`` means nothing in this study, a sentence; it is a note where the table has
       one.
@@ -128,6 +133,7 @@ class Table:
     lists: bool = False
     sampled: int = 0
     dealt: bool = False
+    part_rows: int = PART_ROWS
     of_all: tuple[tuple[str, ...], ...] = ()
     no_trials: str = ""
     help: str = ""

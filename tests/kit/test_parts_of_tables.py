@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -154,6 +155,33 @@ def trips(n: int = 18, trials: int = 0) -> Tables:
     }
 
 
+def retrieved(n: int = 0, trials: int = 0) -> Tables:
+    """Answers with and without contexts, right answers and claims, of models that lack some; odd cells in every column; in no order."""
+    rng = np.random.default_rng(5)
+    facts = [
+        "A boat goes 5 km.",
+        "It is red.",
+        "Hello!",
+        "Does it float?",
+        "It carries 3 people; it cost 40 crowns.",
+        "",
+    ]
+    said = [*facts, "I do not know.", "Error code: 500", "null", None, "Лодка красная.", "<b>It</b> is red. It is red."]
+    rows = []
+    for i in range(n or (24 if trials else 40)):
+        contexts = [facts[k] for k in rng.integers(len(facts), size=rng.integers(4))] if i % 5 else ["It is red."]
+        reference = (None, "", "It is red. A boat goes 5 km.")[rng.integers(3)] if i % 7 else "It is red."
+        for model in ("oak", "fern"):
+            for trial in range(trials or 1):
+                if model == "fern" and i % 3 == 0:
+                    continue
+                answer = " ".join(filter(None, (said[k] for k in rng.integers(len(said), size=2)))) or None
+                rows.append((f"q{i:03}", model, str(trial), f"Question {i}?", answer, contexts, reference, f"t{i % 3}"))
+    columns = ["id", "model", "trial", "question", "answer", "contexts", "reference", "topic"]
+    frame = pd.DataFrame(rows, columns=columns)
+    return {"answers": (frame if trials else frame.drop(columns="trial")).sample(frac=1, random_state=1)}
+
+
 @dataclass(frozen=True)
 class Case:
     """A study, its tables, and how it is asked."""
@@ -173,6 +201,9 @@ CASES = [
     Case("ner_quality", many_classes),
     Case("trajectories", trips, ("topic", "letters", "colour")),
     Case("trajectories", trips, (), {"success_by": "requirements"}),
+    Case("rag_generation", retrieved, ("topic",), {"max_unscored": 0.5}),
+    Case("rag_generation", retrieved, (), {"n_samples": 11, "sample_method": "random", "metrics": ["faithfulness"]}),
+    Case("rag_generation", retrieved, (), {"n_samples": 5}),
 ]
 
 
@@ -208,6 +239,17 @@ def found(case: Case, folder: Path, columns: Mapping[str, str] = {}, **options: 
     return result, data.notes
 
 
+def plain(note: str) -> str:
+    """A note; of one on how texts are written, which is of a sample, only that there is one."""
+    return "" if re.match(r"\d+ of \d+ (sampled )?answers? (is|are|reads?|holds?) ", note) else note
+
+
+def as_text(cell: Any) -> str:
+    """A cell of any kind, so that lists are those of files."""
+    cell = cell.tolist() if isinstance(cell, np.ndarray) else cell
+    return "" if cell is None or cell != cell else str(cell)
+
+
 def assert_same(one: tuple[Result, tuple[Any, ...]], other: tuple[Result, tuple[Any, ...]]) -> None:
     (a, read), (b, read_in_parts) = one, other
     assert any("rows were read, in parts" in note for note in read_in_parts)
@@ -215,10 +257,19 @@ def assert_same(one: tuple[Result, tuple[Any, ...]], other: tuple[Result, tuple[
     pd.testing.assert_frame_equal(a.items, b.items, check_dtype=False)
     pd.testing.assert_frame_equal(a.figures, b.figures)
     assert list(a.tables) == list(b.tables)
-    for name in {*a.tables} - {"texts", "flickering"}:
+    asked = {name for name in a.tables if "prompt_hash" in a.tables[name]}
+    for name in {*a.tables} - {"texts", "flickering"} - asked:
         tables = (result.tables[name].reset_index(drop=True) for result in (a, b))
         pd.testing.assert_frame_equal(*tables, check_dtype=False)
-    notes = [[str(note) for note in r.notes if note not in said] for r, said in ((a, read), (b, read_in_parts))]
+    for name, kept in b.stored.items():
+        stored = pd.read_parquet(kept.path)[[*a.tables[name]]]
+        if name in asked:  # what is asked in two parts is in both
+            assert {*zip(stored["item_id"], stored["prompt"])} == {
+                *zip(a.tables[name]["item_id"], a.tables[name]["prompt"])
+            }
+            continue
+        pd.testing.assert_frame_equal(a.tables[name].map(as_text), stored.map(as_text), check_dtype=False)
+    notes = [[plain(str(note)) for note in r.notes if note not in said] for r, said in ((a, read), (b, read_in_parts))]
     assert notes[0] == notes[1]
     left = {"notes", "first_rank", "data", "tables", "trials"}
     json_a, json_b = ({key: value for key, value in r.to_json().items() if key not in left} for r in (a, b))

@@ -12,15 +12,16 @@ No figure has a threshold of its own, so the light is unlit until ``lights`` giv
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from evalbench import core, kit, readers
 from evalbench.judge.entail import BASELINE
-from evalbench.models.accounting import embeddings_counted
-from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
-from evalbench.studies.rag_generation import inputs, judged, method, summary
-from evalbench.studies.rag_generation.items import confusion_of, items_of, tables_of
+from evalbench.studies.rag_generation import inputs, method, summary
+from evalbench.studies.rag_generation.inputs import SCHEMA as SCHEMA
+from evalbench.studies.rag_generation.items import confusion_of
+from evalbench.studies.rag_generation.made import made_of
 
 QUESTION = (
     "Is an answer from retrieved contexts faithful to them, right, and to the point, and was the right thing retrieved?"
@@ -29,48 +30,6 @@ MEASURED_BY = {
     "split": ("*",),
     "n_questions": ("answer_relevance", "noncommittal"),
     "embed": ("answer_relevance", "answer_correctness"),
-}
-
-_TASKS = ("claims", "support", "relevance", "questions")
-_LABELS = (
-    *("SUPPORTED", "NOT_SUPPORTED", "CONTRADICTED", "NO_CLAIM"),
-    *("RELEVANT", "PARTIALLY_RELEVANT", "IRRELEVANT"),
-)
-SCHEMA: Mapping[str, Table] = {
-    "answers": Table(
-        (
-            Column("id", "id", help="the question"),
-            Column("question", "text"),
-            Column("answer", "text", empty_ok=True, keep_null=True, help="null: unscored"),
-            Column("contexts", "texts", empty_ok=True, help="what was retrieved, by rank; none: undefined"),
-            Column(
-                "reference",
-                "text",
-                required=False,
-                empty_ok=True,
-                help="the right answer; null: undefined",
-                former=("ground_truth",),
-            ),
-            Column("model", "id", groups=True, required=False, help="who answered, where there are several"),
-            Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
-            Column("group", "text", required=False, empty_ok=True, help="such as the country of a law"),
-        ),
-        unique=("id", "model"),
-        trials="model",
-        help="one row per question and model",
-    ),
-    "verdicts": Table(
-        (
-            Column("id", "id", help="of what was asked: column item_id of the table calls"),
-            Column("task", "text", choices=_TASKS),
-            Column("label", "text", required=False, empty_ok=True, choices=_LABELS),
-            Column("reason", "text", required=False, empty_ok=True),
-            Column("reply", "json", required=False, empty_ok=True, help="what else was said, an object"),
-        ),
-        unique=("task", "id"),
-        required=False,
-        help="verdicts that were given before, for judge=recorded",
-    ),
 }
 
 
@@ -153,25 +112,26 @@ def evaluate(
     checks = kit.Checks(parameters)
     checks.choices(split=inputs.SPLITS)
     checks.at_least(1, "n_questions")
-    truths = data["answers"].get("reference")
-    with_truths = truths is not None and bool((truths.fillna("") != "").any())
+    with_truths = readers.large.has_texts(data["answers"], "reference", data.read_as.get("answers", {}))
     chosen, left_out = inputs.metrics_of(metrics, judge, split, checks, truths=with_truths, lit=lights or ())
     rules = checks.tried(lambda: summary.rules_of(lights or {}, chosen)) if chosen else {}
     checks.refuse("rag_generation")
-    by = inputs.judge_of(judge, data)
+    dealt = kit.parts.is_dealt(data["answers"])
     parameters |= {"metrics": chosen, "lights": rules}
-    humans = kit.labelled.given(summary.measures(chosen), data["answers"], **kit.taken(kit.labelled.given, parameters))
-    data, trials = kit.trials.spread(data, SCHEMA)
-    answers = inputs.answers_of(kit.sampling.sampled(data["answers"], sample_method, n_samples, random_state))
-    searched = kit.documents.documents_of(data.tables, judge)
-    docket = kit.judging.Docket(by, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens, documents=searched)
-    cases = judged.cases_of(answers, docket, chosen, split=split, n_questions=n_questions)
-    with embeddings_counted() as spent:
-        embedded = judged.compared(cases, embed)
-    heard = docket.heard()
-    items, of_trials = trials.averaged(items_of(cases, chosen), "id")
+    given = partial(kit.labelled.given, summary.measures(chosen), **kit.taken(kit.labelled.given, parameters))
+    humans = given(rows=None if dealt else data["answers"])
+    by = inputs.judge_of(judge, data)
+    made = kit.parts.made(
+        made_of,
+        data,
+        {**parameters, "by": by},
+        here=inputs.asks_a_model(judge),
+        together=kit.documents.is_searched(judge),
+    )
+    if dealt:
+        humans = given(rows=made.items)
     resampled: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
-    items, fit, said = humans.on(kit.grouping.carried(items, data), heard, **resampled)
+    items, fit, said = humans.on(kit.grouping.carried(made.items, made.data), *made.heard(), **resampled)
     core.progress.at(f"intervals, {n_resamples} resamples")
     headline = [m for m in summary.measures(chosen) if m.metric in inputs.METRICS]
     result = kit.result_of(
@@ -179,14 +139,14 @@ def evaluate(
         data,
         parameters | fit,
         items,
-        tables={**tables_of(cases, chosen), "confusion": confusion_of(items)},
+        tables={**made.tables, "texts": made.texts, "confusion": confusion_of(items)},
         some={"comparison": kit.comparing.compare_groups(items, headline, "model", **resampled)},
-        notes=(*data.notes, *left_out, *embedded, *method.notes(cases, items, parameters), *said),
+        notes=(*data.notes, *left_out, *made.notes, *method.notes(made, items, parameters), *said),
         method=method.described(parameters),
-        heard=[heard],
-        spent=spent,
+        accounting=made.accounting,
+        stored=made.stored,
     )
-    return trials.reported(result, of_trials, headline)
+    return made.trials.reported(result, made.rows, headline)
 
 
 globals().update(offered(__name__))

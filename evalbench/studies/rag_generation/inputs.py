@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +12,59 @@ from evalbench import kit, readers
 from evalbench.judge import recorded, verdicts
 from evalbench.judge.agent.naming import model_behind
 from evalbench.models.llm import is_model_name
+from evalbench.readers import Column, Table
 
 METRICS = ("faithfulness", "answer_relevance", "context_recall", "context_precision", "answer_correctness")
 OF_TRUTHS = ("context_recall", "context_precision", "answer_correctness")
 """Those that need a ground truth."""
 KEYS = ["id", "model"]
 SPLITS = ("sentences", "claims")
+
+_TASKS = ("claims", "support", "relevance", "questions")
+_LABELS = (
+    *("SUPPORTED", "NOT_SUPPORTED", "CONTRADICTED", "NO_CLAIM"),
+    *("RELEVANT", "PARTIALLY_RELEVANT", "IRRELEVANT"),
+)
+SCHEMA: Mapping[str, Table] = {
+    "answers": Table(
+        (
+            Column("id", "id", help="the question"),
+            Column("question", "text"),
+            Column("answer", "text", empty_ok=True, keep_null=True, help="null: unscored"),
+            Column("contexts", "texts", empty_ok=True, help="what was retrieved, by rank; none: undefined"),
+            Column(
+                "reference",
+                "text",
+                required=False,
+                empty_ok=True,
+                help="the right answer; null: undefined",
+                former=("ground_truth",),
+            ),
+            Column("model", "id", groups=True, required=False, help="who answered, where there are several"),
+            Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
+            Column("group", "text", required=False, empty_ok=True, help="such as the country of a law"),
+        ),
+        unique=("id", "model"),
+        trials="model",
+        sampled=5_000,
+        dealt=True,
+        part_rows=5_000,
+        help="one row per question and model",
+    ),
+    "verdicts": Table(
+        (
+            Column("id", "id", help="of what was asked: column item_id of the table calls"),
+            Column("task", "text", choices=_TASKS),
+            Column("label", "text", required=False, empty_ok=True, choices=_LABELS),
+            Column("reason", "text", required=False, empty_ok=True),
+            Column("reply", "json", required=False, empty_ok=True, help="what else was said, an object"),
+        ),
+        unique=("task", "id"),
+        required=False,
+        help="verdicts that were given before, for judge=recorded",
+    ),
+}
+
 
 Judge = str | Callable[[dict[str, Any]], object]
 
@@ -73,6 +120,13 @@ def only_compares(judge: Judge) -> bool:
         and judge != kit.judging.OWN_TABLE
         and not judge.startswith(verdicts.RECORDED)
         and not is_model_name(model_behind(judge))
+    )
+
+
+def asks_a_model(judge: Judge) -> bool:
+    """Whether the judge is a model or a function, whose calls are counted and limited in one place."""
+    return not only_compares(judge) and not (
+        isinstance(judge, str) and (judge == kit.judging.OWN_TABLE or judge.startswith(verdicts.RECORDED))
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,26 +14,48 @@ from evalbench.text.odd_texts import LEAST, ONE_TEXT_FROM, odd_text_notes
 from evalbench.text.sentences import splitter
 
 
-def notes(cases: Sequence[judged.Case], items: Any, options: Mapping[str, Any]) -> list[str]:
+def counted(cases: Sequence[judged.Case]) -> dict[str, Any]:
+    """What :func:`notes` counts of all answers."""
+    given = [case.answer.contexts for case in cases if case.answer.contexts]
+    return {
+        "answers": len(cases),
+        "without contexts": len(cases) - len(given),
+        "same contexts": dict(Counter(map(_digest, given)).most_common(_MOST_CONTEXTS)),
+        "without a passage": sum(
+            says.label == "SUPPORTED" and not says.parts["passages"]
+            for case in cases
+            for says in (*case.supported, *case.carried)
+        ),
+        "no claim": sum(says.label == "NO_CLAIM" for case in cases for says in case.supported),
+        "crowded": sum(
+            bool(numbers and partner < 0)
+            for case in cases
+            if case.pairs is not None
+            for numbers, partner in zip(judged.stating(case), case.pairs.truth, strict=True)
+        ),
+        "languages": dict(Counter(case.answer.lang for case in cases)),
+    }
+
+
+_MOST_CONTEXTS = 1000
+"""So many lists of contexts of each part are counted, the most frequent: one that nearly all answers have is among them."""
+
+
+def _digest(contexts: Sequence[str]) -> str:
+    return hashlib.blake2b("\x1f".join(contexts).encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def notes(made: kit.parts.Made, items: Any, options: Mapping[str, Any]) -> list[str]:
     """What a reader should know of this run's answers and verdicts."""
-    without = sum(not case.answer.contexts for case in cases)
-    unnamed = sum(
-        says.label == "SUPPORTED" and not says.parts["passages"]
-        for case in cases
-        for says in (*case.supported, *case.carried)
-    )
-    idle = sum(says.label == "NO_CLAIM" for case in cases for says in case.supported)
-    crowded = sum(
-        bool(numbers) and partner < 0
-        for case in cases
-        if case.pairs is not None
-        for numbers, partner in zip(judged.stating(case), case.pairs.truth, strict=True)
+    n = made.sums
+    without, idle, crowded, unnamed = (
+        n[name] for name in ("without contexts", "no claim", "crowded", "without a passage")
     )
     finer = "" if options["split"] == "claims" else "; split=claims would part them, with a judge that writes"
     said = (
         (
             without,
-            f"Answers without contexts (none recorded, or nothing retrieved): {without} of {len(cases)}. Faithfulness and "
+            f"Answers without contexts (none recorded, or nothing retrieved): {without} of {n['answers']}. Faithfulness and "
             "the metrics of contexts are undefined there.",
         ),
         (
@@ -45,31 +68,31 @@ def notes(cases: Sequence[judged.Case], items: Any, options: Mapping[str, Any]) 
         ),
         (unnamed, f"Verdicts of support for which the judge named no passage: {unnamed}."),
     )
-    cutters = sorted({f"{splitter(case.answer.lang)} ({case.answer.lang})" for case in cases})
+    cutters = sorted({f"{splitter(lang)} ({lang})" for lang in n["languages"]})
     before = "The verdicts came with the data set (table verdicts): no judge was asked in this run."
     given = [before] if options["judge"] == kit.judging.OWN_TABLE else []
-    written = odd_text_notes([case.answer.text for case in cases], options["max_unscored"])
+    noun = "sampled answer" if made.is_sample else "answer"
+    written = odd_text_notes(made.sampled["answer"], options["max_unscored"], noun)
     return [
         *given,
         *written,
-        *_odd_contexts(cases, items),
+        *_odd_contexts(n, items),
         *kit.answers.remarks(items),
         *(text for holds, text in said if holds),
         f"Sentences were cut by {', '.join(cutters)}.",
     ]
 
 
-def _odd_contexts(cases: Sequence[judged.Case], items: Any) -> list[core.Note]:
+def _odd_contexts(n: Mapping[str, Any], items: Any) -> list[core.Note]:
     """Contexts that are the same for nearly all answers, and answers that are one of their own contexts."""
-    given = [tuple(case.answer.contexts) for case in cases if case.answer.contexts]
-    if len(given) < LEAST:
+    given = n["answers"] - n["without contexts"]
+    if given < LEAST:
         return []
-    notes, of = [], core.counted(len(given), "answer")
-    n = Counter(given).most_common(1)[0][1]
-    if n >= ONE_TEXT_FROM * len(given):
-        notes.append(core.Note("mixed", f"{n} of {of} have the same contexts"))
+    notes, of, most = [], core.counted(given, "answer"), max(n["same contexts"].values())
+    if most >= ONE_TEXT_FROM * given:
+        notes.append(core.Note("mixed", f"{most} of {of} have the same contexts"))
     own = int(items["own_context"].sum())
-    if own > len(given) / 2:
+    if own > given / 2:
         notes.append(
             core.Note("instrument", f"{own} of {of} are one of their contexts word for word, which supports itself")
         )
