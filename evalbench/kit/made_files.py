@@ -92,7 +92,10 @@ def _cases_of(found: Made) -> pd.DataFrame:
 
 def _extreme(cases: pd.DataFrame) -> pd.DataFrame:
     """The cases that may be shown as the worst or the best of their model."""
-    groups = cases.groupby("model", sort=False).indices.values() if "model" in cases else [np.arange(len(cases))]
+    import pandas as pd
+
+    codes = pd.factorize(cases["model"])[0] if "model" in cases else np.zeros(len(cases), dtype=int)
+    groups = [np.flatnonzero(codes == code) for code in np.unique(codes)]
     chosen = np.zeros(len(cases), dtype=bool)
     for places in groups:
         for column in cases.select_dtypes("float"):

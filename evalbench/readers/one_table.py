@@ -39,9 +39,9 @@ def tables_of(paths: Mapping[str, Path], schema: Mapping[str, Table], columns: M
         if table.dealt and not plain:
             found[name] = _whole(paths[name], name, table)
         else:
-            own = {"dealt": table.dealt, "part_rows": table.part_rows}
-            frame, notes, parts = large_frame(paths[name], files, table.sampled, columns, **own)  # type: ignore[arg-type]
-            found[name] = frame, notes, digest(parts)
+            asked = paths[name], files, table.sampled, columns
+            frame, notes, digests = large_frame(*asked, dealt=table.dealt, part_rows=table.part_rows)
+            found[name] = frame, notes, digest(digests)
     return {name: found[name] for name in paths}
 
 

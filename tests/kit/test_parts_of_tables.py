@@ -264,8 +264,8 @@ def assert_same(one: tuple[Result, tuple[Any, ...]], other: tuple[Result, tuple[
     for name, kept in b.stored.items():
         stored = pd.read_parquet(kept.path)[[*a.tables[name]]]
         if name in asked:  # what is asked in two parts is in both
-            assert {*zip(stored["item_id"], stored["prompt"])} == {
-                *zip(a.tables[name]["item_id"], a.tables[name]["prompt"])
+            assert {*zip(stored["item_id"], stored["prompt"], strict=True)} == {
+                *zip(a.tables[name]["item_id"], a.tables[name]["prompt"], strict=True)
             }
             continue
         pd.testing.assert_frame_equal(a.tables[name].map(as_text), stored.map(as_text), check_dtype=False)
