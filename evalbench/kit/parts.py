@@ -24,6 +24,7 @@ from evalbench.kit import workers
 from evalbench.kit.judging import Heard
 from evalbench.kit.trials import Trials
 from evalbench.readers.dealt import MOST_HANDS, OF_ALL, Hand, Values, deal, ends_of, ranges_of, values_of
+from evalbench.readers.frames import in_one_piece
 from evalbench.readers.grouping import cell_text
 from evalbench.readers.large import STREAM, Large
 from evalbench.readers.large import is_dealt as is_dealt
@@ -291,7 +292,7 @@ def _joined(folders: Sequence[Path], keeper: Any, data: Dataset) -> Made:
     ]
     groups = {name: _frame(folders, own) for name in data.tables if _has(folders, own := f"{_GROUPS}{name}")}
     found = Made(
-        items=_frame(folders, ITEMS),
+        items=in_one_piece(_frame(folders, ITEMS)),
         tables={name: _table(folders, name, said) for name in _tables(folders)},
         notes=tuple(dict.fromkeys(notes)),
         accounting=merged(one["accounting"] for one in said),
@@ -364,8 +365,13 @@ def _frame(
     if objects:
         cells = {column: pd.Series(table.column(column).to_pylist(), dtype=object) for column in table.column_names}
         return pd.DataFrame(cells).astype({_SAMPLE: bool})
-    frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
-    return frame
+    columns: dict[str, pd.Series] = {}
+    for column in table.column_names:  # one by one: of no other is there a second copy
+        own, table = table.select([column]), table.drop_columns([column])
+        columns[column] = own.to_pandas(split_blocks=True, self_destruct=True)[column]
+        del own
+        pa.default_memory_pool().release_unused()
+    return pd.DataFrame(columns, copy=False)
 
 
 def _added(table: pa.Table, column: str, number: int) -> pa.Table:
