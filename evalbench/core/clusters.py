@@ -66,8 +66,8 @@ def codes(names: Any) -> tuple[Any, Indices]:
     if in_arrow(names) and not (column := pd.Series(names)).hasnans:
         if (first := _first_in_arrow(column.array)) is not None:
             return column.array if first.all() else column.array[first], np.cumsum(first) - 1
-        index, found = pd.factorize(column.array)
-        texts = np.asarray(found, dtype=str)
+        index, distinct = pd.factorize(column)
+        texts = np.asarray(distinct, dtype=str)
     elif (values := np.asarray(names)).dtype.kind in "iub":
         of_numbers, index = np.unique(values, return_inverse=True)
         texts = of_numbers.astype(str)

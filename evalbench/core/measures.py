@@ -178,7 +178,7 @@ def _added(column: Floats, index: Indices, n: int) -> Floats:
     if 0 < n <= _FEW and n < len(column):
         return np.array([np.cumsum(np.sort(column[index == unit]))[-1] for unit in range(n)])
     order = np.lexsort((column, index)) if n < len(column) else slice(None)
-    return np.bincount(index[order], weights=column[order], minlength=n)
+    return np.asarray(np.bincount(index[order], weights=column[order], minlength=n), dtype=float)
 
 
 def drawn_in_turn(measures: Sequence[Measure], n_rows: int) -> list[Sequence[Measure]]:

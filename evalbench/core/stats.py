@@ -108,8 +108,8 @@ def bootstrap_sums(
     >>> means.shape, abs(float(means.mean()) - 0.625) < 0.02
     ((1000, 1), True)
     """
-    several = isinstance(units, list) and len(units) and all(np.ndim(one) == 2 for one in units)
-    tables = [np.asarray(one, dtype=float) for one in (units if several else [units])]
+    several = units if isinstance(units, list) and units and all(np.ndim(one) == 2 for one in units) else [units]
+    tables = [np.asarray(one, dtype=float) for one in several]
     times = None if multiplicity is None else np.asarray(multiplicity, dtype=np.int64)
     if tables[0].ndim != 2 or not len(tables[0]) or (times is not None and times.sum() < 1):
         raise ValueError(f"nothing to resample: units of shape {tables[0].shape}; expected one row per unit")

@@ -122,7 +122,9 @@ def _compared(
 ) -> Compared:
     """Two groups' items compared; of a group only its sums by unit are in memory."""
     own = needed(items, measures, units, ())
-    sides = Sides.of(*(_summed(own[here], measures, units) for here in of), measures, paired=paired)
+    one, other = (_summed(own[here], measures, units) for here in of)
+    sides = Sides.of(one, other, measures, paired=paired)
+    del one, other  # their sums are those of the sides
     return compare_sides(sides, measures, paired=paired, **options)
 
 
@@ -134,6 +136,8 @@ def _lost(items: pd.DataFrame, whose: Ints, groups: Sequence[str]) -> dict[str, 
     """How many of each group's items could not be scored, of how many; of its trials where it has several."""
     if "unscored" not in items:
         return {}
+    lost: Any
+    everything: Any
     if "n_trials_lost" in items:
         lost, everything = items["n_trials_lost"], items["n_trials"]
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalbench.readers.log_store.log import COLUMNS, Log
 from evalbench.readers.log_store.marks import Marks, are_whole, marks_of
@@ -81,7 +81,7 @@ class DealtPart(LogPart):
                 named = pc.fill_null(cells[MODEL], "")
                 cells[MODEL] = pc.if_else(pc.equal(named, ""), UNNAMED, named)
             for name, whole in self.marks.items():
-                known = said.get(name, {})
+                known: Any = said.get(name, {})
                 marks = [known.get(id) for id in cells["id"].to_pylist()]
                 cells[name] = pa.array(marks, pa.float64()).cast(pa.int64() if whole else pa.float64())
             yield where, pa.RecordBatch.from_arrays([cells[name] for name in columns], [*columns])
