@@ -8,13 +8,16 @@ clusters.  Its cells are names; an item without one has the empty name, and all 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, stdtrit
 
 from evalbench.core.arrays import Indices
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CLUSTER = "cluster"
 """The items' column of the names of clusters."""
@@ -56,14 +59,16 @@ def is_clustered(columns: Columns) -> bool:
 def codes(names: Any) -> tuple[Any, Indices]:
     """The distinct names as texts, ascending, and the place of each row's among them: ``np.unique`` of texts, by hashing.
 
-    Texts of Arrow that ascend are given back as they are.
+    Those of Arrow that ascend are given back as Arrow's.
     """
     import pandas as pd
 
-    if in_arrow(names) and _ascend_in_arrow(names):
-        return pd.Series(names).array, np.arange(len(names))
-    values = np.asarray(names)
-    if values.dtype.kind in "iub":
+    if in_arrow(names) and not (column := pd.Series(names)).hasnans:
+        if (first := _first_in_arrow(column.array)) is not None:
+            return column.array if first.all() else column.array[first], np.cumsum(first) - 1
+        index, distinct = pd.factorize(column)
+        texts = np.asarray(distinct, dtype=str)
+    elif (values := np.asarray(names)).dtype.kind in "iub":
         of_numbers, index = np.unique(values, return_inverse=True)
         texts = of_numbers.astype(str)
     elif values.dtype == object and _ascend(values):
@@ -79,13 +84,30 @@ def codes(names: Any) -> tuple[Any, Indices]:
     return texts[order], place[index.ravel()]
 
 
-def _ascend_in_arrow(names: Any) -> bool:
-    """Whether texts of Arrow are each behind the one before it."""
+def how_many(names: pd.Series) -> int:
+    """The number of distinct names, those that are missing left out.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> how_many(pd.Series(["a", "a", "b", None]))
+    2
+    """
+    if in_arrow(names) and not names.hasnans and (first := _first_in_arrow(names.array)) is not None:
+        return int(first.sum())
+    return int(names.nunique())
+
+
+def _first_in_arrow(names: Any) -> npt.NDArray[np.bool_] | None:
+    """Which texts of Arrow differ from the one before them; None where one is before it in the order of texts."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    texts = pa.chunked_array(pa.array(names)).combine_chunks()
-    return not texts.null_count and bool(pc.all(pc.greater(texts[1:], texts[:-1])).as_py())
+    texts = pa.chunked_array(pa.array(names))
+    later, sooner = texts[1:], texts[:-1]
+    if not pc.all(pc.greater_equal(later, sooner)).as_py():
+        return None
+    return np.append(np.ones(min(1, len(texts)), dtype=bool), pc.not_equal(later, sooner).to_numpy())
 
 
 def _ascend(names: npt.NDArray[Any]) -> bool:

@@ -18,7 +18,7 @@ from evalbench.core.measures import Columns, Drawn, Measure, intervals
 from evalbench.core.planning import equivalent, least_p, smallest_difference
 from evalbench.core.resample import drawn_in_words
 from evalbench.core.seeds import rng
-from evalbench.core.sides import Sides, values_of
+from evalbench.core.sides import Side, Sides, values_of
 from evalbench.core.significance import Permutation, holm, mcnemar, shuffle_test, swap_test
 from evalbench.core.stats import bootstrap_cautions, bootstrap_sums, no_width, percentile_interval
 
@@ -94,6 +94,33 @@ def compare_measures(
     >>> out.comparisons[0].outcome, out.comparisons[0].difference
     ('better', 0.5)
     """
+    one, other = Side.of(columns_a, measures, units_a), Side.of(columns_b, measures, units_b)
+    return compare_sides(
+        Sides.of(one, other, measures, paired=paired),
+        measures,
+        seed=seed,
+        names=names,
+        paired=paired,
+        margins=margins,
+        n_resamples=n_resamples,
+        n_permutations=n_permutations,
+        alpha=alpha,
+    )
+
+
+def compare_sides(
+    sides: Sides,
+    measures: Sequence[Measure],
+    *,
+    seed: int,
+    names: tuple[str, str] = ("A", "B"),
+    paired: bool = True,
+    margins: Mapping[str, float] | None = None,
+    n_resamples: int = 2000,
+    n_permutations: int = 10_000,
+    alpha: float = ALPHA,
+) -> Compared:
+    """As :func:`compare_measures`, of items that were summed by unit: those themselves need not be there any more."""
     repeated = sorted({f.metric for f in measures if sum(g.metric == f.metric for g in measures) > 1})
     unknown = sorted(set(margins or {}) - {f.metric for f in measures})
     if repeated or unknown:
@@ -103,7 +130,6 @@ def compare_measures(
                 + [f"a margin for a figure that is not compared: {', '.join(unknown)}"] * bool(unknown)
             )
         )
-    sides = Sides.of(columns_a, columns_b, measures, units_a, units_b, paired=paired)
     value_of = values_of(measures)
     a, b = sides.table_a, sides.table_b
     values = [value_of(t.sum(axis=0, keepdims=True))[0] for t in (a, b)]
@@ -113,7 +139,7 @@ def compare_measures(
         replicates = np.full((1, len(measures)), np.nan)
         tests = [Permutation(None, note="fewer than two units")] * len(measures)
     elif paired:
-        both = bootstrap_sums(np.hstack([a, b]), lambda sums: sums, rng(seed, "comparison/bootstrap"), n_resamples)
+        both = bootstrap_sums([a, b], lambda sums: sums, rng(seed, "comparison/bootstrap"), n_resamples)
         replicates = value_of(both[:, : a.shape[1]]) - value_of(both[:, a.shape[1] :])
         tests = swap_test(a, b, value_of, rng(seed, "comparison/swap"), n_permutations)
     else:

@@ -8,6 +8,8 @@ covariance.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -17,6 +19,8 @@ from evalbench.core.arrays import Floats, Ints
 _DRAWS_PER_BINOMIAL = 50
 # Single draws handled at once: small enough for a processor's cache.
 _DRAWS_AT_ONCE = 1 << 17
+# Resamples whose counts are held at once.
+_COUNTED_AT_ONCE = 64
 _PAIRED_BLOCK = 256
 _LARGEST_BLOCK = 1 << 16
 CROWD = 100_000
@@ -25,14 +29,17 @@ _LARGEST_WEIGHT = 0.01
 """Of Σ|x − m|³ / (Σ(x − m)²)^1.5 in a crowd: the error of the normal distribution is below half of it (Shevtsova 2011)."""
 
 
-def resampled_sums(rows: Floats, times: npt.NDArray[np.int64], rng: np.random.Generator, n_resamples: int) -> Floats:
-    """Column sums of ordinary bootstrap resamples of rows, each of which stands for ``times`` equal units."""
-    total = int(times.sum())
+def resampled_sums(rows: Floats, times: Ints | None, rng: np.random.Generator, n_resamples: int) -> Floats:
+    """Column sums of ordinary bootstrap resamples of rows, each of which stands for ``times`` equal units, or for one."""
+    total = len(rows) if times is None else int(times.sum())
     first, which = _distinct_rows(rows)
-    count = np.bincount(which, weights=times).astype(np.int64)
+    count = np.bincount(which) if times is None else np.bincount(which, weights=times).astype(np.int64)
     often = count >= _DRAWS_PER_BINOMIAL
-    rest = np.repeat(np.flatnonzero(~often[which]), times[~often[which]])
-    frequent, single = rows[first[often]], rows[rest]
+    frequent, seldom = rows[first[often]], ~often[which]
+    del first, which  # as large as what is made next
+    single = rows if seldom.all() else rows[seldom]
+    if times is not None:
+        single = np.repeat(single, times[seldom], axis=0)
     if len(single) > CROWD and (root := spread_of(single, mean := single.mean(axis=0))) is not None:
         return _with_crowd(frequent, count[often], len(single), mean, root, rng, n_resamples)
     blocks = _powers_of_two(len(single), _PAIRED_BLOCK if rows.shape[1] == 1 else _LARGEST_BLOCK)
@@ -68,10 +75,14 @@ def _with_crowd(
     frequent: Floats, count: Ints, n: int, mean: Floats, root: Floats, rng: np.random.Generator, n_resamples: int
 ) -> Floats:
     """Sums of resamples of units of which n are a crowd with this mean and spread."""
-    counts = rng.multinomial(n + int(count.sum()), np.append(count, n) / (n + count.sum()), size=n_resamples)
+    total, chance = n + int(count.sum()), np.append(count, n) / (n + count.sum())
+    out, of_crowd = np.empty((n_resamples, len(mean))), np.empty((n_resamples, 1), dtype=np.int64)
+    for begin in range(0, n_resamples, _COUNTED_AT_ONCE):
+        chunk = slice(begin, begin + _COUNTED_AT_ONCE)
+        counts = rng.multinomial(total, chance, size=len(out[chunk]))
+        out[chunk], of_crowd[chunk] = counts[:, :-1] @ frequent, counts[:, -1:]
     spread = rng.standard_normal((n_resamples, len(mean))) @ root.T
-    of_crowd = counts[:, -1:]
-    return np.asarray(counts[:, :-1] @ frequent + of_crowd * mean + np.sqrt(of_crowd / n) * spread)
+    return np.asarray(out + of_crowd * mean + np.sqrt(of_crowd / n) * spread)
 
 
 def spread_of(rows: Floats, centre: Floats | float = 0.0, count: npt.NDArray[np.int64] | None = None) -> Floats | None:
@@ -152,11 +163,32 @@ def _powers_of_two(n: int, largest: int) -> npt.NDArray[np.int64]:
 def _distinct_rows(rows: Floats) -> tuple[Ints, Ints]:
     """The first of each set of equal rows, and which set each row is in."""
     # Hashing the rows sorts one integer a row instead of c floats; a collision is seen and undone.
-    bits = (rows + 0.0).view(np.uint64)
-    key = np.zeros(len(rows), dtype=np.uint64)
-    for column in bits.T:
-        key = (key ^ (key >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) + column * np.uint64(0xBF58476D1CE4E5B9)
-    _, first, which = np.unique(key, return_index=True, return_inverse=True)
-    if (rows[first][which] != rows).any():
+    blocks = [slice(begin, begin + _LARGEST_BLOCK) for begin in range(0, len(rows), _LARGEST_BLOCK)]
+    first, which = _distinct_hashes(rows, blocks)
+    if any((rows[first[which[block]]] != rows[block]).any() for block in blocks):
         _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     return first, which.ravel()
+
+
+def _distinct_hashes(rows: Floats, blocks: Sequence[slice]) -> tuple[Ints, Ints]:
+    """The first row of each hash, hashes ascending, and which hash each row has: as ``np.unique`` has them, with fewer copies."""
+    key = np.empty(len(rows), dtype=np.uint64)
+    for block in blocks:
+        key[block] = _hashes(rows[block])
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    new = np.append(True, key[1:] != key[:-1])
+    del key
+    number = np.cumsum(new)
+    number -= 1
+    which = np.empty(len(rows), dtype=np.int64)
+    which[order] = number
+    del number
+    return order[new], which
+
+
+def _hashes(rows: Floats) -> npt.NDArray[np.uint64]:
+    key = np.zeros(len(rows), dtype=np.uint64)
+    for column in (rows + 0.0).view(np.uint64).T:
+        key = (key ^ (key >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) + column * np.uint64(0xBF58476D1CE4E5B9)
+    return key

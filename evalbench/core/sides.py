@@ -14,6 +14,25 @@ from evalbench.core.clusters import by_unit, codes, in_arrow
 from evalbench.core.measures import Columns, Measure, unit_sums
 
 
+class Side(NamedTuple):
+    """One system's items, summed by unit.
+
+    - ``sums``: Columns in the order of :func:`_names`, each in one piece, a row for each of ``ids``, which ascend.
+    - ``n``: How many items they are of.
+    - ``cluster``: Of each unit; empty where there are none.
+    """
+
+    sums: Floats
+    ids: Any
+    n: int
+    cluster: Mapping[str, str]
+
+    @classmethod
+    def of(cls, columns: Columns, measures: Sequence[Measure], units: Any) -> Side:
+        sums, ids = unit_sums(columns, _names(measures), units)
+        return cls(np.asfortranarray(sums), ids, len(units), by_unit(columns, units))
+
+
 class Sides(NamedTuple):
     """Both systems' sums by unit, each figure's columns side by side, rows of units without the figure zeroed.
 
@@ -34,35 +53,21 @@ class Sides(NamedTuple):
     clusters_b: tuple[int, ...] | None = None
 
     @classmethod
-    def of(
-        cls,
-        columns_a: Columns,
-        columns_b: Columns,
-        measures: Sequence[Measure],
-        units_a: Any,
-        units_b: Any,
-        *,
-        paired: bool,
-    ) -> Sides:
-        raw = sorted({n.removeprefix("#") for f in measures for n in f.sums})
-        names = raw + [f"#{n}" for n in raw]
-        sums_a, ids_a = unit_sums(columns_a, names, units_a)
-        sums_b, ids_b = unit_sums(columns_b, names, units_b)
+    def of(cls, a: Side, b: Side, measures: Sequence[Measure], *, paired: bool) -> Sides:
+        sums_a, ids_a, sums_b, ids_b = a.sums, a.ids, b.sums, b.ids
         shared, at_a, at_b = _shared(ids_a, ids_b)
-        clustered = len(ids_a) < len(units_a) or len(ids_b) < len(units_b)
+        clustered = len(ids_a) < a.n or len(ids_b) < b.n
         if paired:
             sums_a, sums_b = sums_a[at_a], sums_b[at_b]
-        column = {name: j for j, name in enumerate(names)}
+        column = {name: j for j, name in enumerate(_names(measures))}
         has_a, has_b = (_has_measures(s, measures, column) for s in (sums_a, sums_b))
         if paired:
             has_a = has_b = has_a & has_b
         wide = [(j, column[name]) for j, f in enumerate(measures) for name in f.sums]
-        table_a, table_b = (
-            s[:, [c for _, c in wide]] * has[:, [j for j, _ in wide]] for s, has in ((sums_a, has_a), (sums_b, has_b))
-        )
+        table_a, table_b = (_with_all(s, has, wide) for s, has in ((sums_a, has_a), (sums_b, has_b)))
         n_a, n_b = (tuple(int(k) for k in has.sum(axis=0)) for has in (has_a, has_b))
         only_a, only_b = len(ids_a) - len(shared), len(ids_b) - len(shared)
-        own = (by_unit(columns_a, units_a), by_unit(columns_b, units_b))
+        own = (a.cluster, b.cluster)
         if not any(own):
             return cls(table_a, table_b, n_a, n_b, len(shared), only_a, only_b, _slices(measures), clustered)
         if paired:
@@ -72,6 +77,22 @@ class Sides(NamedTuple):
         return cls(
             table_a, table_b, n_a, n_b, len(shared), only_a, only_b, _slices(measures), True, clusters_a, clusters_b
         )
+
+
+def _names(measures: Sequence[Measure]) -> list[str]:
+    """All columns that figures sum, then those of how many items have each."""
+    raw = sorted({name.removeprefix("#") for measure in measures for name in measure.sums})
+    return raw + [f"#{name}" for name in raw]
+
+
+def _with_all(sums: Floats, has: npt.NDArray[np.bool_], wide: Sequence[tuple[int, int]]) -> Floats:
+    """The columns of each figure side by side, 0 in the rows of units without it; not copied where they are so.
+
+    - ``wide``: The figure and the place among the sums of each column.
+    """
+    figures, places = zip(*wide, strict=True)
+    table = sums if [*places] == [*range(sums.shape[1])] else sums[:, places]
+    return np.asfortranarray(table if has.all() else table * has[:, figures])
 
 
 def _shared(ids_a: Any, ids_b: Any) -> tuple[Any, Any, Any]:

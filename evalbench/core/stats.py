@@ -60,7 +60,7 @@ class Measured(NamedTuple):
 
 
 def bootstrap_sums(
-    units: npt.ArrayLike,
+    units: npt.ArrayLike | list[Floats],
     statistic: Callable[[Floats], Floats],
     rng: np.random.Generator,
     n_resamples: int = 2000,
@@ -73,8 +73,8 @@ def bootstrap_sums(
 
     Parameters
     ----------
-    units : (n, c) array
-        One row per resampling unit: its additive columns.  Finite.
+    units : (n, c) array, or a list of such
+        One row per resampling unit: its additive columns, those of several arrays side by side.  Finite.
     statistic : callable
         Sums ``(r, c)`` → values ``(r, f)``; NaN where a resample has no value.
     multiplicity : (n,) array of int, optional
@@ -108,17 +108,21 @@ def bootstrap_sums(
     >>> means.shape, abs(float(means.mean()) - 0.625) < 0.02
     ((1000, 1), True)
     """
-    rows = np.asarray(units, dtype=float)
-    times = np.ones(len(rows), dtype=np.int64) if multiplicity is None else np.asarray(multiplicity, dtype=np.int64)
-    if rows.ndim != 2 or not len(rows) or times.sum() < 1:
-        raise ValueError(f"nothing to resample: units of shape {rows.shape}; expected one row per unit")
-    if not np.isfinite(rows).all():
+    several = units if isinstance(units, list) and units and all(np.ndim(one) == 2 for one in units) else [units]
+    tables = [np.asarray(one, dtype=float) for one in several]
+    times = None if multiplicity is None else np.asarray(multiplicity, dtype=np.int64)
+    if tables[0].ndim != 2 or not len(tables[0]) or (times is not None and times.sum() < 1):
+        raise ValueError(f"nothing to resample: units of shape {tables[0].shape}; expected one row per unit")
+    total = len(tables[0]) if times is None else times.sum()
+    columns = [column for table in tables for column in table.T]
+    if not all(np.isfinite(column).all() for column in columns):
         raise ValueError("a unit's column is not finite: leave unscored units out, or count them as 0")
-    varies = (rows != rows[0]).any(axis=0)
-    sums = np.empty((n_resamples, rows.shape[1]))
-    sums[:, ~varies] = rows[0, ~varies] * times.sum()
+    varies = np.array([(column != column[0]).any() for column in columns])
+    sums = np.empty((n_resamples, len(columns)))
+    sums[:, ~varies] = [column[0] * total for column, own in zip(columns, varies, strict=True) if not own]
     if varies.any():
-        sums[:, varies] = resampled_sums(np.ascontiguousarray(rows[:, varies]), times, rng, n_resamples)
+        rows = np.stack([column for column, own in zip(columns, varies, strict=True) if own], axis=1)
+        sums[:, varies] = resampled_sums(rows, times, rng, n_resamples)
     return statistic(sums)
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from evalbench.core.arrays import Bools, Ints
 from evalbench.core.compared import ALPHA, Comparison, best_compared, held_back, left_out_note
-from evalbench.core.comparison import adjusted_together, compare_measures
+from evalbench.core.comparison import Compared, adjusted_together, compare_sides
 from evalbench.core.measures import Measure, drawn_in_turn, unit_sums
+from evalbench.core.sides import Side, Sides
 from evalbench.core.wording import count, counted, difference_parts, p_text
-from evalbench.kit.evidence import needed, without_absent
+from evalbench.kit.evidence import groups_of, needed, without_absent
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def compare_groups(
     import pandas as pd
 
     items = items if absent_counts else without_absent(items)
-    groups = {str(name): np.asarray(places) for name, places in items.groupby(by, sort=True).indices.items()}
+    whose, groups = groups_of(items, by)
     wanted: dict[tuple[str, str], list[Measure]] = {}
     for measure in measures:
         ranking = next((m for m in measures if m.metric == rank_by), measure)
@@ -81,24 +82,16 @@ def compare_groups(
     found: list[tuple[tuple[str, str], Comparison]] = []
     shared: dict[tuple[str, str], str] = {}
     for (a, b), listed in wanted.items():
-        for some in drawn_in_turn(listed, len(groups[a])):
-            rows_a, rows_b = (needed(items, some, units).take(groups[name]) for name in (a, b))
-            compared = compare_measures(
-                rows_a,
-                rows_b,
-                some,
-                units_a=rows_a[units],
-                units_b=rows_b[units],
-                seed=seed,
-                names=(a, b),
-                paired=paired,
-                n_resamples=n_resamples,
+        of = whose == groups.index(a), whose == groups.index(b)
+        for some in drawn_in_turn(listed, int(of[0].sum())):
+            compared = _compared(
+                items, of, some, units, seed=seed, names=(a, b), paired=paired, n_resamples=n_resamples
             )
             found += [((a, b), c) for c in compared.comparisons]
         if paired and (alone := compared.only_a + compared.only_b):
             share = f"{compared.n_shared} of {counted(compared.n_shared + alone, 'unit')}"
             shared[a, b] = f" Compared on {share}, those that both have."
-    lost = _lost(items, groups)
+    lost = _lost(items, whose, groups)
     order = [m.metric for m in measures]
     found.sort(key=lambda one: order.index(one[1].metric))
     pairs = [pair for pair, _ in found]
@@ -124,15 +117,34 @@ def _shows_one(c: Comparison) -> bool:
     return c.outcome in ("better", "worse", "higher", "lower")
 
 
-def _lost(items: pd.DataFrame, groups: Mapping[str, npt.NDArray[np.intp]]) -> dict[str, tuple[int, int]]:
+def _compared(
+    items: pd.DataFrame, of: Iterable[Bools], measures: Sequence[Measure], units: str, *, paired: bool, **options: Any
+) -> Compared:
+    """Two groups' items compared; of a group only its sums by unit are in memory."""
+    own = needed(items, measures, units, ())
+    one, other = (_summed(own[here], measures, units) for here in of)
+    sides = Sides.of(one, other, measures, paired=paired)
+    del one, other  # their sums are those of the sides
+    return compare_sides(sides, measures, paired=paired, **options)
+
+
+def _summed(rows: pd.DataFrame, measures: Sequence[Measure], units: str) -> Side:
+    return Side.of(rows, measures, rows[units])
+
+
+def _lost(items: pd.DataFrame, whose: Ints, groups: Sequence[str]) -> dict[str, tuple[int, int]]:
     """How many of each group's items could not be scored, of how many; of its trials where it has several."""
     if "unscored" not in items:
         return {}
+    lost: Any
+    everything: Any
     if "n_trials_lost" in items:
-        counts = items[["n_trials_lost", "n_trials"]].to_numpy()
-        return {name: tuple(counts[places].sum(axis=0).astype(int).tolist()) for name, places in groups.items()}
-    unscored = (items["unscored"] != "").to_numpy()
-    return {name: (int(unscored[places].sum()), len(places)) for name, places in groups.items()}
+        lost, everything = items["n_trials_lost"], items["n_trials"]
+    else:
+        lost, everything = items["unscored"] != "", np.ones(len(items))
+    there = whose >= 0
+    of, n = (np.bincount(whose[there], np.asarray(many)[there], len(groups)) for many in (lost, everything))
+    return {name: (int(a), int(b)) for name, a, b in zip(groups, of, n, strict=True)}
 
 
 def _of_lost(lost: Mapping[str, tuple[int, int]]) -> str:

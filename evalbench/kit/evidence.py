@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evalbench.core.betting import SEQUENCE
-from evalbench.core.clusters import CLUSTER
+from evalbench.core.clusters import CLUSTER, codes
 from evalbench.core.measures import Columns, Measure, unit_sums
 from evalbench.core.notes import Note
 from evalbench.core.result import Estimate, Summary
@@ -251,15 +251,15 @@ def absent_of(
     """
     import pandas as pd
 
-    whose, groups = pd.factorize(items[by], sort=True) if by in items else (np.zeros(len(items), dtype=int), [""])
-    which, found = pd.factorize(items[units].astype(str), use_na_sentinel=False)
+    whose, groups = groups_of(items, by)
+    found, which = codes(items[units].astype(str).fillna(""))
     everything, there, filled = len(found), whose >= 0, ABSENT in items
     if expected is not None:
         due = {*map(str, expected)}
         everything, there = len(due), there & pd.Index(found).isin(due)[which]
     if filled:
         there &= ~items[ABSENT].to_numpy(dtype=bool)
-    whose, which = np.divmod(pd.unique((whose * len(found) + which)[there]), max(1, len(found)))
+    whose, which = pairs_of(whose[there], which[there], len(found))
     if expected is None and not filled and not _shared(whose, which, len(groups)):
         return Absent()
     lacks = everything - np.bincount(whose, minlength=len(groups))
@@ -270,6 +270,32 @@ def absent_of(
         counted or ("counted 0" if filled else "left out"),
         stated,
     )
+
+
+def groups_of(items: pd.DataFrame, by: str) -> tuple[Ints, list[str]]:
+    """The place of each item's group among their names, in few bytes, -1 without one; and the names, ascending: one without one where there are no groups."""
+    import pandas as pd
+
+    if by not in items or not items[by].notna().any():
+        return np.zeros(len(items), dtype=np.int8), [""]
+    whose, names = pd.factorize(items[by], sort=True)
+    return whose.astype(np.min_scalar_type(-len(names))), [*map(str, names)]
+
+
+def pairs_of(whose: Ints, which: Ints, n: int) -> tuple[Ints, Ints]:
+    """The groups and the units that there are together, each pair once.
+
+    - ``n``: How many units there are.
+
+    Examples
+    --------
+    >>> [found.tolist() for found in pairs_of(np.array([1, 0, 1, 1]), np.array([2, 0, 2, 1]), 3)]
+    [[0, 1, 1], [0, 1, 2]]
+    """
+    pairs = n * whose.astype(np.int64) + which
+    pairs.sort()
+    once = np.append(np.ones(min(1, len(pairs)), dtype=bool), pairs[1:] != pairs[:-1])
+    return np.divmod(pairs if once.all() else pairs[once], max(1, n))
 
 
 def same_but_for_writing(groups: Collection[str], by: str) -> tuple[Note, ...]:
@@ -291,10 +317,12 @@ def same_but_for_writing(groups: Collection[str], by: str) -> tuple[Note, ...]:
     return (Note("mixed", " ".join(clauses[:_MOST_NAMED]), " ".join(clauses)),) if clauses else ()
 
 
-def needed(items: pd.DataFrame, measures: Sequence[Measure], units: str) -> pd.DataFrame:
-    """The columns of items that estimates are made of."""
+def needed(
+    items: pd.DataFrame, measures: Sequence[Measure], units: str, also: Sequence[str] = ("unscored", "undefined")
+) -> pd.DataFrame:
+    """The columns of items that estimates are made of; without reasons those that comparisons are."""
     sums = [name.removeprefix("#") for measure in measures for name in measure.sums]
-    return items[[name for name in dict.fromkeys([units, CLUSTER, "unscored", "undefined", *sums]) if name in items]]
+    return items[[name for name in dict.fromkeys([units, CLUSTER, *also, *sums]) if name in items]]
 
 
 def without_absent(items: pd.DataFrame) -> pd.DataFrame:
@@ -310,6 +338,8 @@ def _shared(whose: Ints, which: Ints, n: int) -> bool:
     if n < 2:
         return False
     own = np.bincount(whose, minlength=n)
+    if (own == which.max() + 1).all():
+        return True
     of_largest = np.isin(which, which[whose == own.argmax()])
     return bool((2 * np.bincount(whose[of_largest], minlength=n) >= own).all())
 

@@ -16,6 +16,7 @@ from evalbench.core.result import Stored
 from evalbench.kit import trials as several_trials
 from evalbench.kit.made import Made, prompts_of
 from evalbench.kit.trials import Trials
+from evalbench.readers.frames import in_one_piece
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,13 +161,21 @@ class _Parts(NamedTuple):
         tables = [table for table in tables if len(table)] or tables[:1]  # without rows what columns hold is not known
         table = pa.concat_tables(tables, promote_options="permissive")
         del tables
-        lists = [field.name for field in table.schema if pa.types.is_list(field.type)]
-        cells = {column: table.column(column).to_pylist() for column in lists}
-        frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
-        nested = self.said[0]["nested"].get(name, ())
-        cells |= {own: [json.loads(cell) if isinstance(cell, str) else None for cell in frame[own]] for own in nested}
-        if cells:
-            frame = frame.assign(**{own: pd.Series(found, dtype=object) for own, found in cells.items()})
+        lists = {field.name for field in table.schema if pa.types.is_list(field.type)}
+        nested = {*self.said[0]["nested"].get(name, ())}
+        columns: dict[str, pd.Series] = {}
+        for column in table.column_names:  # one by one: of no other is there a second copy
+            own, table = table.select([column]), table.drop_columns([column])
+            if column in lists:
+                columns[column] = pd.Series(own.column(0).to_pylist(), dtype=object)
+            elif column in nested:
+                cells = (json.loads(cell) if isinstance(cell, str) else None for cell in own.column(0).to_pylist())
+                columns[column] = pd.Series([*cells], dtype=object)
+            else:
+                columns[column] = own.to_pandas(split_blocks=True, self_destruct=True)[column]
+            del own
+            pa.default_memory_pool().release_unused()
+        frame = pd.DataFrame(columns, copy=False)
         return frame if ids is None else _rows_of(frame, ids).reset_index(drop=True)
 
     def texts(self, ids: Iterable[str]) -> pd.DataFrame:
@@ -224,7 +233,7 @@ def joined(folders: Sequence[Path], keeper: Any, data: Dataset) -> Made:
     larger = [name for name in said[0]["larger"] if parts.has(name)]
     place = Path(keeper.name)
     found = Made(
-        items=parts.frame(ITEMS),
+        items=in_one_piece(parts.frame(ITEMS)),
         tables={
             name: parts.frame(f"{KEPT}{name}", shown) if name in larger else parts.frame(name)
             for name in parts.tables()

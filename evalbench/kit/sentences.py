@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from evalbench.core.betting import SEQUENCE
-from evalbench.core.clusters import is_clustered
+from evalbench.core.clusters import codes, how_many, is_clustered
 from evalbench.core.ends import ALL_AGREE
 from evalbench.core.measures import Measure
 from evalbench.core.notes import Note
@@ -16,6 +18,7 @@ from evalbench.core.stats import FEW_UNITS
 from evalbench.core.unscored import counted as counted_reasons
 from evalbench.core.wording import counted, estimate_text, listed, percent, share_text
 from evalbench.kit.correcting import Fixed, title_of
+from evalbench.kit.evidence import groups_of, pairs_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +92,7 @@ class Words:
         """The reported figure of every group, with its threshold."""
         own = [one.alone for one in panel.own(metric)]
         every = [one.alone for one in panel.figures]
-        over = self.over or counted(self.items[self.units].nunique(), "item")
+        over = self.over or counted(how_many(self.items[self.units]), "item")
         share = self.share if panel.naive(metric) == metric else ""
         text = figures(self._title(panel, metric), own, every, self.called, share, over)
         bands = panel.measures[metric].bands
@@ -189,8 +192,11 @@ def drawn_units(items: pd.DataFrame, measure: Measure, by: str, units: str) -> d
     columns = [name.removeprefix("#") for name in measure.sums]
     if is_clustered(items) or by not in items or not {*columns} <= {*items}:
         return {}
-    known = items[items[columns].notna().all(axis=1)]
-    return {str(name): int(n) for name, n in known.groupby(by)[units].nunique().items()}
+    whose, groups = groups_of(items, by)
+    found, which = codes(items[units])
+    known = (whose >= 0) & items[columns].notna().all(axis=1).to_numpy()
+    counts = np.bincount(pairs_of(whose[known], which[known], len(found))[0], minlength=len(groups))
+    return {name: n for name, n in zip(groups, counts.tolist(), strict=True) if n}
 
 
 def left_out(items: pd.DataFrame) -> str:

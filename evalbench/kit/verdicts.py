@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from evalbench.core.measures import Measure, drawn_in_turn, estimate
 from evalbench.core.notes import Note
 from evalbench.core.result import Estimate, Summary
@@ -15,7 +13,7 @@ from evalbench.core.stability import Lit, joint_stability
 from evalbench.core.verdict import Band, Bands, Light, Verdict
 from evalbench.judge.entail import holds_back
 from evalbench.kit import correcting, defaults
-from evalbench.kit.evidence import Absent, absent_of, floor_bands, needed, same_but_for_writing
+from evalbench.kit.evidence import Absent, absent_of, floor_bands, groups_of, needed, same_but_for_writing
 from evalbench.kit.evidence import unscored_share as crowded  # noqa: F401
 from evalbench.kit.panel import Objections, Panel, Reasons
 from evalbench.kit.panel import held as held
@@ -122,10 +120,10 @@ def by_group(
     """
     found: list[Estimate] = []
     own = needed(items, measures, units)
-    groups = own.groupby(items[by], sort=True).indices if _has_groups(items, by) else {"": np.arange(len(own))}
-    for name, places in groups.items():
-        group = {by: str(name)} if name else {}
-        found += _estimated(own.take(np.asarray(places)), measures, units, group, seed, n_resamples)
+    whose, groups = groups_of(items, by)
+    for place, name in enumerate(groups):
+        group = {by: name} if name else {}
+        found += _estimated(own[whose == place], measures, units, group, seed, n_resamples)
     if whole and len(groups) > 1:
         found += _estimated(items, measures, units, {}, seed, n_resamples)
     return tuple(found)
@@ -138,15 +136,13 @@ def _estimated(
         yield from estimate(rows, some, units=rows[units], seed=seed, group=group, n_resamples=n_resamples).estimates
 
 
-def _has_groups(items: pd.DataFrame, by: str) -> bool:
-    return by in items and bool(items[by].notna().any())
-
-
-def _groups(items: pd.DataFrame, by: str) -> Iterable[tuple[str, pd.DataFrame]]:
-    """Each group's rows; of no groups all."""
-    if not _has_groups(items, by):
-        return [("", items)]
-    return ((str(name), rows) for name, rows in items.groupby(by, sort=True))
+def _lit_rows(items: pd.DataFrame, measures: Sequence[Measure], by: str, units: str) -> dict[str, pd.DataFrame]:
+    """Each group's rows, of no groups all: what lights rest on, and how many trials were lost."""
+    lit = [measure for measure in measures if measure.bands is not None]
+    trials = [name for name in ("n_trials", "n_trials_lost") if name in items]
+    own = needed(items, lit, units, trials) if lit else items[trials]
+    whose, groups = groups_of(items, by)
+    return {name: own[whose == place] for place, name in enumerate(groups)}
 
 
 def worst_group(
@@ -252,7 +248,7 @@ def worst_group(
     if corrections:
         found, measures = corrections.estimates, [*measures, *corrections.measures]
     absent = absent_of(items, by, units) if absent is None else absent
-    rows = dict(_groups(items, by))
+    rows = _lit_rows(items, measures, by, units)
     objections = Objections(by, units, rows, held_back, max_unscored, absent.too_many(max_unscored), faults or {})
     panel = Panel(found, measures, objections, headline if floor and headline not in lights else "")
     words = Words(items, by, units, what, over, share, headline, next(iter(lights), ""), called or by)

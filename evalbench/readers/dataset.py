@@ -19,10 +19,10 @@ from evalbench.readers.former import as_before
 from evalbench.readers.frames import by_table, frame_hash, raw_frames
 from evalbench.readers.grouping import UNGROUPED, Grouping, grouping_of, keys_of, options_of, unused_clusters
 from evalbench.readers.label_studio import with_marks
-from evalbench.readers.large import STREAM, is_dealt, large_files
+from evalbench.readers.large import STREAM, has_rows_of, is_dealt, large_files
 from evalbench.readers.located import locate
 from evalbench.readers.log_store.address import is_log_store
-from evalbench.readers.log_store.frames import logged
+from evalbench.readers.log_store.frames import columns_of_frames, logged
 from evalbench.readers.model_files import is_written
 from evalbench.readers.nameless import of_tables
 from evalbench.readers.nested import unnested
@@ -337,8 +337,12 @@ def read(
     given = {name: Path(path).expanduser() for name, path in files.items() if str(path)}
     instead = " + ".join(path.name for name, path in given.items() if name in alone)
     main, first = next(iter(schema.items()))
-    path, streamed = Path(data).expanduser(), 0 if first.dealt else first.sampled
-    log = logged(data, streamed, columns or {}) if not instead and is_log_store(data) else None
+    path, log = Path(data).expanduser(), None
+    if not instead and is_log_store(data):
+        alone = not any(schema[name].dealt for name in given if name in schema)
+        in_parts = first.dealt and alone and has_rows_of(first, columns_of_frames(columns or {}), columns or {})
+        sampled = first.sampled if in_parts or not first.dealt else 0
+        log = logged(data, sampled, columns or {}, part_rows=first.part_rows if in_parts else 0)
     large = None if log or path.is_dir() else large_files(path, first, columns or {})
     other = of_log(*log, schema) if log else None if instead or large else taken(data, schema)
     paths: dict[str, Path] = {}

@@ -40,10 +40,15 @@ def with_models(frame: pd.DataFrame, column: str = MODEL) -> tuple[pd.DataFrame,
         kept, said = frame.drop(columns=column), f"no row names a model: the empty column {column} is not used"
     else:
         kept = frame.assign(**{column: raw_cells(frame[column].astype(object).where(~empty, UNNAMED))[0]})
-        name, they = ("names", "it is") if empty.sum() == 1 else ("name", "they are")
-        said = f"{empty.sum()} of {counted(len(frame), 'row')} {name} no model; {they} the group “{UNNAMED}”"
+        said = a_group(int(empty.sum()), len(frame))
     kept.attrs |= frame.attrs
     return kept, [said]
+
+
+def a_group(n: int, of: int) -> str:
+    """The note of rows without a model beside others."""
+    name, they = ("names", "it is") if n == 1 else ("name", "they are")
+    return f"{n} of {counted(of, 'row')} {name} no model; {they} the group “{UNNAMED}”"
 
 
 def _without_few(frame: pd.DataFrame, column: str) -> tuple[pd.DataFrame, list[str]]:

@@ -34,7 +34,7 @@ from evalbench.report.facts import files, not_read_as, provenance, read_as_html,
 from evalbench.report.history import UNREADABLE
 from evalbench.report.narrative import Heading, Narrative, narrate, stopped_at, without_ansi
 from evalbench.report.page import page_html
-from evalbench.report.rows import anchored, csv_links, fitted, items_of, reachable, with_items_behind
+from evalbench.report.rows import anchored, csv_links, fitted, items_of, may_be_cases, reachable, with_items_behind
 
 _STATUS = {
     "failed": "The run failed",
@@ -142,7 +142,8 @@ def render(folder: Path) -> Path:
         }
         page = with_items_behind(page, groups, place)
     page = with_commands(page, run_id, items.are_found)
-    return runs.write_text(folder / PAGE, anchored(fitted(page), items.names))
+    page = fitted(page)
+    return runs.write_text(folder / PAGE, anchored(page, items.named(may_be_cases(page))))
 
 
 def _finished(source: Source, cell: tuple[Parameter, ...], folder: Path) -> dict[str, Any]:

@@ -13,6 +13,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from evalbench.core.clusters import codes, in_arrow
 from evalbench.core.wording import counted
 from evalbench.draw.html import Html, case_anchor, escape
 from evalbench.draw.tables import ALL_START, REST_START, behind_a_line, html_table
@@ -33,6 +36,7 @@ _REST = re.compile(f"{re.escape(REST_START)}.*?</tbody>", re.DOTALL)
 _ALL = re.compile(f"{re.escape(ALL_START)}[^<]*</summary></details>")
 _CASE = re.compile(r'<span data-case="(case-[\w.-]+)">(.*?)</span></td>', re.DOTALL)
 _TITLE = '<p class="eb-doc-title">'
+_TITLES = re.compile(f"{re.escape(_TITLE)}([^<]*)</p>")
 _END_OF_NAME = re.compile(r"[,:·\s]|$")
 _FIGURE = '<figure class="eb-figure eb-picture"'
 _PICTURE = re.compile(rf'({_FIGURE})(?: data-bars="([^"]*)")?>((?:(?!</figure>).)*)</figure>', re.DOTALL)
@@ -85,14 +89,29 @@ def anchored(page: str, cases: Collection[str] = ()) -> str:
         return f'<a class="case"{own} href="#{anchor}">{name}</a>'
 
     def title(found: re.Match[str]) -> str:
-        text = html.unescape(found[1])
-        ends = [at.start() for at in _END_OF_NAME.finditer(text)]
-        name = next((text[:end] for end in reversed(ends) if text[:end] in cases), "")
+        text, names = html.unescape(found[1]), _beginnings(found)
+        name = next((name for name in reversed(names) if name in cases), "")
         rest = escape(text[len(name) :])
         return f"{_TITLE}{link(case_anchor(name), escape(name))}{rest}</p>" if name else found[0]
 
-    page = re.sub(f"{re.escape(_TITLE)}([^<]*)</p>", title, page)
+    page = _TITLES.sub(title, page)
     return _CASE.sub(lambda found: f"{link(found[1], found[2])}</td>", page)
+
+
+def may_be_cases(page: str) -> frozenset[str]:
+    """What may be the name of a case in the titles of a page: their beginnings.
+
+    Examples
+    --------
+    >>> sorted(may_be_cases('<p class="eb-doc-title">p 1, fern</p>'))
+    ['p', 'p 1', 'p 1,', 'p 1, fern']
+    """
+    return frozenset(name for found in _TITLES.finditer(page) for name in _beginnings(found))
+
+
+def _beginnings(title: re.Match[str]) -> list[str]:
+    text = html.unescape(title[1])
+    return [text[: at.start()] for at in _END_OF_NAME.finditer(text)]
 
 
 def with_items_behind(page: str, groups: Mapping[str, str], items: str) -> str:
@@ -125,18 +144,22 @@ def with_items_behind(page: str, groups: Mapping[str, str], items: str) -> str:
 
 
 class Items(NamedTuple):
-    """The table of all items, their names, and the groups that they are of: each its columns and values as texts."""
+    """The table of all items, their ids, and the groups that they are of: each its columns and values as texts."""
 
     table: Html
-    names: frozenset[str]
+    ids: pd.Series | None = None
     groups: Sequence[Mapping[Any, str]] = ()
+
+    def named(self, names: Collection[str]) -> frozenset[str]:
+        """Those of some names that items have."""
+        return frozenset() if self.ids is None else frozenset(self.ids[self.ids.isin(names)])
 
     def are_found(self, where: str) -> bool:
         """Whether some item is of the group that a filter asks for: figures may be of groups that no item is of.
 
         Examples
         --------
-        >>> items = Items(Html(""), frozenset(), [{"model": "oak"}])
+        >>> items = Items(Html(""), groups=[{"model": "oak"}])
         >>> items.are_found('model=oak p<0.5'), items.are_found("model=elm"), items.are_found("")
         (True, False, True)
         """
@@ -152,35 +175,55 @@ def items_of(folder: Path, results: Mapping[str, Any]) -> Items:
     try:
         items = runs.read_items(folder)
     except BadInput:
-        return Items(Html(""), frozenset())
+        return Items(Html(""))
     keys = [name for name in (results["id"], *results["by"]) if name in items]
     keys += _telling(items, keys)
     measured = dict.fromkeys(str(row["metric"]) for row in results["summary"])
-    why = [name for name in ("unscored", "undefined") if name in items and items[name].astype(bool).any()]
+    why = [name for name in ("unscored", "undefined") if name in items and _says_something(items[name])]
     numeric = [name for name in items.select_dtypes("number").columns if name not in keys]
     figures = [name for name in measured if name in numeric]
     figures += [name for name in numeric if name not in figures]
     shown = items[[*keys, *figures[:_FIGURES], *why]].rename(columns={results["id"]: "id"})
     others = f" {len(figures) - _FIGURES} more columns are in {runs.ITEMS}." if len(figures) > _FIGURES else ""
     caption = f"Every item, to search and sort.{others}"
-    names = frozenset(items[results["id"]].astype(str)) if results["id"] in items else frozenset()
+    ids = items[results["id"]].astype(str) if results["id"] in items else None
     if not len(items):
-        return Items(Html(""), names)
+        return Items(Html(""), ids)
     by = [name for name in results["by"] if name in items]
     groups = items[by].drop_duplicates().astype(str).to_dict("records") if by else [{}]
     # A link to what is within a fold opens it.
     table = Html(f'<div id="items">{html_table(shown, caption=caption, rows=OPEN_ITEMS, file=runs.ITEMS)}</div>')
     if len(items) > OPEN_ITEMS:
         table = behind_a_line(f"{counted(len(items), 'row')}: {', '.join(map(str, shown.columns))}", table)
-    return Items(table, names, groups)
+    return Items(table, ids, groups)
 
 
 def _telling(items: pd.DataFrame, keys: Sequence[str]) -> list[str]:
     """The first column of texts that tells rows apart which have the same id and groups; nothing where that needs more."""
-    if not keys or not items.duplicated(list(keys)).any():
+    if not keys or not _repeats([items[key] for key in keys]):
         return []
     texts = [c for c in items.select_dtypes(exclude="number").columns if c not in (*keys, "unscored", "undefined")]
     return next(([c] for c in texts if not items[[*keys, c]].astype(str).duplicated().any()), [])
+
+
+def _says_something(cells: pd.Series) -> bool:
+    """Whether any cell holds more than the empty text."""
+    return bool((cells != "").any() if in_arrow(cells) else cells.astype(bool).any())
+
+
+def _repeats(keys: Sequence[pd.Series]) -> bool:
+    """Whether two rows have the same keys."""
+    import pandas as pd
+
+    if not all(in_arrow(key) and not key.hasnans for key in keys):
+        return bool(pd.concat([*keys], axis=1).duplicated().any())
+    place = np.zeros(len(keys[0]), dtype=np.int64)
+    for key in keys:
+        names, which = codes(key)
+        place *= len(names)
+        place += which
+    place.sort()
+    return bool((place[1:] == place[:-1]).any())
 
 
 # -- CSV ------------------------------------------------------------------------------------------

@@ -6,10 +6,11 @@ import json
 import os
 import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evalbench.core.clusters import in_arrow
 from evalbench.core.dry import is_dry
 from evalbench.core.judging_time import AGAIN
 from evalbench.core.judging_time import in_words as again_in_words
@@ -92,13 +93,22 @@ def write(result: Result, folder: Path) -> None:
 
 def _in_order(items: pd.DataFrame, order: list[str]) -> pd.DataFrame:
     """Sorted; what is in order is not copied."""
+    if (len(order) == 1 or all(in_arrow(items[name]) for name in order)) and _ascend([items[name] for name in order]):
+        return items
+    return items.sort_values(order, kind="stable", ignore_index=True)
+
+
+def _ascend(keys: Sequence[pd.Series]) -> bool:
+    """Whether no row is before the one above it, by the first of the keys that tells them apart; missing cells tell nothing."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    first = pa.array(items[order[0]])
-    if len(order) == 1 and pc.all(pc.less(first[:-1], first[1:])).as_py():
-        return items
-    return items.sort_values(order, kind="stable", ignore_index=True)
+    ordered = True
+    for key in reversed(keys):
+        cells = pa.chunked_array(pa.array(key))
+        sooner, later = cells[:-1], cells[1:]
+        ordered = pc.or_(pc.less(sooner, later), pc.and_(pc.equal(sooner, later), ordered))
+    return bool(pc.all(pc.fill_null(ordered, False)).as_py())
 
 
 def _of_old_run(content: dict[str, Any]) -> dict[str, Any]:

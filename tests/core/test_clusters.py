@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 import pytest
 
-from evalbench.core.clusters import CLUSTER, codes, widened
+from evalbench.core.clusters import CLUSTER, codes, how_many, widened
 from evalbench.core.comparison import compare_measures
 from evalbench.core.measures import estimate, mean_of, share_of
 from evalbench.core.result import Estimate
@@ -149,3 +149,17 @@ def test_the_interval_is_widened_by_t_and_the_number_of_clusters() -> None:
     levels = [widened(n) for n in (2, 5, 20, 50, 1000)]
     assert levels == sorted(levels, reverse=True)
     assert levels[-1] == pytest.approx(0.95, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["a", "b", "c"], ["a", "a", "b", "é", "é"], ["b", "a", "b", "B"], ["one"], [], ["b", None, "a"]],
+    ids=["ascending", "repeated", "in no order", "one", "none", "with a gap"],
+)
+def test_texts_of_arrow_have_the_codes_that_others_have(names: list[str | None]) -> None:
+    column = pd.Series(names, dtype="str")
+    found, places = codes(column)
+    expected, at = np.unique([str(name) for name in column.dropna()], return_inverse=True)
+    assert [str(name) for name in found][: len(expected)] == expected.tolist()
+    assert np.asarray(places)[column.notna().to_numpy()].tolist() == at.tolist()
+    assert how_many(column) == len(expected)

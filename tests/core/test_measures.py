@@ -257,3 +257,15 @@ def test_no_figure_has_a_value_where_every_item_is_unscored(measure):
 def test_the_worst_share_of_what_should_be_low_is_one():
     columns = {"x": np.array([0.0, 0.0, np.nan]), "unscored": np.array(["", "", "cut"], dtype=object)}
     assert "0.333 if every unscored item were the worst" in one(columns, share_of("x", higher_is_better=False)).note
+
+
+@pytest.mark.parametrize("n_units", [1, 3, 40])
+def test_sums_of_a_unit_are_the_same_in_any_order_of_its_items(n_units):
+    generator = np.random.default_rng(0)
+    score, unit = generator.random(5_000), generator.integers(n_units, size=5_000).astype(str)
+    sums, ids = unit_sums({"score": score}, ["score", "#score"], unit)
+    order = generator.permutation(5_000)
+    again, _ = unit_sums({"score": score[order]}, ["score", "#score"], unit[order])
+    one_by_one = [sum(sorted(score[unit == name].tolist())) for name in ids]
+    assert sums[:, 0].tolist() == again[:, 0].tolist() == one_by_one
+    assert sums[:, 1].tolist() == [(unit == name).sum() for name in ids]

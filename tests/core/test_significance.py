@@ -12,6 +12,7 @@ from scipy import stats as scipy_stats
 from statsmodels.stats.contingency_tables import mcnemar as mcnemar_peer
 from statsmodels.stats.multitest import multipletests
 
+from evalbench.core import significance
 from evalbench.core.significance import holm, mcnemar, shuffle_test, sign_flip_test, swap_test
 
 
@@ -139,3 +140,11 @@ def test_holm_agrees_with_statsmodels(p):
 
 def test_holm_does_not_count_what_was_not_tested():
     np.testing.assert_allclose(holm([0.01, np.nan, 0.04]), [0.02, np.nan, 0.04])
+
+
+def test_rows_of_one_column_that_varies_are_told_apart_as_others_are():
+    rows = np.column_stack([np.full(500, 2.0), np.random.default_rng(0).integers(-3, 4, 500), np.zeros(500)])
+    found, count = significance._distinct_rows(rows)
+    expected, times = np.unique(rows, axis=0, return_counts=True)
+    assert found.tolist() == expected.tolist()
+    assert count.tolist() == times.tolist()

@@ -200,3 +200,14 @@ def test_degenerate_units_never_warn(units):
         out = bootstrap_sums(units, lambda s: s, rng(), 20)
     assert out.shape == (20, units.shape[1])
     assert np.isfinite(out).all()
+
+
+@pytest.mark.parametrize("n", [300, 150_000])
+def test_tables_side_by_side_are_drawn_as_one(n):
+    a, b = (np.random.default_rng(k).random((n, 2)).round(3) for k in (1, 2))
+    a[:, 1] = 1
+    apart, together = (
+        bootstrap_sums(units, lambda sums: sums, np.random.default_rng(0), 200) for units in ([a, b], np.hstack([a, b]))
+    )
+    assert (apart == together).all()
+    assert (apart[:, 1] == n).all()

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,16 @@ from evalbench.core.seeds import keys
 from evalbench.errors import BadInput
 from evalbench.kit import parts, workers
 from evalbench.monitor.store import LogStore
-from evalbench.readers import large
+from evalbench.readers import large, log_parts
 from evalbench.readers.dealt import ends_of
+from evalbench.readers.log_store import frames as log_frames
+from evalbench.readers.nameless import UNNAMED
 from evalbench.runs.record import record
 from evalbench.studies.text_metrics import inputs, items
 
 OPTIONS: dict[str, Any] = {"metrics": ["f1_score", "rougeL", "sacrebleu"], "n_resamples": 100}
 ANSWERS = ("a b c", "b c", "a  b", "", "Кот спит", "null", None, "<think>x</think> a b")
+START = datetime(2026, 11, 1, tzinfo=UTC)
 REFERENCES = (["a b c"], ["b c", "c"], [], None)
 
 
@@ -148,26 +152,69 @@ def test_other_shapes_are_read_whole(tmp_path: Path) -> None:
     assert len(named.items) == 120
 
 
+def interactions(models: tuple[str | None, ...], n: int = 120) -> list[dict[str, Any]]:
+    """Odd answers, in no order of their ids; a version of the prompt in the place of a reference."""
+    rng = np.random.default_rng(3)
+    return [
+        {
+            "ts": START + timedelta(seconds=i),
+            "id": f"q{(7 * i) % n:03}",
+            "model": models[(7 * i) % n * len(models) // n],
+            "request": "Why?",
+            "response": ANSWERS[rng.integers(len(ANSWERS))],
+            "prompt_version": ("a b c", "b c", None)[rng.integers(3)],
+        }
+        for i in range(n)
+    ]
+
+
 @pytest.mark.usefixtures("small")
-def test_a_log_store_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evalbench.readers.log_store.frames.LARGE_ROWS", 50)
+@pytest.mark.parametrize("models", [("oak", "fern"), ("oak", "fern", None), (None,)], ids=["all", "some", "none"])
+def test_a_log_store_gives_in_parts_what_it_gives_in_one_piece(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, models: tuple[str | None, ...]
+) -> None:
+    rows, columns = interactions(models), {"prompt_version": "reference"}
     with LogStore(tmp_path / "log.sqlite", create=True) as log:
-        log.append(
-            [
-                {
-                    "ts": f"2026-11-01T00:00:00.{i:03}Z",
-                    "id": f"q{i}",
-                    "model": "oak",
-                    "request": "Why?",
-                    "response": "So.",
-                }
-                for i in range(120)
-            ]
-        )
-    found = text_metrics.evaluate(
-        load(tmp_path / "log.sqlite", study="text_metrics"), metrics=["length"], n_resamples=100
-    )
-    assert len(found.items) == 120
+        log.append(rows)
+        log.append_feedback([{"ts": START, "interaction": "q003", "source": "annotator", "value": 1}])
+    frame = pd.DataFrame(rows).rename(columns={"request": "question", "response": "answer"}).drop(columns="ts")
+    frame["model"] = frame["model"].fillna(UNNAMED) if any(models) else frame["model"]
+    folder = written(tmp_path / "log", frame.dropna(axis=1, how="all"))
+
+    def found(data: Path) -> Result:
+        return text_metrics.evaluate(load(data, study="text_metrics", columns=columns), **OPTIONS)
+
+    whole = found(tmp_path / "log.sqlite")
+    monkeypatch.setattr(log_frames, "LARGE_ROWS", 50)
+    monkeypatch.setattr(log_parts, "PART_ROWS", 40)
+    divided = found(tmp_path / "log.sqlite")
+    assert not whole.stored
+    assert len(pd.read_parquet(divided.stored["texts"].path)) == 120
+    assert_same(whole, divided)
+    assert_same(found(folder), divided)
+    assert {note for note in whole.notes if " outputs " not in note} <= {*divided.notes}  # others are of the sample
+
+
+@pytest.mark.usefixtures("small")
+def test_a_log_store_in_parts_has_the_marks_of_people_and_of_a_judge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = [("q003", "annotator", None, 1), ("q005", "annotator", None, 0), ("q003", "judge", "elm", 0.5)]
+    with LogStore(tmp_path / "log.sqlite", create=True) as log:
+        log.append(interactions(("oak",)))
+        fields = ("interaction", "source", "judge", "value")
+        log.append_feedback([{"ts": START, **dict(zip(fields, row, strict=True))} for row in said])
+    monkeypatch.setattr(log_frames, "LARGE_ROWS", 50)
+    monkeypatch.setattr(log_parts, "PART_ROWS", 40)
+    frame = log_frames.logged(tmp_path / "log.sqlite", 20, dealt=True).frame
+    own = frame.attrs[large.STREAM].parts
+    assert len(own) == 3
+    rows = pd.concat([b.to_pandas() for one in own for _, b in one.batches(["score", "id", "label"])])
+    marked = rows.dropna(how="all", subset=["label", "score"]).sort_values("id").set_index("id")
+    assert marked["label"].tolist() == [1, 0]
+    assert marked["score"].tolist()[:1] == [0.5]
+    assert {"label", "score", "model"} <= {*frame.columns}
+    assert "latency" not in frame
 
 
 @pytest.mark.usefixtures("small")

@@ -12,11 +12,11 @@ from evalbench.errors import BadInput
 from evalbench.readers.files import digest, sha256
 from evalbench.readers.frames import frame_hash, raw_cells
 from evalbench.readers.large import LARGE_ROWS, STREAM, sample_of
-from evalbench.readers.log_parts import log_parts
+from evalbench.readers.log_parts import dealt_parts, log_parts
 from evalbench.readers.log_store.address import address_of, is_log_store, scheme_of
 from evalbench.readers.log_store.log import Log
+from evalbench.readers.log_store.marks import Marks, are_whole, marks_of
 from evalbench.readers.log_store.tables import IN_FRAMES, INTERACTIONS, tables
-from evalbench.readers.log_store.texts import readable
 from evalbench.readers.log_store.times import EVERYTHING, Window, window_of
 from evalbench.readers.nameless import MODEL, with_models
 
@@ -36,18 +36,6 @@ class Logged(NamedTuple):
     notes: list[str]
     sha256: str
     name: str
-
-
-class Marks(NamedTuple):
-    """What was said of interactions, by their ids.
-
-    - ``labels``: Of annotators: the last value of each, then the one that most of them gave.
-    - ``scores``: Of the judge, where there is one only: its last value.
-    """
-
-    labels: pd.Series
-    scores: pd.Series
-    notes: list[str]
 
 
 def divided(data: str | Path) -> tuple[str, Window]:
@@ -107,7 +95,9 @@ def state_of(data: str | Path) -> str:
     return f"{log.address.named}; {window}; " + ", ".join(f"{n} rows to {last or 0}" for n, last in found)
 
 
-def logged(data: str | Path, sampled: int = 0, columns: Mapping[str, str] | None = None) -> Logged:
+def logged(
+    data: str | Path, sampled: int = 0, columns: Mapping[str, str] | None = None, *, part_rows: int = 0
+) -> Logged:
     """The interactions of a log store, or of the window of time in its name, in the order of time.
 
     Columns without any value are left out; those of :data:`~evalbench.readers.log_store.tables.IN_FRAMES` have the names
@@ -118,33 +108,47 @@ def logged(data: str | Path, sampled: int = 0, columns: Mapping[str, str] | None
     - ``sampled``: How many rows are read of a large store, by studies that stream the rest, see
       :mod:`evalbench.readers.large`.
     - ``columns``: Renames: column in the store → column that we expect.
+    - ``part_rows``: How many are made into items at once by studies that read the rest in parts instead; 0: they do not.
 
     Raises ``BadInput`` for no rows, more than :data:`MOST_ROWS` that are not sampled, and whatever
     :class:`~evalbench.readers.log_store.log.Log` refuses.
     """
     store, window = divided(data)
-    names = {own: name for own, name in IN_FRAMES.items() if own not in (columns or ())}
+    names = _names(columns or {})
     with Log(store) as log:
         n = log.count(window)
         if not n:
             raise BadInput(f"{log.address}: no interactions" + (f" from {window}" if window != EVERYTHING else ""))
         name = log.address.name
-        is_sample = bool(sampled) and n > max(LARGE_ROWS, sampled)
-        frame = (
-            sample_of(name, log_parts(store, window, names), sampled, columns or {})
-            if is_sample
-            else _whole(log, n, window, names)
-        )
+        is_sample = bool(sampled) and n > max(min(LARGE_ROWS, 2 * part_rows or LARGE_ROWS), sampled)
         said = marks_of(log, window)
+        if is_sample and part_rows:
+            parts, nameless = dealt_parts(log, window, names, said)
+            frame = sample_of(name, parts, sampled, columns or {}, dealt=True, part_rows=part_rows)
+        else:
+            found = sample_of(name, log_parts(store, window, names), sampled, columns or {}) if is_sample else None
+            frame, nameless = with_marks(_whole(log, n, window, names) if found is None else found, said), []
         cut = log.cut
-    frame = with_marks(frame, said)
     notes = [f"{counted(n, 'interaction')} of a log store" + (f", {window}" if window != EVERYTHING else "")]
     notes += [str(frame.attrs[STREAM])] if is_sample else []
     notes += [*said.notes, *([f"half characters replaced in {counted(cut, 'text')}"] if cut else [])]
     as_stored = frame.rename(columns={name: own for own, name in names.items()})
     of_rows = digest({"rows": frame_hash(as_stored), **({"of": sha256(str(n).encode())} if is_sample else {})})
-    frame, nameless = with_models(frame) if MODEL in frame else (frame, [])
-    return Logged(frame, [*notes, *nameless], of_rows, name)
+    frame, others = with_models(frame) if MODEL in frame else (frame, [])
+    return Logged(frame, [*notes, *nameless, *others], of_rows, name)
+
+
+def columns_of_frames(columns: Mapping[str, str]) -> list[str]:
+    """The names of the store's columns in frames.
+
+    - ``columns``: See :func:`logged`.
+    """
+    names = _names(columns)
+    return [names.get(name, name) for name in INTERACTIONS]
+
+
+def _names(columns: Mapping[str, str]) -> dict[str, str]:
+    return {own: name for own, name in IN_FRAMES.items() if own not in columns}
 
 
 def _whole(log: Log, n: int, window: Window, names: Mapping[str, str]) -> pd.DataFrame:
@@ -189,55 +193,13 @@ def frame_of(batches: Sequence[pa.RecordBatch], names: Mapping[str, str] = IN_FR
     return pd.DataFrame(columns)
 
 
-def marks_of(log: Log, window: Window = EVERYTHING) -> Marks:
-    """What annotators and a judge said of the interactions of a window, whenever they said it."""
-    import pandas as pd
-    import sqlalchemy as sa
-
-    rows, marks = tables().interactions, tables().feedback
-    query = (
-        sa.select(marks.c.interaction, marks.c.source, marks.c.judge, marks.c.value)
-        .join(rows, rows.c.id == marks.c.interaction)
-        .where(marks.c.source.in_(["annotator", "judge"]), marks.c.value.is_not(None))
-        .order_by(marks.c.ts, marks.c.seq)
-    )
-    if window.start is not None:
-        query = query.where(rows.c.ts >= window.start)
-    if window.end is not None:
-        query = query.where(rows.c.ts < window.end)
-    with log.reading() as connection:
-        found = pd.DataFrame(connection.execute(query).tuples().all(), columns=["id", "source", "judge", "value"])
-    found["id"] = found["id"].map(readable)
-    found["judge"] = found["judge"].fillna("")
-    last = found.groupby(["source", "id", "judge"], as_index=False)["value"].last()
-    labels, ties = _majority(last[last["source"] == "annotator"])
-    of_judges = last[last["source"] == "judge"]
-    judges = of_judges["judge"].unique()
-    notes = [f"annotators disagree on {counted(ties, 'interaction')}, which have no label"] if ties else []
-    if len(judges) > 1:
-        shown = ", ".join(sorted(name or "without a name" for name in judges)[:5])
-        notes.append(f"feedback of {len(judges)} judges ({shown}) is not used: scores are those of one")
-        of_judges = of_judges[:0]
-    return Marks(labels, of_judges.set_index("id")["value"], notes)
-
-
-def _majority(each: pd.DataFrame) -> tuple[pd.Series, int]:
-    """The value that most annotators gave to each interaction, and for how many there is none."""
-    counts = each.groupby(["id", "value"], as_index=False).size()
-    most = counts[counts["size"] == counts.groupby("id")["size"].transform("max")]
-    tied = most["id"].duplicated(keep=False)
-    return most[~tied].set_index("id")["value"], int(most.loc[tied, "id"].nunique())
-
-
 def with_marks(frame: pd.DataFrame, said: Marks) -> pd.DataFrame:
     """The frame with ``label`` and ``score`` where anything was said; null where it was not."""
     out = frame.copy(deep=False)
-    for name, values in (("label", said.labels), ("score", said.scores)):
-        if len(values):
-            cells = out["id"].map(values)
-            whole = bool((values % 1 == 0).all())
-            plain = [None if cell != cell else int(cell) if whole else float(cell) for cell in cells]
-            out[name] = raw_cells(_series(plain, out.index))[0]
+    for name, values in said.named().items():
+        whole = are_whole(values)
+        plain = [None if cell != cell else int(cell) if whole else float(cell) for cell in out["id"].map(values)]
+        out[name] = raw_cells(_series(plain, out.index))[0]
     out.attrs |= frame.attrs
     return out
 

@@ -199,6 +199,16 @@ class Log:
         with self.reading() as connection:
             return connection.execute(query.where(table.c.seq > after) if after else query).scalar_one()
 
+    def filled(self, window: Window = EVERYTHING) -> dict[str, int]:
+        """How many interactions of a window of time have anything in each column; of models those that are named."""
+        import sqlalchemy as sa
+
+        table = tables().interactions
+        counts = [sa.func.count(sa.func.nullif(table.c[n], "") if n == "model" else table.c[n]) for n in INTERACTIONS]
+        with self.reading() as connection:
+            found = connection.execute(sa.select(*counts).where(*_within(table, window))).one()
+        return dict(zip(INTERACTIONS, found, strict=True))
+
     def status(self) -> Status:
         """What the store holds."""
         import sqlalchemy as sa

@@ -77,8 +77,10 @@ def _distinct(reasons: Mapping[str, Any]) -> list[str]:
 
 
 def with_reasons(items: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """The items with the reasons of one metric as ``unscored`` and ``undefined``."""
-    return items.assign(**{kind: items.get(f"{metric}_{kind}", "") for kind in ("unscored", "undefined")})
+    """The items with the reasons of one metric as ``unscored`` and ``undefined``; without these where every item has a value."""
+    kinds = ("unscored", "undefined")
+    own = {kind: items[f"{metric}_{kind}"] for kind in kinds if f"{metric}_{kind}" in items}
+    return items.drop(columns=[*kinds]).assign(**own)
 
 
 def frame_of(items: pd.DataFrame) -> pd.DataFrame:

@@ -117,7 +117,7 @@ def summarise(
         known,
         "model",
         lights=lights,
-        over=core.counted(items["id"].nunique(), "text"),
+        over=core.counted(core.clusters.how_many(items["id"]), "text"),
         max_unscored=max_unscored,
         estimates=sorted(found, key=lambda e: e.group.get("model", "")),
         fit=correction_fit,
