@@ -77,7 +77,8 @@ class Made:
     nested : mapping of str to sequence of str
         Table → its columns of lists and objects, as JSON has them.
     data : Dataset or None
-        The tables that the items were made of; of those in parts the names, clusters and slices of all rows alone.
+        The tables that the items were made of, if they are others than were given; of those in parts the names, clusters and slices of all
+        rows alone.
     """
 
     items: pd.DataFrame
@@ -158,7 +159,8 @@ def made(
         What is wrong with rows of any part: all of it.
     """
     if not any(map(is_dealt, data.tables.values())):
-        return replace(make(data, options), data=data)
+        found = make(data, options)
+        return replace(found, data=found.data or data)
     keeper = tempfile.TemporaryDirectory(prefix=PARTS, dir=_place())
     folder = Path(keeper.name)
     at("dealing rows into parts")
@@ -221,7 +223,7 @@ def _one(task: _Task) -> Sequence[str]:
         return error.faults or (str(error),)
     unfinished = Path(tempfile.mkdtemp(dir=task.folder.parent))
     tables = {name: _in_json(table, found.nested.get(name, ())) for name, table in found.tables.items()}
-    frames = {ITEMS: found.items, **tables, **_groups(data, task.large, found.items)}
+    frames = {ITEMS: found.items, **tables, **_groups(found.data or data, task.large, found.items)}
     frames |= {} if found.rows is None else {_ROWS: found.rows}
     if found.texts is not None:
         frames |= {_TEXTS: found.texts, _KEPT: _kept(found, found.texts, next(iter(task.large.values())))}

@@ -112,9 +112,13 @@ def large_files(path: Path, table: Table, columns: Mapping[str, str]) -> list[Pa
 
 
 def has_rows_of(table: Table, names: Iterable[str], columns: Mapping[str, str]) -> bool:
-    """Whether the names of a file's columns are plainly those of a table's rows: an id, all else that it needs, and one for what is judged."""
+    """Whether the names of a file's columns are plainly those of a table's rows, which depend on no others: an id, all else that it needs,
+    and one for what is judged.
+    """
     own = {str(name).strip() for name in names}
     known = {columns.get(name, name) for name in own}
+    if any({*across} <= known for across in table.across):
+        return False
     needed = {column.name for column in table.columns if column.required}
     judged = [column for column in table.columns if column.keep_null]
     is_there = needed <= own | ({"id"} & known)
