@@ -180,9 +180,16 @@ def _tasks(
     make: Make, data: Dataset, options: Mapping[str, Any], schema: Mapping[str, Table], folder: Path, *, together: bool
 ) -> list[_Task]:
     """A task for each range of ids that has rows in any table: in a file those of tables that do not fit, in memory those of others."""
-    large = {name: frame.attrs[STREAM] for name, frame in data.tables.items() if is_dealt(frame)}
+    several = {name: frame.attrs[STREAM] for name, frame in data.tables.items() if is_dealt(frame)}
+    large: dict[str, Large] = {}
+    for name, one in several.items():
+        large |= (
+            {} if any(one is other for other in large.values()) else {name: one}
+        )  # the study made both of the same rows
     beside = {
-        name: data[name] for name, table in schema.items() if table.dealt and name in data.tables and name not in large
+        name: data[name]
+        for name, table in schema.items()
+        if table.dealt and name in data.tables and name not in several
     }
     of_ids = {name: frame for name, frame in beside.items() if schema[name].column("id")}
     rows = sum(one.rows for one in large.values())

@@ -110,7 +110,8 @@ class Table:
       statistics the study streams; 0: all rows, of any table.
     - ``dealt``: Whether the study reads such a table in parts instead, all rows of it, see :mod:`evalbench.kit.parts`. Of several such tables
       each part has the rows of the same ids; of one without ids all rows.
-    - ``across``: Columns that make rows depend on rows of other ids, or several rows one answer: a table that has all of a tuple is not dealt.
+    - ``scored``: Whether its rows are scores, so that what they are of need not be there.
+    - ``across``: Columns by which rows depend on rows of other ids: a table that has all of a tuple is not dealt.
     - ``of_all``: Columns of which a part has to know the values of all rows, those of a tuple together.
     - ``no_trials``: Why a column ``trial`` means nothing in this study, a sentence; it is a note where the table has
       one.
@@ -129,6 +130,7 @@ class Table:
     lists: bool = False
     sampled: int = 0
     dealt: bool = False
+    scored: bool = False
     across: tuple[tuple[str, ...], ...] = ()
     of_all: tuple[tuple[str, ...], ...] = ()
     no_trials: str = ""

@@ -34,6 +34,7 @@ def beside(n: int = 30, trials: int = 0) -> Tables:
             else "none"
             if i < 25
             else f"word {i}",  # numbers in most cells, though not in those of some parts
+            "mostly": "yes" if i % 3 else f"word {i} {model}",  # words of marks alone, but too many others
             "recent": f"word {i}" if i < 20 else 0.5,  # the other way round
         }
         for i in range(n)
@@ -84,3 +85,29 @@ def apart(n: int = 30, trials: int = 0) -> Tables:
         "figures": pd.DataFrame(figures, columns=["metric", "model", "slice", "tool_value"]),
         "judgements": verdicts,
     }
+
+
+def long(n: int = 30, trials: int = 0) -> Tables:
+    """A table with a score a row and no answers."""
+    tables = apart(n, trials)
+    answers = tables["items"].drop(columns=["answer", "question"])
+    scores = tables["scores"].rename(columns={"value": "score"})
+    if trials:
+        scores = scores.assign(trial=scores["trial"].where(scores["trial"] != "", "0"))
+    return {"items": scores.merge(answers, on=[c for c in ("id", "model", "trial") if c in answers])}
+
+
+def bare(n: int = 30, trials: int = 0) -> Tables:
+    """Columns of scores without questions and answers."""
+    return {"items": beside(n, trials)["items"].drop(columns=["answer", "question"])}
+
+
+def of_scores(n: int = 30, trials: int = 0) -> Tables:
+    """Scores that alone say whose answers they are of."""
+    tables = apart(n, trials)
+    known = ["id", *(["model"] if trials else []), "topic"]
+    scores = tables["scores"]
+    if trials:
+        scores = scores.assign(trial=scores["trial"].where(scores["trial"] != "", "0"))
+    answers = tables["items"][known].drop_duplicates()
+    return {**tables, "items": answers.assign(answer="Since " + answers["id"]), "scores": scores}

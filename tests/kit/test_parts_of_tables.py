@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tables_of_scores import apart, beside, unasked
+from tables_of_scores import apart, bare, beside, long, of_scores, unasked
 
 from evalbench import load, studies
 from evalbench.core.result import Result
@@ -181,6 +181,9 @@ CASES = [
         {"metrics": ["rating", "correct"], "lights": {"rating": {"green_from": 3, "yellow_from": 2}}},
     ),
     Case("imported", apart, ("topic",), {"scales": {"right": [0, 1]}}),
+    Case("imported", long, ("topic",)),
+    Case("imported", bare),
+    Case("imported", of_scores),
     Case("trajectories", trips, (), {"success_by": "requirements"}),
 ]
 

@@ -43,7 +43,8 @@ SCHEMA: Mapping[str, Table] = {
         sampled=_SAMPLED,
         dealt=True,
         of_all=(("model", readers.schema.TRIAL),),
-        across=((_COPY, _INSTANCE), ("metric", "value"), ("metric", "score")),
+        across=((_COPY, _INSTANCE),),
+        scored=True,
         help="one row per answer, with a column of numbers per metric where there is no table scores",
     ),
     "scores": Table(
@@ -59,6 +60,7 @@ SCHEMA: Mapping[str, Table] = {
         required=False,
         sampled=_SAMPLED,
         dealt=True,
+        scored=True,
         help="one row per score that was asked for; a metric that an answer was never asked for has none",
     ),
     "metrics": Table(
@@ -145,10 +147,8 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     scores = items[[*keys, *(c for c in items.columns if c in own)]].rename(columns={value: "value"})
     answers = items.drop(columns=list(own))
     kept = answers[~answers[keys].astype(str).duplicated()]
-    kept.attrs["notes"] = [
-        *items.attrs.get("notes", ()),
-        f"one row per score: {len(items)} scores of {len(kept)} answers",
-    ]
+    of_all = "" if kit.parts.is_dealt(items) else f": {len(items)} scores of {len(kept)} answers"
+    kept.attrs["notes"] = [*items.attrs.get("notes", ()), f"one row per score{of_all}"]
     return {**frames, "items": kept, "scores": scores}
 
 
