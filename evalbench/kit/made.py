@@ -52,7 +52,8 @@ class Made:
     nested : mapping of str to sequence of str
         Table → its columns of lists and objects, as JSON has them.
     data : Dataset or None
-        The tables that the items were made of; of those in parts the names, clusters and slices of all rows alone.
+        The tables that the items were made of, if they are others than were given; of those in parts the names, clusters and slices of all
+        rows alone.
     sums : mapping
         Counts that add up over parts, by name, or mappings of such counts: what notes rest on.
     larger : sequence of str

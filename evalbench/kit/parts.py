@@ -83,7 +83,7 @@ def made(
         What is wrong with rows of any part: all of it.
     """
     if not any(map(is_dealt, data.tables.values())):
-        return replace(make(data, options), data=data)
+        return replace(found := make(data, options), data=found.data or data)
     keeper = tempfile.TemporaryDirectory(prefix=PARTS, dir=_place())
     folder = Path(keeper.name)
     at("dealing rows into parts")
@@ -103,9 +103,13 @@ def _tasks(
     make: Make, data: Dataset, options: Mapping[str, Any], schema: Mapping[str, Table], folder: Path, *, together: bool
 ) -> list[_Task]:
     """A task for each range of ids that has rows in any table: in a file those of tables that do not fit, in memory those of others."""
-    large = {name: frame.attrs[STREAM] for name, frame in data.tables.items() if is_dealt(frame)}
+    several = {name: frame.attrs[STREAM] for name, frame in data.tables.items() if is_dealt(frame)}
+    of_rows = {id(one): name for name, one in reversed(several.items())}  # of tables that the study makes of the same
+    large = {name: one for name, one in several.items() if of_rows[id(one)] == name}
     beside = {
-        name: data[name] for name, table in schema.items() if table.dealt and name in data.tables and name not in large
+        name: data[name]
+        for name, table in schema.items()
+        if table.dealt and name in data.tables and name not in several
     }
     of_ids = {name: frame for name, frame in beside.items() if schema[name].column("id")}
     named = {
@@ -159,7 +163,7 @@ def _one(task: _Task) -> Sequence[str]:
     except BadInput as error:
         return error.faults or (str(error),)
     large = next(iter(task.large.values()))
-    made_files.write(found, task.folder, _groups(data, task.large, found.items), large.sampled_of)
+    made_files.write(found, task.folder, _groups(found.data or data, task.large, found.items), large.sampled_of)
     return ()
 
 

@@ -246,7 +246,7 @@ def checked_tables(
         head = f"{raw.label}: {counted(len(faults), 'fault')}{counted_as(faults[:FAULTS_SHOWN], _sheets(raw))}:"
         raise BadInput.listing(head, faults, FAULTS_SHOWN, all_at_once([*faults, *remarks]))
     remarks = list(dict.fromkeys([*remarks, *unused_clusters(tables, schema, grouping, sources)]))
-    names = found_in({**given, **columns, **other_names}, [raw.frames[name] for name in dealt])
+    names = found_in({**given, **columns, **other_names}, [raw.frames[name] for name in dealt if name in raw.frames])
     theirs: dict[str, Any] = options_of(grouping, [tables[name] for name in dealt])
     again = partial(checked_tables, schema=dealt, columns=names, adapt=adapt, **theirs)
     own = (tables, tuple(remarks), sources, unused, raw.card, rows_of, _sheets(raw), grouping, keys_of(schema))

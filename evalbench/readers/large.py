@@ -120,11 +120,18 @@ def large_files(path: Path, table: Table, columns: Mapping[str, str]) -> list[Pa
 
 
 def has_rows_of(table: Table, names: Iterable[str], columns: Mapping[str, str]) -> bool:
-    """Whether the names of a file's columns are plainly those of a table's rows: an id, all else that it needs, and one for what is judged."""
+    """Whether the names of a file's columns are plainly those of a table's rows, which depend on no others: an id, all else that it needs,
+    and one for what is judged.
+    """
+    from evalbench.readers.wide import may_be_of_several  # which imports this module
+
     own = {str(name).strip() for name in names}
     known = {columns.get(name, name) for name in own}
+    if any({*across} <= known for across in table.across):
+        return False
     needed = {column.name for column in table.columns if column.required}
-    judged = [column for column in table.columns if column.keep_null]
+    without = table.scored and not any(map(may_be_of_several, own))
+    judged = [column for column in table.columns if column.keep_null and not without]
     is_there = needed <= own | ({"id"} & known)
     return is_there and all(any(fit(name, column) in (0, 1) for name in known) for column in judged)
 

@@ -115,6 +115,8 @@ class Table:
     - ``dealt``: Whether the study reads such a table in parts instead, all rows of it, see :mod:`evalbench.kit.parts`. Of several such tables
       each part has the rows of the same ids; of one without ids all rows.
     - ``part_rows``: About so many of its rows are made into items at once; of more than twice as many, items are made in parts.
+    - ``scored``: Whether its rows are scores, so that what they are of need not be there.
+    - ``across``: Columns by which rows depend on rows of other ids: a table that has all of a tuple is not dealt.
     - ``of_all``: Columns of which a part has to know the values of all rows, those of a tuple together.
     - ``no_trials``: Why a column ``trial`` means nothing in this study, a sentence; it is a note where the table has
       one.
@@ -134,6 +136,8 @@ class Table:
     sampled: int = 0
     dealt: bool = False
     part_rows: int = PART_ROWS
+    scored: bool = False
+    across: tuple[tuple[str, ...], ...] = ()
     of_all: tuple[tuple[str, ...], ...] = ()
     no_trials: str = ""
     help: str = ""

@@ -67,11 +67,10 @@ def of_answers(frame: pd.DataFrame, known: Sequence[Column], renames: Mapping[st
     if len(pair) == len(_PREFERRED):
         return [Part(name, name, False, "") for name in pair]
     free = [name for name in free if _is_text(frame[names[name]]) and not _surely(name, known)]
-    answer = roles()["answer"]
-    stems = {answer.name, *answer.names, *answer.weak, "conversation", "text"}
+    stems = _stems() | _GIVERS
     by_stem: dict[str, list[Part]] = defaultdict(list)
     for name in free:
-        if part := parted(name, stems | _GIVERS):
+        if part := parted(name, stems):
             by_stem[part.stem].append(part)
     groups = {stem: parts for stem, parts in by_stem.items() if len(parts) > 1 and _fits(frame, names, parts, stem)}
     said = {stem: parts for stem, parts in groups.items() if stem not in _GIVERS} or groups
@@ -79,6 +78,23 @@ def of_answers(frame: pd.DataFrame, known: Sequence[Column], renames: Mapping[st
         return next(iter(said.values()))
     named = [name for name in free if is_a_model(name) and first_cells(frame[names[name]])]
     return [Part(name, name, False, "") for name in named] if not said else []
+
+
+def may_be_of_several(name: str) -> bool:
+    """Whether a name can be one of :func:`of_answers`.
+
+    Examples
+    --------
+    >>> [name for name in ("answer_b", "gpt-4", "chosen", "model", "faithfulness") if may_be_of_several(name)]
+    ['answer_b', 'gpt-4', 'chosen']
+    """
+    return plain(name) in _PREFERRED or is_a_model(name) or parted(name, _stems() | _GIVERS) is not None
+
+
+def _stems() -> set[str]:
+    """What answers are called."""
+    answer = roles()["answer"]
+    return {answer.name, *answer.names, *answer.weak, "conversation", "text"}
 
 
 def _surely(name: str, known: Sequence[Column]) -> bool:

@@ -206,7 +206,7 @@ def test_a_log_store_in_parts_has_the_marks_of_people_and_of_a_judge(
         log.append_feedback([{"ts": START, **dict(zip(fields, row, strict=True))} for row in said])
     monkeypatch.setattr(log_frames, "LARGE_ROWS", 50)
     monkeypatch.setattr(log_parts, "PART_ROWS", 40)
-    frame = log_frames.logged(tmp_path / "log.sqlite", 20, dealt=True).frame
+    frame = log_frames.logged(tmp_path / "log.sqlite", 20, part_rows=25).frame
     own = frame.attrs[large.STREAM].parts
     assert len(own) == 3
     rows = pd.concat([b.to_pandas() for one in own for _, b in one.batches(["score", "id", "label"])])

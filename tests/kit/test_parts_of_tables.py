@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tables_of_scores import apart, bare, beside, long, of_scores, unasked
 
 from evalbench import load, studies
 from evalbench.core.result import Result
@@ -200,6 +201,17 @@ CASES = [
     Case("ner_quality", entities, ("topic", "lang")),
     Case("ner_quality", many_classes),
     Case("trajectories", trips, ("topic", "letters", "colour")),
+    Case("imported", beside, ("topic",)),
+    Case(
+        "imported",
+        unasked,
+        (),
+        {"metrics": ["rating", "correct"], "lights": {"rating": {"green_from": 3, "yellow_from": 2}}},
+    ),
+    Case("imported", apart, ("topic",), {"scales": {"right": [0, 1]}}),
+    Case("imported", long, ("topic",)),
+    Case("imported", bare),
+    Case("imported", of_scores),
     Case("trajectories", trips, (), {"success_by": "requirements"}),
     Case("rag_generation", retrieved, ("topic",), {"max_unscored": 0.5}),
     Case("rag_generation", retrieved, (), {"n_samples": 11, "sample_method": "random", "metrics": ["faithfulness"]}),
@@ -314,7 +326,7 @@ def test_samples_give_what_they_give_in_one_piece(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", [*CASES[:2], CASES[3]], ids=str)
+@pytest.mark.parametrize("case", [*CASES[:2], *CASES[3:5]], ids=str)
 def test_processes_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: Case) -> None:
     folder = written(tmp_path / "log", case.tables())
     one = found(case, folder)

@@ -11,15 +11,15 @@ has a threshold of its own, so the light is unlit until ``lights`` gives it one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from evalbench import core, kit, readers
 from evalbench.studies.contract import offered
-from evalbench.studies.imported import inputs, method, summary
+from evalbench.studies.imported import inputs, made, method, summary
 from evalbench.studies.imported.columns import OWN
-from evalbench.studies.imported.items import items_of, reasons_of, texts_of
-from evalbench.studies.imported.theirs import theirs_of
+from evalbench.studies.imported.forms import forms_of
+from evalbench.studies.imported.items import in_order, without_empty
+from evalbench.studies.imported.theirs import parts_in, theirs_of
 from evalbench.text.odd_texts import odd_text_notes
 
 QUESTION = "What do the scores of another tool show, with intervals and honest counts?"
@@ -83,40 +83,46 @@ def evaluate(
     summary.checked_directions(directions or {}, checks)
     summary.checked_scales(scales or {}, checks)
     checks.refuse("imported")
-    found = inputs.given(data, metrics)
-    names = found.metrics
+    forms, figures = forms_of(data, metrics), data.get("figures")
+    names = forms.metrics
     summary.checked_directions(directions or {}, checks, names)
     summary.checked_scales(scales or {}, checks, names)
-    facts = method.facts_of(found, data.get("metrics"), directions or {}, scales or {})
+    asked = {"forms": forms, "parted": parts_in(figures)}
+    found = kit.parts.made(made.made_of, data, asked, inputs.SCHEMA, together=inputs.trials_apart(data))
+    trials, each = found.trials, found.items if found.rows is None else found.rows
+    values = {name: each[inputs.column_of(name)].to_numpy(float) for name in names}
+    facts = method.facts_of(values, data.get("metrics"), directions or {}, scales or {})
     rules = checks.tried(lambda: summary.rules_of(lights or {}, names, facts.directions, facts.fitting)) or {}
     checks.refuse("imported")
     options |= {"metrics": list(names), "directions": facts.directions, "scales": facts.scales, "lights": rules}
-    answered = replace(data, tables={**data.tables, "items": found.rows})
-    judged, trials = kit.trials.spread(answered, inputs.SCHEMA)
-    trials = _by_unit(trials, found)
     core.progress.at(f"intervals, {n_resamples} resamples")
-    each = items_of(judged["items"], names)
-    items, rows = trials.averaged(each.sort_values(["id", "model"], kind="stable", ignore_index=True), "id")
-    items = kit.grouping.carried(items, replace(judged, given={**data.tables, "items": found.rows}), unit=inputs.UNIT)
-    if found.originals and not core.clusters.is_clustered(items):
-        items[core.clusters.CLUSTER] = items[inputs.UNIT].map(lambda unit: found.originals.get(unit, unit))
+    items = without_empty(found.items, each, names)
+    rows = None if found.rows is None else without_empty(found.rows, each, names)
+    items = kit.grouping.carried(items, found.data or data, unit=inputs.UNIT)
+    originals = found.tables[made.ORIGINALS]
+    if len(originals) and not core.clusters.is_clustered(items):
+        of = dict(zip(originals["unit"], originals["original"], strict=True))
+        items[core.clusters.CLUSTER] = items[inputs.UNIT].map(lambda unit: of.get(unit, unit))
     models = sorted(set(items["model"]))
     listed = summary.measures(names, facts.directions, facts.fitting)
     mixed = {name: said for name in names for said in summary.two_scales(items, name)}
-    beside = theirs_of(found, data.get("figures"), facts)
+    scores, lost = found.tables[made.SCORES], found.tables[made.LOST]
+    beside = theirs_of(scores, found.tables.get(made.PARTED), figures, facts)
+    by_reason = lost.groupby("reason")["n"].sum().to_dict()
     repeated = bool(trials.groups)
+    noun = "sampled output" if any(map(kit.parts.is_dealt, data.tables.values())) else "output"
     used = {c for c in data["items"] if c in names} | ({"answer", "passed", *OWN} if "scores" in data.tables else set())
     result = kit.result_of(
         evaluate,
         data,
         options,
         items,
-        id=inputs.UNIT if found.hashed else "id",
+        id=inputs.UNIT if forms.hashed else "id",
         some={
-            "scores": found.scores if repeated else found.scores.drop(columns=readers.schema.TRIAL, errors="ignore"),
-            "texts": texts_of(judged["items"]),
+            "scores": scores,
+            "texts": found.texts,
             "metrics": method.facts_table(names, facts),
-            "reasons": reasons_of(trials.named(each), found.scores, names),
+            "reasons": in_order(found.tables[made.REASONS], names),
             "theirs": beside,
             "judgements": _verdicts(data, repeated),
             "comparison": kit.comparing.compare_groups(
@@ -130,24 +136,18 @@ def evaluate(
         },
         notes=[
             *mixed.values(),
-            *method.remarks(found, facts, beside),
+            *method.remarks(values, by_reason, found.n, facts, beside),
+            *forms.notes,
+            *found.notes,
             *kit.evidence.same_but_for_writing(names, "metric"),
-            *(odd_text_notes(found.rows["answer"], kit.MAX_UNSCORED, "output") if "answer" in found.rows else ()),
+            *(odd_text_notes(found.sampled["answer"], kit.MAX_UNSCORED, noun) if "answer" in found.sampled else ()),
             *(n for n in data.notes_beside(used) if _DIRECTION not in n),
             core.compared.left_out_note(len(models), "models", "each metric"),
         ],
-        method=method.described(found, figures=bool(len(beside))),
+        method=method.described(hashed=forms.hashed, figures=bool(len(beside))),
+        stored=found.stored,
     )
     return trials.reported(result, rows, listed)
-
-
-def _by_unit(trials: kit.trials.Trials, found: inputs.Given) -> kit.trials.Trials:
-    """The answers of trials under the column that names an item of the result."""
-    if trials.answers is None or not found.hashed:
-        return trials
-    units = found.rows.drop_duplicates("id").set_index("id")[inputs.UNIT]
-    answers = trials.answers.assign(**{inputs.UNIT: trials.answers["id"].map(units)}).drop(columns="id")
-    return replace(trials, answers=answers)
 
 
 def _verdicts(data: readers.Dataset, repeated: bool) -> Any:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from evalbench import core, readers
-from evalbench.readers.role_names import names_no_score
+from evalbench import readers
 from evalbench.readers.tools.shapes import MOST
 
 IMPORTED = "imported"
@@ -31,66 +32,111 @@ def bounded(scores: pd.DataFrame) -> pd.DataFrame:
     return out.assign(value=scores["value"].mask(beyond))
 
 
-def melted(data: readers.Dataset, metrics: Sequence[str], faults: list[str]) -> tuple[pd.DataFrame, list[str]]:
-    """The columns of numbers of a table that has its scores beside the answers, as scores."""
-    items = data["items"]
-    free = [c for c in data.unused.get("items", ()) if c in items and c not in data.grouping.columns]
-    wanted = [m for m in metrics if m in free] or [c for c in free if c not in OWN]
-    found, mixed = [], []
-    numbered = {name: numbers_in(items[name]) for name in wanted}
-    aside = [] if metrics else [name for name in wanted if numbered[name] is not None and names_no_score(name)]
-    if any(numbered[name] is not None and name not in aside for name in wanted):
-        wanted = [name for name in wanted if name not in aside]
-    else:
-        aside = []
-    for name in wanted:
-        numbers = numbered[name]
-        if numbers is None:
-            faults += [f"metric {name}: the column holds other cells than numbers"] * (name in metrics)
-            continue
-        values, words = numbers
-        if lost := sum(map(bool, words)):
-            mixed.append(f"{name} ({core.counted(lost, 'cell')}, such as {next(filter(None, words)):.40})")
-        keys = items[[c for c in ("id", "model", readers.schema.TRIAL) if c in items]]
-        why = np.where(words == "", "", IMPORTED)
-        found.append(keys.assign(metric=name, value=values, unscored=why, detail=words))
-    if not found:
-        return pd.DataFrame({c: pd.Series(dtype=object) for c in ("id", "metric", "value")}), []
-    read = [str(one["metric"].iloc[0]) for one in found if len(one)]
-    if len(found) > MOST_METRICS:
-        return pd.concat(found[: MOST_METRICS + 1]), []
-    note = f"Columns of numbers that were read as metrics: {', '.join(read)}; metrics=[…] names others."
-    note += f" By their names no scores: {', '.join(aside)}." if aside else ""
-    said = {name: {word.casefold(): mark for word, mark in in_words(items[name]).items()} for name in read}
-    marked = [f"{name} ({', '.join(f'{w} as {n}' for w, n in own.items())})" for name, own in said.items() if own]
-    other = [f"Marks in words that were read as numbers: {'; '.join(marked)}."] if marked else []
-    other += [f"Cells of metrics that hold no number, which are unscored: {', '.join(mixed)}."] if mixed else []
-    return pd.concat(found, ignore_index=True), [*other, *([] if metrics else [note])]
+class Cells(NamedTuple):
+    """The cells of a column, counted.
+
+    - ``each``: Different cells with their numbers: all, or more than are words of marks.
+    - ``numbers``, ``said``, ``others``: Cells that hold a number, that hold anything, and that hold another thing than a number.
+    - ``such_as``: The first of the others in the order of the alphabet.
+    """
+
+    each: Mapping[str, int] = {}
+    numbers: int = 0
+    said: int = 0
+    others: int = 0
+    such_as: str = ""
 
 
-def in_words(column: pd.Series) -> dict[str, str]:
-    """The words of a column that mean right or wrong, with 1 or 0; none where there are many different cells.
+class Form(NamedTuple):
+    """How a column of numbers is read: the words that are marks, how many other cells there are, and one of them."""
+
+    words: Mapping[str, str] = {}
+    lost: int = 0
+    such_as: str = ""
+
+
+def cells_in(column: pd.Series) -> Cells:
+    """The cells of a column, counted."""
+    counts = column.dropna().astype(str).str.strip().value_counts(sort=False)
+    cells, n = pd.Series(counts.index.to_numpy(dtype=object), dtype=object), counts.to_numpy()
+    numbers, others = _numbers(cells)
+    known = ~np.isnan(numbers)
+    return Cells(
+        dict(zip(cells[: _MOST_WORDS + 1], map(int, n), strict=False)),
+        int(n[known].sum()),
+        int(n[(~cells.str.lower().isin(_MISSING)).to_numpy(dtype=bool)].sum()),
+        int(n[others].sum()),
+        min(cells[others], default=""),
+    )
+
+
+def together(several: Iterable[Cells]) -> Cells:
+    """The cells of several pieces of a column."""
+    return reduce(_both, several, Cells())
+
+
+def _both(a: Cells, b: Cells) -> Cells:
+    each = [*(Counter(a.each) + Counter(b.each)).items()][: _MOST_WORDS + 1]
+    sums = (x + y for x, y in zip(a[1:4], b[1:4], strict=True))
+    return Cells(dict(each), *sums, min(filter(None, (a.such_as, b.such_as)), default=""))
+
+
+def form_of(cells: Cells) -> Form | None:
+    """How a column is read; None unless most cells are numbers, or words of marks.
 
     Examples
     --------
-    >>> in_words(pd.Series(["Pass", "fail", "partly", None])), in_words(pd.Series(["positive", "negative"]))
-    ({'Pass': '1', 'fail': '0'}, {})
+    >>> form_of(cells_in(pd.Series(["Pass", "fail", "partly", None])))
+    Form(words={'Pass': '1', 'fail': '0'}, lost=1, such_as='partly')
+    >>> form_of(cells_in(pd.Series(["positive", "negative"]))), form_of(cells_in(pd.Series([0.5, 2])))
+    (None, Form(words={}, lost=0, such_as=''))
     """
-    cells = column.dropna().astype(str).str.strip().unique()
-    said = {cell: readers.verdicts.truth_of(cell) for cell in cells if cell.casefold() not in _KINDS}
-    return {cell: mark for cell, mark in said.items() if mark is not None} if len(cells) <= _MOST_WORDS else {}
+    words, numbers, others, such_as = _words(cells), cells.numbers, cells.others, cells.such_as
+    if words:
+        marked = sum(cells.each[word] for word in words)
+        left = pd.Series([cell for cell in cells.each if cell not in words], dtype=object)
+        numbers, others, such_as = numbers + marked, others - marked, min(left[_numbers(left)[1]], default="")
+    return None if 2 * numbers <= cells.said else Form(words, others, such_as)
 
 
-def numbers_in(column: pd.Series) -> Any:
-    """A column's numbers, NaN elsewhere, and the words of the cells that hold others; None unless most cells are numbers."""
-    text = column.astype(str).str.strip()
-    text = text.mask(text.str.lower() == "true", "1").mask(text.str.lower() == "false", "0")
-    known_words = in_words(text)
-    text = text.mask(text.isin(list(known_words)), text.map(known_words))
-    empty = (text.isin(["", "nan", "None", "<NA>"]) | column.isna()).to_numpy()
+def _words(cells: Cells) -> dict[str, str]:
+    """The words that mean right or wrong, with 1 or 0, those of 1 first; none where there are many different cells."""
+    if len(cells.each) > _MOST_WORDS:
+        return {}
+    said = {cell: readers.verdicts.truth_of(cell) for cell in cells.each if cell.casefold() not in _KINDS}
+    found = {cell: mark for cell, mark in said.items() if mark is not None}
+    return dict(sorted(found.items(), key=lambda one: (-int(one[1]), one[0])))
+
+
+def melted(items: pd.DataFrame, forms: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
+    """Columns of numbers beside the answers as scores.
+
+    - ``forms``: Column → its words that are marks.
+    """
+    keys = items[[c for c in ("id", "model", readers.schema.TRIAL) if c in items]]
+    found = []
+    for name, words in forms.items():
+        values, lost = numbers_in(items[name], words)
+        found.append(keys.assign(metric=name, value=values, unscored=np.where(lost == "", "", IMPORTED), detail=lost))
+    return pd.concat(found, ignore_index=True)
+
+
+def numbers_in(column: pd.Series, words: Mapping[str, str] = {}) -> tuple[Any, Any]:
+    """A column's numbers, NaN elsewhere, and the cells that hold other things.
+
+    - ``words``: Words that are marks.
+    """
+    text = column.astype(str).str.strip().mask(column.isna(), "")
+    values, others = _numbers(text.mask(text.isin([*words]), text.map(words)))
+    return values, np.where(others, text.to_numpy(dtype=object), "")
+
+
+def _numbers(cells: pd.Series) -> tuple[Any, Any]:
+    """The numbers of cells without blanks around them, NaN elsewhere, and which cells hold other things."""
+    low = cells.str.lower()
+    text = cells.mask(low == "true", "1").mask(low == "false", "0")
+    empty = text.isin(["", "nan", "None", "<NA>"]).to_numpy(dtype=bool)
     values = pd.to_numeric(text.where(~empty), errors="coerce").to_numpy(dtype=float, na_value=np.nan)
     with np.errstate(invalid="ignore"):
         known = np.abs(values) <= MOST
-    if 2 * known.sum() <= (~text.str.lower().isin(_MISSING)).sum():
-        return None
-    return np.where(known, values, np.nan), np.where(known | empty, "", text.to_numpy(dtype=object))
+    return np.where(known, values, np.nan), ~(known | empty)

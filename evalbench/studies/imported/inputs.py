@@ -11,19 +11,20 @@ import pandas as pd
 
 from evalbench import core, errors, kit, readers
 from evalbench.readers import Column, Table
-from evalbench.studies.imported.columns import IMPORTED, MOST_METRICS, bounded, melted
+from evalbench.studies.imported.columns import IMPORTED, bounded, melted
+from evalbench.studies.imported.forms import HASH, Forms, forms_of
 
 UNIT = "unit"
 """The items' column of the resampling unit: a hash of the question, or the id where some rows have none."""
 HIGHER, LOWER, NEITHER = DIRECTIONS = ("higher", "lower", "neither")
 NOT_APPLICABLE = "not-applicable"
 NO_VALUE = "no-value"
-_HASH = "question_hash"
 _COPY, _INSTANCE = "perturbation", "instance_id"
 _SHORT = 16
 _TEXTS = {"question", "answer", "contexts"}
 _RESERVED = {"id", UNIT, "model", "unscored", "undefined", "n_trials", "n_trials_lost", "cluster", readers.schema.TRIAL}
 _SCORE = " (score)"
+_SAMPLED = 20_000
 
 SCHEMA: Mapping[str, Table] = {
     "items": Table(
@@ -34,11 +35,16 @@ SCHEMA: Mapping[str, Table] = {
             Column("answer", "text", former=("output",), required=False, empty_ok=True, keep_null=True, help="shown"),
             Column("reference", "texts", perhaps=("answer",), required=False, empty_ok=True, help="shown"),
             Column("contexts", "texts", former=("context",), required=False, empty_ok=True, help="shown"),
-            Column(_HASH, "id", required=False, empty_ok=True, help="by which runs are paired; else made of question"),
+            Column(HASH, "id", required=False, empty_ok=True, help="by which runs are paired; else made of question"),
             Column("error", "text", required=False, empty_ok=True, help="the tool's words where no answer came"),
         ),
         unique=("id", "model"),
         trials="model",
+        sampled=_SAMPLED,
+        dealt=True,
+        of_all=(("model", readers.schema.TRIAL),),
+        across=((_COPY, _INSTANCE),),
+        scored=True,
         help="one row per answer, with a column of numbers per metric where there is no table scores",
     ),
     "scores": Table(
@@ -52,6 +58,9 @@ SCHEMA: Mapping[str, Table] = {
             Column("detail", "text", required=False, empty_ok=True, help="in the tool's own words"),
         ),
         required=False,
+        sampled=_SAMPLED,
+        dealt=True,
+        scored=True,
         help="one row per score that was asked for; a metric that an answer was never asked for has none",
     ),
     "metrics": Table(
@@ -113,15 +122,11 @@ class Given(NamedTuple):
       scores as in :func:`evalbench.studies.imported.items.items_of`.
     - ``scores``: One per score that was asked for: ``id``, ``unit``, ``model``, ``trial``, ``metric``, ``value``,
       ``unscored``, ``detail``.
-    - ``metrics``: As asked for; else those of the most answers first, then by name.
-    - ``hashed``: Whether every question has a hash.
     - ``originals``: Of copies that a perturbation made, and that are kept: the unit of each → that of its instance.
     """
 
     rows: pd.DataFrame
     scores: pd.DataFrame
-    metrics: tuple[str, ...]
-    hashed: bool
     notes: tuple[str, ...]
     originals: Mapping[str, str] = {}
 
@@ -142,10 +147,8 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     scores = items[[*keys, *(c for c in items.columns if c in own)]].rename(columns={value: "value"})
     answers = items.drop(columns=list(own))
     kept = answers[~answers[keys].astype(str).duplicated()]
-    kept.attrs["notes"] = [
-        *items.attrs.get("notes", ()),
-        f"one row per score: {len(items)} scores of {len(kept)} answers",
-    ]
+    of_all = "" if kit.parts.is_dealt(items) else f": {len(items)} scores of {len(kept)} answers"
+    kept.attrs["notes"] = [*items.attrs.get("notes", ()), f"one row per score{of_all}"]
     return {**frames, "items": kept, "scores": scores}
 
 
@@ -173,45 +176,37 @@ def metrics_in(items: pd.DataFrame) -> list[str]:
 
 def check(data: readers.Dataset) -> None:
     """Refuse scores of answers that the table does not have, and scores that come twice."""
-    given(data, ())
+    given(data, forms_of(data, ()))
 
 
 def needs(data: readers.Dataset, *, metrics: Sequence[str]) -> None:
     """Refuse metrics that the table does not have."""
-    given(data, () if isinstance(metrics, str) else metrics)
+    if not any(map(kit.parts.is_dealt, data.tables.values())):
+        given(data, forms_of(data, () if isinstance(metrics, str) else metrics))
 
 
-def given(data: readers.Dataset, metrics: Sequence[str]) -> Given:
-    """The answers of a data set with their scores.
+def trials_apart(data: readers.Dataset) -> bool:
+    """Whether only the scores say of which model or trial an answer is, of which there are several."""
+    items, scores = data["items"], data.get("scores")
+    names = {"model", readers.schema.TRIAL}
+    return scores is not None and readers.schema.TRIAL in {*items, *scores} and bool(names & {*scores} - {*items})
 
-    - ``metrics``: Which, in this order; by default all.
+
+def given(data: readers.Dataset, forms: Forms) -> Given:
+    """The answers of a data set, or of a part of it, with their scores.
+
+    - ``forms``: Of all rows.
 
     Raises ``BadInput``: All faults at once.
     """
     faults: list[str] = []
-    items = data["items"].reset_index(drop=True)
-    scores, notes = data.get("scores"), list[str]()
-    if scores is None:
-        scores, notes = melted(data, metrics, faults)
-    scores = scores.reset_index(drop=True)
-    asked = scores["metric"].value_counts(sort=False)
-    known = sorted(map(str, asked.index), key=lambda name: (-int(asked[name]), name))  # whatever the order of the rows
-    lost = [name for name in metrics if name not in known]
-    faults += [f"metrics: no scores of {', '.join(lost)}; there are {', '.join(known[:40]) or 'none'}"] * bool(lost)
-    names = tuple(metrics) or tuple(known)
-    if not names and not faults:
-        faults.append("there are no scores: neither a table scores nor a column of numbers in items")
-    if len(names) > MOST_METRICS:
-        faults.append(
-            f"there are {len(names)} metrics; name at most {MOST_METRICS} of them: -p 'metrics=[\"{names[0]}\"]'"
-        )
-    if faults:
-        raise errors.BadInput.listing(f"imported scores{readers.tables.counted_as(faults, data.sheets)}:", faults)
+    names, items, scores = forms.metrics, data["items"].reset_index(drop=True), data.get("scores")
+    scores = melted(items, forms.words) if scores is None else scores.reset_index(drop=True)
     scores = bounded(scores[scores["metric"].isin(names)])
     items, scores = _joined(items, scores, faults)
     if faults:
         raise errors.BadInput.listing(f"imported scores{readers.tables.counted_as(faults, data.sheets)}:", faults)
-    items, hashed = _questions(items)
+    items = _questions(items, hashed=forms.hashed)
     items, scores, originals, said = _without_copies(items, scores, data.grouping.slices)
     keys = [c for c in ("id", "model", readers.schema.TRIAL) if c in items]
     scores = scores.assign(
@@ -232,8 +227,8 @@ def given(data: readers.Dataset, metrics: Sequence[str]) -> Given:
         "detail",
     ]
     order = scores.assign(_at=scores["metric"].map({m: i for i, m in enumerate(names)}))
-    order = order.sort_values(["_at", UNIT, *keys], kind="stable", ignore_index=True)
-    return Given(rows, order[columns], names, hashed, (*notes, *said), originals)
+    order = order.sort_values([*keys, "_at"], kind="stable", ignore_index=True)
+    return Given(rows, order[columns], tuple(said), originals)
 
 
 def _without_copies(
@@ -328,14 +323,12 @@ def among(rows: pd.DataFrame, others: pd.DataFrame, keys: Sequence[str]) -> Any:
     )
 
 
-def _questions(items: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
+def _questions(items: pd.DataFrame, *, hashed: bool) -> pd.DataFrame:
     """The answers with the unit of each: a hash of its question, or the id where some question is not known."""
-    own = items[_HASH].fillna("") if _HASH in items else None
-    if own is None and "question" in items:
-        own = items["question"].map(question_hash)
-    if own is None or (own == "").any():
-        return items.assign(**{UNIT: items["id"]}), False
-    return items.assign(**{UNIT: own.str.slice(0, _SHORT)}), True
+    own = items["id"]
+    if hashed:
+        own = (items[HASH] if HASH in items else items["question"].map(question_hash)).str.slice(0, _SHORT)
+    return items.assign(**{UNIT: own})
 
 
 def question_hash(text: Any) -> str:
@@ -368,12 +361,11 @@ def _why(scores: pd.DataFrame) -> Any:
 def _wide(items: pd.DataFrame, scores: pd.DataFrame, place: Any, names: Sequence[str]) -> pd.DataFrame:
     """The answers with a column per metric, and ``COLUMN_unscored`` or ``COLUMN_undefined`` where values are missing."""
     columns: dict[str, Any] = {}
-    for name, rows in scores.assign(_place=place).groupby("metric", sort=False):
-        at, column = rows["_place"].to_numpy(), column_of(str(name))
-        values = np.full(len(items), np.nan)
+    of = scores.assign(_place=place).groupby("metric", sort=False)
+    for name in names:
+        rows, column = of.get_group(name) if name in of.groups else scores[:0].assign(_place=place[:0]), column_of(name)
+        at, values = rows["_place"].to_numpy(), np.full(len(items), np.nan)
         why, apart = np.full(len(items), "", dtype=object), np.full(len(items), NOT_APPLICABLE, dtype=object)
         values[at], why[at], apart[at] = rows["value"], rows["unscored"], ""
         columns |= {column: values, f"{column}_unscored": why, f"{column}_undefined": apart}
-    ordered = [f"{column_of(name)}{end}" for name in names for end in ("", "_unscored", "_undefined")]
-    clash = [c for c in ordered if c in items]
-    return items.drop(columns=clash).assign(**{c: columns[c] for c in ordered if c in columns})
+    return items.drop(columns=[c for c in columns if c in items]).assign(**columns)

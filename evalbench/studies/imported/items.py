@@ -19,7 +19,7 @@ def items_of(rows: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
 
     Returns: ``id``, ``unit`` (that is resampled: a hash of the question, or the id), ``model``, a column per metric
     (:func:`~evalbench.studies.imported.inputs.column_of`), ``COLUMN_unscored`` and ``COLUMN_undefined`` where a value
-    is missing; ``unscored`` where no metric that was asked for has a value, or none was asked for; ``undefined``
+    is missing, of all metrics; ``unscored`` where no metric that was asked for has a value, or none was asked for; ``undefined``
     nowhere.
     """
     columns = [inputs.column_of(name) for name in metrics]
@@ -34,7 +34,16 @@ def items_of(rows: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
         never = lost & (out[f"{c}_undefined"] != "").to_numpy() & (why == "").all(axis=0)
         out[f"{c}_unscored"] = np.where(never, IMPORTED, out[f"{c}_unscored"])
         out[f"{c}_undefined"] = np.where(never, "", out[f"{c}_undefined"])
-    return out.drop(columns=[c for c in kept if c.endswith(("_unscored", "_undefined")) and (out[c] == "").all()])
+    return out
+
+
+def without_empty(items: pd.DataFrame, each: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """Items without the reasons of metrics of which no answer has one.
+
+    - ``each``: The items of every trial.
+    """
+    reasons = [f"{inputs.column_of(name)}_{kind}" for name in metrics for kind in ("unscored", "undefined")]
+    return items.drop(columns=[c for c in reasons if (each[c] == "").all()])
 
 
 def texts_of(rows: pd.DataFrame) -> pd.DataFrame:
@@ -52,7 +61,7 @@ def with_reasons(items: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def reasons_of(items: pd.DataFrame, scores: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
-    """How many scores are missing, by model, metric, reason and the tool's own words; those never asked for apart.
+    """How many scores are missing, by model, metric, reason and the tool's own words, in no order; those never asked for apart.
 
     - ``items``: One row per answer, trials apart.
     """
@@ -78,9 +87,14 @@ def reasons_of(items: pd.DataFrame, scores: pd.DataFrame, metrics: Sequence[str]
                     }
                 )
             )
-    order = {m: i for i, m in enumerate(metrics)}
-    out = pd.concat([f for f in found if len(f)] or [found[0]], ignore_index=True)
-    out = out.assign(_at=out["metric"].map(order)).sort_values(
-        ["_at", "model", "kind", "n", "detail"], ascending=[True, True, False, False, True], kind="stable"
+    return pd.concat([f for f in found if len(f)] or [found[0]], ignore_index=True)
+
+
+def in_order(reasons: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """Counts of reasons, those of several parts together."""
+    keys = ["metric", "model", "kind", "reason", "detail"]
+    out = reasons.groupby(keys, sort=False, as_index=False)["n"].sum()
+    out = out.assign(_at=out["metric"].map({m: i for i, m in enumerate(metrics)})).sort_values(
+        ["_at", "model", "kind", "n", "detail", "reason"], ascending=[True, True, False, False, True, True]
     )
     return out.drop(columns="_at").reset_index(drop=True)

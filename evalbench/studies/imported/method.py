@@ -24,20 +24,21 @@ BY_ID = "Some question is not in the table, so that runs are paired by id, and o
 THEIRS = "The tool's figures beside ours: a reason is named where it gives the tool's figure on the rows of the file: failed scores counted as 0 or as the worst, answers of which another score failed left out, all trials pooled; where none does, what is known of the tool is said instead."
 
 
-def described(found: inputs.Given, *, figures: bool) -> tuple[str, ...]:
+def described(*, hashed: bool, figures: bool) -> tuple[str, ...]:
     """The lines of ``Result.method``."""
-    return (*METHOD, HASHED if found.hashed else BY_ID, *([THEIRS] if figures else []))
+    return (*METHOD, HASHED if hashed else BY_ID, *([THEIRS] if figures else []))
 
 
-def remarks(found: inputs.Given, facts: Facts, theirs: pd.DataFrame) -> list[str]:
-    """Notes: how many scores are missing, what was assumed, and which figures of the tool differ."""
-    lost = found.scores.loc[found.scores["unscored"] != "", "unscored"]
-    n = len(found.scores)
-    missing = (
-        [f"Scores that were asked for and are missing: {len(lost)} of {n} ({core.unscored.counted(lost)})."]
-        if len(lost)
-        else []
-    )
+def remarks(
+    values: Mapping[str, Any], lost: Mapping[str, int], n: int, facts: Facts, theirs: pd.DataFrame
+) -> list[str]:
+    """Notes: how many scores are missing, what was assumed, and which figures of the tool differ.
+
+    - ``values``: Metric → its scores, NaN among them.
+    - ``lost``: Reason → how many of the ``n`` scores are missing for it.
+    """
+    reasons = core.unscored.counted(reason for reason, times in lost.items() for _ in range(times))
+    missing = [f"Scores that were asked for and are missing: {sum(lost.values())} of {n} ({reasons})."] if lost else []
     differ = theirs[theirs["agrees"] == "no"]
     said = [
         f"{_place(row)}: {row['theirs']:.4g} there, {row['ours']:.4g} here ({row['why']})"
@@ -48,9 +49,8 @@ def remarks(found: inputs.Given, facts: Facts, theirs: pd.DataFrame) -> list[str
     figures = [
         f"{core.counted(len(said), 'figure')} of the tool's own {verb} from ours: {'; '.join(said[:_NAMED])}{more}."
     ]
-    scored = found.scores.groupby("metric", sort=False)["value"]
-    rated = [note for name, own in scored for note in kit.marks.not_rated(own, f" of {name}")]
-    return [*(figures if said else ()), *missing, *rated, *facts.notes, *found.notes]
+    rated = [note for name, own in values.items() for note in kit.marks.not_rated(own, f" of {name}")]
+    return [*(figures if said else ()), *missing, *rated, *facts.notes]
 
 
 def _place(row: Any) -> str:
@@ -87,19 +87,18 @@ class Facts(NamedTuple):
 
 
 def facts_of(
-    found: inputs.Given, described: pd.DataFrame | None, directions: Mapping[str, Any], scales: Mapping[str, Any]
+    values: Mapping[str, Any], described: pd.DataFrame | None, directions: Mapping[str, Any], scales: Mapping[str, Any]
 ) -> Facts:
     """Directions and scales: the option's, else the table's, else assumed.
 
+    - ``values``: Metric → its scores, NaN among them.
     - ``described``: The table ``metrics``.
     - ``directions``, ``scales``: The options, checked.
     """
     table = {} if described is None else described.set_index("metric").to_dict("index")
     outside, own = [], Facts({}, {}, {}, (), {})
-    values = {str(name): rows["value"].to_numpy(float) for name, rows in found.scores.groupby("metric", sort=False)}
-    for name in found.metrics:
-        row, seen = table.get(name, {}), values.get(name, np.array([]))
-        seen = seen[np.isfinite(seen)]
+    for name, own_values in values.items():
+        row, seen = table.get(name, {}), own_values[np.isfinite(own_values)]
         direction = (
             directions.get(name) or row.get("direction") or (inputs.LOWER if lower_by_name(name) else inputs.HIGHER)
         )

@@ -22,9 +22,13 @@ UNKNOWN = (
 _CLOSE = 1e-9
 
 
-def theirs_of(found: inputs.Given, figures: pd.DataFrame | None, facts: method.Facts) -> pd.DataFrame:
+def theirs_of(
+    scores: pd.DataFrame, rows: pd.DataFrame | None, figures: pd.DataFrame | None, facts: method.Facts
+) -> pd.DataFrame:
     """Every figure of the tool beside ours over the same rows.
 
+    - ``scores``: One per row, see :class:`inputs.Given`.
+    - ``rows``: The answers with the columns that figures are of a part of; None where all are of all rows.
     - ``figures``: The table ``figures``.
 
     Returns: ``metric, model, part, tool_figure, theirs, ours`` (a question counts once), ``n`` scores and ``n_lost``
@@ -32,24 +36,30 @@ def theirs_of(found: inputs.Given, figures: pd.DataFrame | None, facts: method.F
     """
     if figures is None:
         return pd.DataFrame({name: [] for name in COLUMNS})
-    joined = found.scores
     out = []
     records: Any = figures.to_dict("records")
     for row in records:
         part = part_of(row.get("slice"))
         model = row.get("model") or (
-            kit.collecting.UNNAMED if set(joined["model"]) <= {kit.collecting.UNNAMED} else ALL
+            kit.collecting.UNNAMED if set(scores["model"]) <= {kit.collecting.UNNAMED} else ALL
         )
-        other = joined if model == ALL else joined[joined["model"] == model]
+        other = scores if model == ALL else scores[scores["model"] == model]
         own = other[other["metric"] == row["metric"]]
-        inside = _inside(found.rows, part)
-        if inside is not None:
-            part_rows = found.rows[inside]
+        inside = None if rows is None else _inside(rows, part)
+        if rows is not None and inside is not None:
+            part_rows = rows[inside]
             own, other = (f[inputs.among(f, part_rows, ["id", "model"])] for f in (own, other))
         out.append(_compared(row, model, part, own, other, facts))
-    order = {name: i for i, name in enumerate(found.metrics)}
+    order = {name: i for i, name in enumerate(facts.directions)}
     out.sort(key=lambda row: (order.get(row[0], len(order)), row[1] == ALL, *map(str, row[:4])))
     return pd.DataFrame(out, columns=list(COLUMNS))
+
+
+def parts_in(figures: pd.DataFrame | None) -> list[str]:
+    """The columns that figures are of a part of."""
+    if figures is None or "slice" not in figures:
+        return []
+    return sorted({name for text in figures["slice"] for name in part_of(text)})
 
 
 def part_of(text: Any) -> dict[str, str]:
