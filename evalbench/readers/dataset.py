@@ -339,8 +339,8 @@ def read(
     main, first = next(iter(schema.items()))
     path, log = Path(data).expanduser(), None
     if not instead and is_log_store(data):
-        alone = not any(schema[name].dealt for name in given if name in schema)
-        in_parts = first.dealt and alone and has_rows_of(first, columns_of_frames(columns or {}), columns or {})
+        beside = any(schema[name].dealt for name in given if name in schema)
+        in_parts = first.dealt and not beside and has_rows_of(first, columns_of_frames(columns or {}), columns or {})
         sampled = first.sampled if in_parts or not first.dealt else 0
         log = logged(data, sampled, columns or {}, part_rows=first.part_rows if in_parts else 0)
     large = None if log or path.is_dir() else large_files(path, first, columns or {})
