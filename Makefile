@@ -68,7 +68,7 @@ gallery: $(VENV)/.base
 	$(BIN)/evalbench batch notebooks/gallery.yaml
 
 test: $(VENV)/.dev
-	$(PYTEST) -m "not slow and not browser and not benchmark"
+	$(PYTEST) -m "not slow and not browser and not benchmark and not external and not wordnet"
 
 check: WORKERS = 4
 check: $(VENV)/.dev lint

@@ -16,7 +16,8 @@ import pytest
 from closing import closing_line
 from hypothesis import HealthCheck, settings
 from once import once
-from some_studies import CHANGED, changed_studies
+from generated import VARIABLE
+from some_studies import CHANGED, changed_studies, of_another_study
 
 # nbformat's jsonschema compiles 38 grammars of addresses as it is imported: a second in every process of the tests.
 from evalbench.core.imports import import_without
@@ -180,6 +181,16 @@ def pytest_configure(config: pytest.Config) -> None:
     """Looks up once, for all processes, which studies are being changed."""
     gc.disable()  # while thousands of tests are collected, of which none goes
     os.environ.setdefault(CHANGED, " ".join(changed_studies()))
+
+
+@pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
+def pytest_collection_modifyitems_of_studies(items: list[pytest.Item]) -> None:
+    """Tests of a single study run in `make test` as the laws do: of some studies and of those being changed; in `make check` all."""
+    mark = "generated" if os.environ.get(VARIABLE) else "slow"
+    others = {path for path in {item.path for item in items} if of_another_study(path)}
+    for item in items:
+        if item.path in others:
+            item.add_marker(mark)
 
 
 @pytest.hookimpl(trylast=True)

@@ -30,6 +30,12 @@ def some_studies(names: Iterable[str]) -> list[str]:
     return [name for name in every if name in some]
 
 
+def of_another_study(path: Path) -> bool:
+    """Whether a file holds the tests of one study that is neither among those of each kind nor just changed."""
+    own = studies_of([path.relative_to(ROOT).as_posix()] if path.is_relative_to(ROOT) else [])
+    return bool(own) and not {*own} & {*KINDS, *os.environ.get(CHANGED, "").split()}
+
+
 def changed_studies() -> list[str]:
     """Studies with a file that differs from the last commit: code, notebook, or a test; none outside a clone.
 
