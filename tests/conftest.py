@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 from closing import closing_line
+from generated import VARIABLE
 from hypothesis import HealthCheck, settings
 from once import once
-from generated import VARIABLE
 from some_studies import CHANGED, changed_studies, of_another_study
 
 # nbformat's jsonschema compiles 38 grammars of addresses as it is imported: a second in every process of the tests.

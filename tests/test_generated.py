@@ -46,6 +46,9 @@ def test_a_law_is_tried_on_studies_of_each_kind_and_on_those_being_changed(monke
     assert some_studies(["citation"]) == ["citation"]
     monkeypatch.setenv(VARIABLE, "all")
     assert some_studies(studies.names()) == studies.names()
+    assert set(some_studies(studies.names(), in_check=["needle"])) == {*KINDS, "needle"}
+    monkeypatch.setenv(VARIABLE, "soak")
+    assert some_studies(studies.names(), in_check=["needle"]) == studies.names()
 
 
 def test_every_study_has_tests_of_its_own() -> None:

@@ -174,7 +174,7 @@ OTHERS = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("sample", "study"), OTHERS)
 def test_a_sample_runs_in_every_study_that_is_ready_for_it(sample, study) -> None:
-    result = studies.study(study).evaluate(load(sample, study=study), n_resamples=50)
+    result = studies.study(study).evaluate(load(sample, study=study), n_resamples=2)
     assert any(estimate.value is not None for estimate in result.summary.estimates)
     assert result.n_unscored < len(result.items)
 

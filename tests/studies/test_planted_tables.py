@@ -48,7 +48,9 @@ KNOWN: dict[tuple[str, str], str] = {}
 
 
 def test_every_study_has_a_table_of_each_kind_or_a_reason() -> None:
-    lacking = [f"{s}, {kind}: {KINDS[kind]}" for s in studies.names() for kind in KINDS if not PLANTED.get(s, {}).get(kind)]
+    lacking = [
+        f"{s}, {kind}: {KINDS[kind]}" for s in studies.names() for kind in KINDS if not PLANTED.get(s, {}).get(kind)
+    ]
     assert not lacking, (
         "no planted table of these kinds; write each in tests/helpers/planted_*.py "
         "(or a sentence that says why the kind has no meaning for the study):\n" + "\n".join(lacking)
