@@ -158,32 +158,39 @@ each = pytest.mark.parametrize("name", ALL)
 
 @pytest.fixture(scope="module")
 def few(pages: Callable[[str], Path]) -> list[str]:
-    """Names of few pages that together have every element, by its name, role and classes, that any page has."""
-    elements = {name: parts_of(pages(name).read_text(encoding="utf-8")) for name in ALL}
+    """Names of few pages that together have every kind of element that any page has, those with most kinds first."""
+    kinds = {name: kinds_in(pages(name).read_text(encoding="utf-8")) for name in ALL}
     chosen: list[str] = []
-    while left := set().union(*elements.values()) - set().union(*(elements[name] for name in chosen)):
-        chosen.append(max(ALL, key=lambda name: len(elements[name] & left)))
+    while left := set().union(*kinds.values()) - set().union(*(kinds[name] for name in chosen)):
+        chosen.append(max(ALL, key=lambda name: len(kinds[name] & left)))
     return chosen
 
 
-def parts_of(text: str) -> set[tuple[str, ...]]:
-    """Every tag of a page with its classes and its role."""
-    return {
-        (tag, *re.findall(r'\b(?:class|role)="[^"]*"', rest)) for tag, rest in re.findall(r"<([a-z]\w*)([^>]*)>", text)
-    }
+def kinds_in(text: str) -> set[tuple[str, ...]]:
+    """Every element of a page by what axe looks at: its name, its classes and role, and which attributes describe it."""
+    said = re.compile(r'\b(?:class|role|scope)="[^"]*"|\b(?:aria-[a-z]+|alt|for|lang|tabindex|title)(?==)')
+    return {(tag, *sorted(said.findall(rest))) for tag, rest in re.findall(r"<([a-z]\w*)([^>]*)>", text)}
 
 
-@each
-def test_axe_finds_no_violation(opened: Any, name: str) -> None:
-    assert violations(opened(name)) == []
+@pytest.mark.parametrize("part", [0, 1])
+def test_axe_finds_no_violation(opened: Any, few: list[str], part: int) -> None:
+    assert {name: found for name in few[part::2] if (found := violations(opened(name)))} == {}
 
 
 def test_axe_finds_no_violation_without_scripts(opened: Any, few: list[str]) -> None:
-    assert {name: found for name in few if (found := violations(opened(name, javascript=False)))} == {}
+    assert {name: found for name in few[:5] if (found := violations(opened(name, javascript=False)))} == {}
 
 
-def test_axe_finds_no_violation_on_a_phone_in_the_dark(opened: Any, few: list[str]) -> None:
-    assert {name: found for name in few if (found := violations(opened(name, width=400, scheme="dark")))} == {}
+@pytest.mark.parametrize("part", [0, 1])
+def test_axe_finds_no_violation_on_a_phone_in_the_dark(opened: Any, few: list[str], part: int) -> None:
+    assert {name: found for name in few[part::2] if (found := violations(opened(name, width=400, scheme="dark")))} == {}
+
+
+# Headings that are more than one level below the one before, which hangs on a page's order and not on its elements.
+SKIPPED = """
+() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
+  .filter((h, i, all) => i && +h.tagName[1] > +all[i - 1].tagName[1] + 1).map((h) => h.textContent)
+"""
 
 
 # Cells of more than two lines that are narrower than eight letters.
@@ -215,11 +222,13 @@ COVERED = """
 
 @each
 def test_on_a_phone_nothing_scrolls_sideways_and_no_column_is_a_few_letters_wide(opened: Any, name: str) -> None:
-    assert narrow(opened(name, width=400)) == []
+    page = opened(name, width=400)
+    assert page.evaluate(TWICE) == page.evaluate(SKIPPED) == []
+    assert narrow(page) == []
 
 
 def test_on_a_phone_without_scripts_nothing_scrolls_sideways_either(opened: Any, few: list[str]) -> None:
-    assert {name: found for name in few if (found := narrow(opened(name, width=400, javascript=False)))} == {}
+    assert {name: found for name in few[:5] if (found := narrow(opened(name, width=400, javascript=False)))} == {}
 
 
 def narrow(page: Any) -> list[str]:
