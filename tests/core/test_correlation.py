@@ -75,6 +75,7 @@ def test_values_agree_with_scipy_with_ties(seed, n, levels, kind):
         assert out.value == pytest.approx(PEERS[kind](x, y).statistic, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PEERS)
 @pytest.mark.parametrize("ties", [False, True])
 def test_replicates_agree_with_resampling_one_by_one(kind, ties):
