@@ -19,7 +19,8 @@ from once import once
 
 from evalbench import studies
 
-pytestmark = pytest.mark.browser
+# The first test that needs many pages makes the runs that they are of.
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(2400)]
 
 # Pages that are of no single study's run, and where they are.
 OTHER = {
