@@ -19,7 +19,7 @@ TESTED := pytest xdist hypothesis scipy.stats sklearn.metrics statsmodels.api nl
 WORKERS ?= 3
 PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: demo setup lab docs test check soak bench gallery notebooks lint wheel clean
+.PHONY: demo setup lab docs test check slow-tests soak bench gallery notebooks lint wheel clean
 
 $(BIN)/uv:
 	$(PYTHON) -c 'import sys; sys.exit("evalbench needs Python 3.11 or newer: make PYTHON=python3.12 …" if sys.version_info < (3, 11) else 0)'
@@ -68,10 +68,14 @@ gallery: $(VENV)/.base
 	$(BIN)/evalbench batch notebooks/gallery.yaml
 
 test: $(VENV)/.dev
-	$(PYTEST) -m "not slow and not browser and not benchmark"
+	$(PYTEST) -m "not slow and not browser and not benchmark and not external and not wordnet"
 
-check: WORKERS = 4
-check: $(VENV)/.dev lint
+# Types are looked at beside the tests, and not before them while a core is idle.
+check: $(VENV)/.dev
+	+$(MAKE) --no-print-directory -j 2 lint slow-tests
+
+slow-tests: WORKERS = 4
+slow-tests: $(VENV)/.dev
 	EVALBENCH_TEST_GENERATED=all EVALBENCH_TEST_MACHINE=complete $(PYTEST) -m "(slow or browser or generated or external or wordnet) and not benchmark"
 
 # What takes minutes each with every case: by hand, before a release or after a change of what reads tables.

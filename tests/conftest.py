@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 from closing import closing_line
+from generated import VARIABLE
 from hypothesis import HealthCheck, settings
 from once import once
-from some_studies import CHANGED, changed_studies
+from some_studies import CHANGED, changed_studies, of_another_study
 
 # nbformat's jsonschema compiles 38 grammars of addresses as it is imported: a second in every process of the tests.
 from evalbench.core.imports import import_without
@@ -182,6 +183,16 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault(CHANGED, " ".join(changed_studies()))
 
 
+@pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
+def pytest_collection_modifyitems_of_studies(items: list[pytest.Item]) -> None:
+    """Tests of a single study run in `make test` as the laws do: of some studies and of those being changed; in `make check` all."""
+    mark = "generated" if os.environ.get(VARIABLE) else "slow"
+    others = {path for path in {item.path for item in items} if of_another_study(path)}
+    for item in items:
+        if item.path in others:
+            item.add_marker(mark)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What is tried on every study goes study by study: a process that runs neighbours evaluates the samples of few."""
@@ -201,6 +212,7 @@ def pytest_collection_finish() -> None:
     gc.enable()
     gc.collect()
     gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -72,6 +72,7 @@ def test_raises(record):
 """
 
 
+@pytest.mark.slow
 def test_a_benchmark_fails_under_half_of_its_goal_or_without_a_figure(tmp_path: Path) -> None:
     shutil.copy(TESTS / "benchmarks" / "conftest.py", tmp_path)
     (tmp_path / "test_some.py").write_text(BENCHMARKS)

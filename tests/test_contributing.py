@@ -81,6 +81,7 @@ def run(*command: str, at: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [METRIC + USE_OF_METRIC, STUDY + USE_OF_STUDY, STUDY + ANSWER + USE_OF_ANSWER],

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from generated import VARIABLE, one_in_twenty
-from some_studies import CHANGED, KINDS, some_studies
+from some_studies import CHANGED, KINDS, QUICK, of_another_study, some_studies
 
 from evalbench import studies
 
@@ -40,17 +40,26 @@ def test_all_or_as_many_as_a_check_has_time_for_where_all_are_asked_for(monkeypa
 def test_a_law_is_tried_on_studies_of_each_kind_and_on_those_being_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv(CHANGED, "needle")
-    assert set(some_studies(studies.names())) == {*KINDS, "needle"}
+    assert set(some_studies(studies.names())) == {*QUICK, "needle"}
     assert some_studies(["citation", "dialogue", "explainability"]) == ["citation", "dialogue"]
     assert some_studies(["citation", "needle", "stability"]) == ["citation", "needle"]
     assert some_studies(["citation"]) == ["citation"]
     monkeypatch.setenv(VARIABLE, "all")
     assert some_studies(studies.names()) == studies.names()
+    assert set(some_studies(studies.names(), in_check=["needle"])) == {*KINDS, "needle"}
+    monkeypatch.setenv(VARIABLE, "soak")
+    assert some_studies(studies.names(), in_check=["needle"]) == studies.names()
 
 
-def test_every_study_has_tests_of_its_own_which_run_whatever_the_laws_are_tried_on() -> None:
+def test_every_study_has_tests_of_its_own() -> None:
     own = {path.stem.removeprefix("test_") for path in (TESTS / "studies").glob("test_*.py")}
     assert set(studies.names()) <= own
+
+
+def test_own_tests_of_some_studies_and_of_those_being_changed_run_in_make_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CHANGED, "needle")
+    own = [TESTS / "studies" / f"test_{name}.py" for name in ("imported_files", "needle_falls", "citation", "laws")]
+    assert [of_another_study(path) for path in own] == [False, False, True, False]
 
 
 def calls(node: ast.AST) -> bool:

@@ -7,11 +7,11 @@ import importlib
 import subprocess
 import sys
 from collections.abc import Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
-from sources import parsed
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "evalbench"
@@ -67,11 +67,17 @@ def floor_of(path: Path) -> str:
     return parts[0]
 
 
+@cache
+def import_nodes(path: Path, top_level_only: bool = False) -> list[ast.Import | ast.ImportFrom]:
+    """What a file imports; of its tree nothing else is kept, for hundreds of trees are a large heap to look through."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = tree.body if top_level_only else ast.walk(tree)
+    return [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
 def imports(path: Path, top_level_only: bool = False) -> set[str]:
-    tree = parsed(path)
     found: set[str] = set()
-    nodes = tree.body if top_level_only else list(ast.walk(tree))
-    for node in nodes:
+    for node in import_nodes(path, top_level_only):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
@@ -176,7 +182,7 @@ def test_no_file_of_a_study_is_hidden_by_a_function_of_its_name() -> None:
     hidden = []
     for path in sorted(PACKAGE.glob("studies/*/*.py")):
         package = importlib.import_module(f"evalbench.studies.{path.parent.name}")
-        for node in ast.walk(parsed(path)):
+        for node in import_nodes(path):
             if isinstance(node, ast.ImportFrom) and node.module == package.__name__:
                 files = [a.name for a in node.names if (path.parent / f"{a.name}.py").exists()]
                 hidden += [f"{path}: {name}" for name in files if callable(getattr(package, name))]

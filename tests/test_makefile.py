@@ -40,7 +40,10 @@ def test_the_tests_run_in_as_many_processes_as_are_asked_for() -> None:
 
 
 def test_check_runs_what_test_had_to_skip_and_no_benchmark() -> None:
-    assert 'pytest -q -n 3 --dist worksteal -m "not slow and not browser and not benchmark"' in recipe("test")
+    assert (
+        'pytest -q -n 3 --dist worksteal -m "not slow and not browser and not benchmark and not external and not wordnet"'
+        in recipe("test")
+    )
     check = recipe("check")
     assert "EVALBENCH_TEST_GENERATED=all EVALBENCH_TEST_MACHINE=complete" in check
     assert '-m "(slow or browser or generated or external or wordnet) and not benchmark"' in check

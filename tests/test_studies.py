@@ -177,8 +177,17 @@ def test_a_figure_reads_the_same_in_sentence_table_lines_and_index(finished: tup
 REDRAWN = {"drift": 10, "judge_audit": 20, "confidence": 20, "rag_tuning": 20, "ner_variants": 20}
 
 
-@pytest.mark.slow
+# Of a study that has a stability of its own, and of those that take that of the kit with other units, groups or figures.
+REDRAWN_IN_CHECK = (
+    *("confidence", "explainability", "human_correlation", "matching_calibration", "ner_variants", "reproduction"),
+    *("needle", "trajectories", "ner_conflicts", "rag_generation"),
+)
+
+
 @pytest.mark.soak
+@pytest.mark.generated
+@pytest.mark.slow
+@pytest.mark.parametrize("finished", some_studies(FINISHED, in_check=REDRAWN_IN_CHECK), indirect=True)
 def test_stability_is_that_of_redrawn_items_by_hand(finished: tuple[str, Finished]) -> None:
     """Redraws the items unit by unit, takes the light that the study gives them, and counts."""
     name, done = finished

@@ -112,6 +112,7 @@ def test_a_rename_counts(tmp_path) -> None:
     assert f"evalbench run text_metrics --data {path} --map spoken=output" in str(found)
 
 
+@pytest.mark.slow
 def test_a_large_table_is_decided_from_whole_items(tmp_path) -> None:
     n = 4 * MOST_ROWS
     rows = pd.concat([ANSWERS.iloc[[0]]] * n, ignore_index=True)
@@ -174,7 +175,7 @@ OTHERS = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("sample", "study"), OTHERS)
 def test_a_sample_runs_in_every_study_that_is_ready_for_it(sample, study) -> None:
-    result = studies.study(study).evaluate(load(sample, study=study), n_resamples=50)
+    result = studies.study(study).evaluate(load(sample, study=study), n_resamples=2)
     assert any(estimate.value is not None for estimate in result.summary.estimates)
     assert result.n_unscored < len(result.items)
 
@@ -183,6 +184,7 @@ FOREIGN = {"imported_runs@1.0.0": {"expected"}}
 """Sample → names of columns that are another tool's, or those of who wrote its file for that tool."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", TAKEN)
 def test_no_sample_names_a_column_as_studies_did_before(sample) -> None:
     for study in TAKEN[sample]:
@@ -235,6 +237,7 @@ def test_files_of_agents_runs_are_what_a_run_reads_them_as(tmp_path):
     assert found.notes[-1] == "3 trajectories of 3 tasks, 1 agent, 9 steps; 2 of 3 have a mark"
 
 
+@pytest.mark.slow
 def test_a_study_whose_columns_are_there_refuses_what_cells_hold_and_needs_nothing(tmp_path):
     steps = [{"id": "a", "step": i, "kind": "message", "text": "x", "seconds": 1} for i in range(3)]
     for name, row in (("seconds", {"seconds": "soon"}), ("step", {"step": "first"}), ("id", {"id": None})):
@@ -259,6 +262,7 @@ def test_outcomes_alone_are_what_agents_reached(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_what_a_study_reads_in_a_form_of_its_own_is_read_by_it(tmp_path):
     span = {"start": 0, "end": 4, "label": "PER"}
     spans = [{"text": f"Anna saw {n}.", "gold_spans": [span], "pred_spans": [span], "colour": "red"} for n in range(4)]
@@ -278,6 +282,7 @@ def test_what_a_study_reads_in_a_form_of_its_own_is_read_by_it(tmp_path):
         assert not found.roles.get("colour")
 
 
+@pytest.mark.slow
 def test_instruction_and_input_together_are_the_question_and_text_metrics_is_ready(tmp_path):
     rows = [{"instruction": "Name the city.", "input": f"Land {n}", "output": f"Town {n}"} for n in range(4)]
     path = tmp_path / "alpaca.json"
@@ -288,6 +293,7 @@ def test_instruction_and_input_together_are_the_question_and_text_metrics_is_rea
     assert studies.study("text_metrics").evaluate(load(path, study="text_metrics"), n_resamples=50).summary.estimates
 
 
+@pytest.mark.slow
 def test_row_numbers_without_a_name_are_no_scores(tmp_path):
     rows = ANSWERS[ANSWERS["model"] == "fern"].drop(columns=["id", "model"])
     for name, table in (
@@ -308,6 +314,7 @@ def test_row_numbers_without_a_name_are_no_scores(tmp_path):
     assert "imported" in ready(load(kept))
 
 
+@pytest.mark.slow
 def test_numbers_of_which_nothing_says_that_they_are_scores_are_not_offered_as_such(tmp_path):
     weather = pd.DataFrame({"date": ["2025-01-01", "2025-01-02"], "temperature": [4, -2], "humidity": [51, 88]})
     found = load(weather)

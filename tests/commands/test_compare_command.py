@@ -138,6 +138,7 @@ def test_the_command_line_answers_2_for_bad_input(
     assert capsys.readouterr().err.startswith("evalbench: only one run given")
 
 
+@pytest.mark.slow
 def test_one_run_against_itself_and_an_experiment(reports: Path, tmp_path: Path) -> None:
     done = called(reports / "high", "--left", "checker=reed", "--aa", out=tmp_path / "aa")
     assert done.exit_code == 0, done.output

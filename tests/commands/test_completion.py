@@ -25,6 +25,7 @@ def told(line: str, cwd: Path = ROOT, shell: str = "bash", **variables: str) -> 
     return done.stdout.strip().splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "piece", "expected"),
     [("evalbench ba", "ba", ["plain,batch"]),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from some_studies import some_studies
 
 from evalbench import studies
 from evalbench.cli import group
@@ -59,7 +60,8 @@ def test_both_refuse_with_the_same_words(tmp_path, case):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("study", studies.names())
+@pytest.mark.generated
+@pytest.mark.parametrize("study", some_studies(studies.names()))
 def test_a_sample_has_no_faults(study):
     sample = str(studies.defaults(study)["data"])
     done = CliRunner().invoke(group, ["data", "check", sample, "--study", study])
@@ -68,6 +70,7 @@ def test_a_sample_has_no_faults(study):
     assert "✗" not in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("study", studies.names())
 def test_the_tables_of_every_notebook_are_looked_at(study, monkeypatch):
     asked = []

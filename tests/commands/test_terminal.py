@@ -44,6 +44,7 @@ def test_a_stream_is_as_it_was_but_for_what_is_written(monkeypatch):
         stream.write(b"bytes")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code"), [(["list"], 0), (["metrics", "show", "f1_score"], 0), (["run", "no_study", "--json"], 2)]
 )

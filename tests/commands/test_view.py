@@ -67,6 +67,7 @@ def test_a_folder_of_reports_is_that_of_all_its_runs(run: Path) -> None:
         server.kill()
 
 
+@pytest.mark.slow
 def test_two_at_once_answer_apart_and_each_by_its_own_token(run: Path) -> None:
     servers = [viewing(str(run)), viewing(str(run))]
     try:
@@ -83,6 +84,7 @@ def test_two_at_once_answer_apart_and_each_by_its_own_token(run: Path) -> None:
             server.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="terminals are those of POSIX")
 def test_it_ends_when_its_terminal_goes(run: Path) -> None:
     import pty

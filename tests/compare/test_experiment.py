@@ -106,6 +106,7 @@ def test_clusters_are_what_was_split(two: tuple[Side, Side]) -> None:
     assert found.covaried[0].found.n_a == 11
 
 
+@pytest.mark.slow
 def test_one_run_against_itself() -> None:
     alone = replace(run(items({"elm": 0.0, "oak": 0.1}, n=60), "r1"), name="r1")
     pairs, found = asked((alone,), paired=True, aa=True)

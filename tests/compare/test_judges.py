@@ -96,6 +96,7 @@ def test_on_the_same_answers_the_difference_is_the_judges_and_its_drift_is_a_fig
     assert sentences(found)[1].startswith("From the earlier judge to the later one marks differ by −0.2")
 
 
+@pytest.mark.slow
 def test_units_that_another_judge_marks_differently_did_not_get_worse(tmp_path: Path) -> None:
     pages = []
     for second in ("acme/b", "acme/a"):
@@ -108,6 +109,7 @@ def test_units_that_another_judge_marks_differently_did_not_get_worse(tmp_path: 
     assert "Got worse" in pages[1]
 
 
+@pytest.mark.slow
 def test_sides_that_read_different_data_are_said_to(tmp_path: Path) -> None:
     left, right = judged("r1", 0.0, "acme/a"), judged("r2", -0.2, "acme/a")
     moved = replace(right, results={**right.results, "data": {**right.results["data"], "sha256": "cd" * 32}})

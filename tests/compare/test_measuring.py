@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from jsonschema import Draft202012Validator
 from toy_runs import MEASURES, items, run
 
@@ -50,6 +51,7 @@ def test_figures_measured_otherwise_have_no_verdict_and_the_page_says_why(tmp_pa
     assert page.count("Measured differently (cut") == 1
 
 
+@pytest.mark.slow
 def test_an_option_that_measures_nothing_here_or_is_not_recorded_keeps_verdicts() -> None:
     for then, now in (({"seed": 0}, {"seed": 1}), ({"prompt": "a"}, {"prompt": "b"}), ({}, {"cut": 0.7})):
         left, right = run(items({"fern": 0.0}), "r1", **then), run(items({"fern": -0.2}), "r2", **now)

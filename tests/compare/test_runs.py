@@ -180,6 +180,7 @@ def test_groups_within_a_run(two: Side) -> None:
     assert found.side.name == "oak"
 
 
+@pytest.mark.slow
 def test_a_figure_that_is_no_sum_is_compared_by_summarise(two: Side) -> None:
     noisy = two.items.copy()
     generator = np.random.default_rng(5)
@@ -191,6 +192,7 @@ def test_a_figure_that_is_no_sum_is_compared_by_summarise(two: Side) -> None:
     assert 1 / 41 <= rows["elm"].p <= 0.05
 
 
+@pytest.mark.slow
 def test_resampled_and_summed_figures_agree(two: Side) -> None:
     right = one(two, "oak")
     summed = differences(one(two, "elm"), right)

@@ -40,6 +40,7 @@ def test_they_are_indexed_with_their_figures() -> None:
         assert run.headline.shown in page
 
 
+@pytest.mark.slow
 def test_the_same_data_have_the_same_figures_today(earlier: Side) -> None:
     name, parameters = earlier.results["study"], earlier.results["parameters"]
     study = studies.study(name)

@@ -73,6 +73,7 @@ def test_a_root_of_a_covariance_of_dependent_columns_gives_it_back() -> None:
     assert np.allclose(root[4], root[0])  # an equal column moves with the first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [0.0, 0.006])
 def test_p_values_of_a_crowd_are_those_of_swaps_and_deals(monkeypatch: pytest.MonkeyPatch, shift: float) -> None:
     draw = np.random.default_rng(5)

@@ -41,6 +41,7 @@ def test_rogan_and_gladen_by_hand() -> None:
     assert found.ci_low < 0.5 < found.ci_high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("true", "se", "sp", "n", "m"), CASES)
 def test_both_intervals_cover_and_the_default_is_narrower_than_the_labels_alone(true, se, sp, n, m) -> None:
     truth, passed = drawn(true, se, sp, n + m)

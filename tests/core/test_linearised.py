@@ -26,10 +26,8 @@ def table(levels: bool, documents: int = 1500, systems: int = 4):
     return x, y[:, None], document, system
 
 
-@pytest.mark.parametrize(
-    ("documents", "systems"), [(1500, 4), *(pytest.param(*n, marks=pytest.mark.slow) for n in ((500, 11), (300, 17)))]
-)
-@pytest.mark.parametrize("levels", [True, False])
+@pytest.mark.slow
+@pytest.mark.parametrize(("levels", "documents", "systems"), [(True, 1500, 4), (False, 300, 17)])
 def test_the_ends_of_intervals_are_within_two_per_cent_of_the_width(levels, documents, systems, monkeypatch):
     x, y, document, system = table(levels, documents, systems)
     options = {"document": document, "system": system, "levels": ("dataset",), "partial": True, "n_resamples": 1000}

@@ -106,5 +106,5 @@ def test_the_null_holds_on_bursty_text_where_tokens_dealt_singly_would_not() -> 
 def test_the_null_of_numbers_holds() -> None:
     rng = np.random.default_rng(4)
     side = np.arange(90) % 3 == 0
-    found = [psi_of_numbers(rng.poisson(12, 90), side, rng, n_permutations=99).p for _ in range(400)]
+    found = [psi_of_numbers(rng.poisson(12, 90), side, rng, n_permutations=99).p for _ in range(200)]
     assert 0.02 <= np.mean(np.array(found) < 0.05) <= 0.08

@@ -131,9 +131,9 @@ def test_one_group_over_both_sides_and_equal_rows() -> None:
 
 @pytest.mark.slow
 def test_the_null_holds_and_the_gini_is_near_0() -> None:
-    """200 runs of 60 rows and 39 deals: each fits 5 folds × 40 labellings, which 400 runs of 99 deals would take minutes for."""
+    """100 runs of 60 rows and 39 deals: each fits 5 folds × 40 labellings, which 400 runs of 99 deals would take minutes for."""
     ginis, ps, covered = [], [], 0
-    for seed in range(200):
+    for seed in range(100):
         rows, side = cloud(1000 + seed, 60, 20)
         found = separability(gram(rows), side, n_permutations=39, n_resamples=200, seed=seed)
         ginis.append(found.gini.value)
@@ -141,7 +141,7 @@ def test_the_null_holds_and_the_gini_is_near_0() -> None:
         covered += found.gini.ci_low <= 0 <= found.gini.ci_high
     assert abs(np.mean(ginis)) < 0.03
     assert 0.02 <= np.mean(np.array(ps) <= 0.05) <= 0.08
-    assert covered >= 170
+    assert covered >= 85
 
 
 def test_folds_share_one_factorisation_and_are_fitted_as_each_by_itself() -> None:

@@ -102,6 +102,7 @@ def test_dealing_anew_agrees_with_scipy(few):
     assert ours.p == pytest.approx(peer.pvalue, abs=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", [swap_test, shuffle_test])
 def test_a_true_null_is_rejected_at_its_rate(test):
     g, rejected = rng(9), 0

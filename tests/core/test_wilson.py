@@ -71,6 +71,7 @@ def test_it_holds_shares_near_an_end(n, mean):
     assert covered(n, 1 - mean) == pytest.approx(covered(n, mean), abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [10, 20, 50, 51, 100, 200])
 def test_it_holds_every_share(n):
     """The lowest over all true shares is 0.916 and more, their mean 0.95 and more; Wilson's own goes down to 0.84."""

@@ -26,6 +26,7 @@ def judge(item: dict[str, Any]) -> str:
     return "ENTAILMENT" if "premise" in item else "CORRECT"
 
 
+@pytest.mark.slow
 @pytest.mark.generated
 @pytest.mark.parametrize("name", some_studies(ASKED))
 def test_calls_lead_to_their_items_and_items_to_their_calls(tmp_path: Path, name: str) -> None:

@@ -115,6 +115,7 @@ def test_items_of_two_groups_are_those_of_pandas(reports: Path) -> None:
     assert first["ci_low"] <= first["difference"] <= first["ci_high"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rag_generation", "text_metrics", "stability_top", "ner_conflicts", "cot_levels"])
 def test_every_figure_of_a_study_is_compared_by_item_as_evalbench_compare_lists_changes(
     name: str, tmp_path: Path
@@ -282,6 +283,7 @@ def test_the_server_gives_a_page_with_places_on_both_sides(reports: Path) -> Non
     assert filtered["line"] == ""
 
 
+@pytest.mark.slow
 def test_scores_on_other_scales_are_higher_and_never_better(reports: Path) -> None:
     record(whole("human_correlation"), reports / "human_correlation" / "run")
     run = open_run(reports / "human_correlation" / "run")

@@ -30,6 +30,7 @@ def test_pages_refuse_unknown_orders_and_verdicts(tmp_path: Path) -> None:
         pairs.page(verdict="bad")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("score", ["score", "right", "whole"])
 def test_pairs_are_those_of_pandas(tmp_path: Path, seed: int, score: str) -> None:

@@ -107,6 +107,7 @@ def test_names_that_look_alike_in_a_file_system_have_files_of_their_own(rows: Ro
     assert len({name.casefold() for name in files}) == len(files) == 2 * len(names)
 
 
+@pytest.mark.slow
 def test_two_people_at_once_lose_nothing(rows: Rows, reports: Path) -> None:
     said = [mark(row, annotator=name) for row in range(60) for name in ("anna", "ben")]
     with ThreadPoolExecutor(8) as pool:
@@ -121,6 +122,7 @@ def _save_many(folder: Path, first: int) -> None:
         save(rows, mark(row))
 
 
+@pytest.mark.slow
 def test_one_person_at_two_servers_loses_nothing(rows: Rows, reports: Path, tmp_path: Path) -> None:
     spawned = multiprocessing.get_context("spawn")
     at_once = [spawned.Process(target=_save_many, args=(rows.folder, first)) for first in (0, 20, 40)]

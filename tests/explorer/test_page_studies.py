@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pandas as pd
 import pytest
 from hostile_tables import HOSTILE, hostile_tables
+from some_studies import some_studies
 from studied import evaluated, whole
 
 from evalbench import studies
@@ -24,7 +25,13 @@ from served_explorer import Served  # noqa: E402
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("name", studies.names())
+# Beside those of each kind: spans, steps, conversations, ranks; one script draws the items of all.
+EXPLORED = ("ner_quality", "trajectories", "dialogue", "rag_retrieval", "human_correlation")
+
+
+@pytest.mark.generated
+@pytest.mark.soak
+@pytest.mark.parametrize("name", some_studies(studies.names(), in_check=EXPLORED))
 def test_every_study_is_explored(page: Any, tmp_path: Path, name: str) -> None:
     """Of each sample, with markup in every text and name, all views are drawn and one item is opened, without an error or a fault."""
     record(evaluated(name, hostile_tables(name)), tmp_path / name / "run")

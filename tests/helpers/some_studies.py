@@ -13,21 +13,31 @@ from generated import VARIABLE
 ROOT = Path(__file__).resolve().parents[2]
 # Answers to one question each; several tables that are matched; two samples; a procedure of stages; scores of another tool.
 KINDS = ("cot_levels", "matching", "drift", "cascade", "imported")
+QUICK = ("cot_levels", "matching", "imported")  # those of them that `make test` has time for
 CHANGED = "EVALBENCH_TEST_STUDIES"  # set once, by the process that starts the others: all must collect the same tests
 
 
-def some_studies(names: Iterable[str]) -> list[str]:
+def some_studies(names: Iterable[str], in_check: Iterable[str] | None = None) -> list[str]:
     """Those of the studies that a law is tried on, at least two; all of them where ``make check`` asks for all.
 
-    Mark the test with ``generated``, or ``make check`` does not run it.
+    Where all take minutes and most go the same way, ``in_check`` names those that ``make check`` tries beside the ones of
+    each kind, and ``make soak`` tries all. Mark the test with ``generated``, or ``make check`` does not run it.
     """
     every = list(names)
-    if os.environ.get(VARIABLE):
-        return every
-    wanted = {*KINDS, *os.environ.get(CHANGED, "").split()}
+    asked = os.environ.get(VARIABLE)
+    if asked:
+        some = every if in_check is None or asked == "soak" else [*KINDS, *in_check]
+        return [name for name in every if name in some]
+    wanted = {*QUICK, *os.environ.get(CHANGED, "").split()}
     some = {*wanted.intersection(every)}
     some.update(name for name in every[:2] if len(some) < 2)
     return [name for name in every if name in some]
+
+
+def of_another_study(path: Path) -> bool:
+    """Whether a file holds the tests of one study that is neither among the quick ones nor just changed."""
+    own = studies_of([path.relative_to(ROOT).as_posix()] if path.is_relative_to(ROOT) else [])
+    return bool(own) and not {*own} & {*QUICK, *os.environ.get(CHANGED, "").split()}
 
 
 def changed_studies() -> list[str]:

@@ -117,6 +117,7 @@ PARTS = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_no_verdict_of_the_baseline_is_a_contradiction(seed: int) -> None:
     """Random claims against random sources, made of parts that deny, oppose and outnumber each other."""

@@ -50,6 +50,7 @@ def test_groups_are_paired_on_the_units_that_both_have():
     assert found["difference"] == pytest.approx((wide["m00"] - wide["m01"]).mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("higher", "best"), [(True, "m29"), (False, "m00")])
 def test_of_many_groups_the_best_are_compared_and_the_note_says_so(higher, best):
     items = table({f"m{k:02}": [k / 30, (k + 1) / 30] for k in range(30)})

@@ -49,11 +49,11 @@ def drawn(f: np.ndarray, y: np.ndarray, n: int, seed: int, **options) -> tuple[n
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [40, 80])
 def test_estimates_from_a_plan_are_unbiased_and_their_intervals_cover(n: int) -> None:
-    """1 000 populations of 600: the mean error is within its own noise, and 95 % intervals hold the truth in 92–97 %."""
+    """400 populations of 600: the mean error is within its own noise, and 95 % intervals hold the truth in 92–97 %."""
     f0, _ = population(0, 600)
     truth = float((f0**2).mean())
     errors, plain, covered, widths = [], [], [], []
-    for seed in range(1000):
+    for seed in range(400):
         rng = np.random.default_rng(10_000 + seed)
         y = (rng.random(600) < f0**2).astype(float)
         human, probability, stratum = drawn(f0, y, n, seed)

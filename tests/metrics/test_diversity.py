@@ -119,6 +119,7 @@ def test_meaning_is_the_mean_of_scipys_cosine_distances():
 # -- laws ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(GROUPS, st.randoms(use_true_random=False))
 def test_the_order_of_answers_changes_no_bit_that_counts(groups, random):

@@ -1,4 +1,4 @@
-"""Eight processes write at once: no row is lost or doubled; one that is killed in the middle corrupts nothing."""
+"""Four processes write at once: no row is lost or doubled; one that is killed in the middle corrupts nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evalbench.readers.log_store.log import Log
 
 pytestmark = pytest.mark.slow
 
-WRITERS, EACH = 8, 10_000
+WRITERS, EACH = 4, 5_000
 APPEND = """
 from datetime import UTC, datetime
 from evalbench.monitor.store import LogStore

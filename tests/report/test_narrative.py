@@ -70,6 +70,7 @@ def test_raw_html_in_markdown_is_text():
     assert "<script" not in story.body
     assert "<b" not in story.body
     assert "&lt;script&gt;" in story.body
+    assert "<code>&lt;i&gt;</code>" in story.body
     assert "javascript:" not in story.body
 
 

@@ -72,6 +72,7 @@ def test_the_documents_call_is_one_command(files, tmp_path):
     assert results["parameters"]["temperature"] == 0.3
 
 
+@pytest.mark.slow
 def test_options_reach_the_half_that_they_are_of(files):
     data = load(files, study="explainability")
     own = files / "own.en.jinja"

@@ -194,6 +194,7 @@ def test_a_long_path_without_another_is_said(tmp_path, monkeypatch):
     assert list(long.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "kilobytes"),
     [("run", 4), pytest.param("run", 24, marks=pytest.mark.slow), pytest.param("run", 60, marks=pytest.mark.slow), pytest.param("batch", 4, marks=pytest.mark.slow),
@@ -243,6 +244,7 @@ def test_what_a_notebook_does_to_its_folder_stops_neither_its_end_nor_the_index(
         assert write_index(tmp_path).is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("run", "x" * 1000), ("compare", "x" * 1000, "y" * 1000)])
 def test_a_name_too_long_for_a_file_is_one_message(words, bench):
     done = evalbench(*words, cwd=bench)

@@ -47,6 +47,7 @@ def test_a_run_that_exceeds_its_memory_ends_and_names_the_limit(tmp_path, name, 
     assert found.peak_memory_mb < LIMIT
 
 
+@pytest.mark.slow
 @on_linux
 @pytest.mark.parametrize("fork", [False, FORKED])
 def test_what_keeps_within_the_limit_is_as_without_one(tmp_path, fork):

@@ -86,6 +86,7 @@ def test_any_notebook_that_records_gets_a_whole_folder(tmp_path):
     assert state(done.folder)["seconds"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cell", "status", "said"),
     [

@@ -101,6 +101,7 @@ def test_a_command_line_that_cannot_be_read_is_an_object_too(
     assert (plain.returncode, plain.stdout) == (2, "")
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_names_its_page(tmp_path: Path, bench: Path) -> None:
     done = in_a_process("run", "notebooks/tiny.ipynb", "-p", "data=words.csv", "-p", "fail=true", "--json", cwd=bench)
     found = the_object(done.stdout)
@@ -109,6 +110,7 @@ def test_a_run_that_fails_names_its_page(tmp_path: Path, bench: Path) -> None:
     assert Path(found["report"]).is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="not on this platform: signals")
 def test_an_interrupted_run_is_an_object(bench: Path) -> None:
     words = ["run", "notebooks/tiny.ipynb", "-p", "data=words.csv", "-p", "sleep=60", "--json"]

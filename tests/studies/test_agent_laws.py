@@ -31,10 +31,10 @@ BESIDE: dict[str, dict[str, Any]] = {
 
 
 def given(name: str) -> dict[str, Any]:
-    """The sample, of trajectories a fifth, with passages that a judge of contradiction needs."""
+    """The sample, of trajectories two tasks, with passages that a judge of contradiction needs."""
     found = dict(tables(name))
     if name == "trajectories":
-        few = found["tasks"]["id"].iloc[:6]
+        few = found["tasks"]["id"].iloc[:2]
         found = {table: rows[rows["id"].isin(few)] if "id" in rows else rows for table, rows in found.items()}
     return (
         found | {"items": found["items"].assign(context=found["items"]["reference"])} if name == "stability" else found

@@ -116,12 +116,12 @@ def test_an_earlier_stage_that_decides_all_leaves_nothing_to_ask() -> None:
 
 @pytest.mark.slow
 def test_without_a_difference_at_most_one_in_twenty_cascades_is_ever_decided() -> None:
-    """400 sets of 120 questions, looked at after each; a third is decided before the stage, all by a fair coin."""
+    """150 sets of 120 questions, looked at after each; a third is decided before the stage, all by a fair coin."""
     g = np.random.default_rng(0)
     names = [f"q{i:03}" for i in range(120)]
     cases = [Case(name, "", "", "", "en") for name in names[40:]]
     decided = 0
-    for seed in range(400):
+    for seed in range(150):
         outcome = dict(zip(names, g.choice(["a", "b", "tie"], 120, p=[0.35, 0.35, 0.3]), strict=True))
         before = {name: (5, Decision(outcome[name])) for name in names[:40]}
 
@@ -131,4 +131,4 @@ def test_without_a_difference_at_most_one_in_twenty_cascades_is_ever_decided() -
 
         plan = plan_of(names, {"seed": seed, "stop_batch": 1})
         decided += bool(until_decided(cases, plan, before, ask, {}).stopped.decided)
-    assert decided <= 20
+    assert decided <= 7

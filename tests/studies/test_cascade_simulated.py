@@ -16,7 +16,7 @@ from evalbench.studies import cascade
 # -- simulations ----------------------------------------------------------------------------------
 
 N, DECISIVE = 500, 0.5
-TIMES = in_soak(400, 100)
+TIMES = in_soak(400, 40)
 SPREAD = (400 / TIMES) ** 0.5  # of a share over so many, beside that over 400
 
 

@@ -112,6 +112,7 @@ def _share(package: Path) -> Share:
     )
 
 
+@pytest.mark.slow
 def test_less_than_a_tenth_of_the_studies_is_ceremony() -> None:
     """Of the lines of all packages of studies together, blank lines and comments too; see :func:`ceremony_of`."""
     found = [_share(package) for package in PACKAGES]

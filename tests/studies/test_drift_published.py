@@ -13,7 +13,7 @@ from evalbench.studies.drift.statistics import statistics_of
 from evalbench.studies.drift.summary import found_of, settings_of
 
 pytestmark = pytest.mark.external
-N_DRAWS, N_ROWS = 200, 30
+N_DRAWS, N_ROWS = 60, 30
 
 
 def answers(folder, model: str) -> pd.DataFrame:

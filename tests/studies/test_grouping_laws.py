@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from evalbench.core.clusters import CLUSTER
 from evalbench.core.result import Result
 from evalbench.core.slices import SLICE
 from evalbench.errors import BadInput
+from evalbench.kit import slicing
 from evalbench.kit.options import taken
 
 pytestmark = [pytest.mark.parametrize("name", some_studies(studies.names())), pytest.mark.generated]
@@ -40,6 +41,14 @@ OF_UNITS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "rag_retrieval": (("questions", "id"),),
     "rag_tuning": (("questions", "id"),),
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_deals() -> Iterator[None]:
+    """Values of slices are dealt 1 000 times and not 10 000: how small a p-value can be is not what is tried here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slicing, "value_tests", partial(slicing.value_tests, n_permutations=1000))
+        yield
 
 
 # Figures beside what chance gives: of whole clusters dealt anew, which is another chance than that of single items.

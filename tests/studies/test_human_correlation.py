@@ -179,7 +179,7 @@ def test_equal_metrics_on_few_documents_are_rarely_told_apart():
     draw = np.random.default_rng(0)
     document, system = (a.ravel().astype(str) for a in np.divmod(np.arange(60), 6))
     wrong = []
-    for seed in range(300):
+    for seed in range(150):
         quality = draw.normal(size=60)
         x = quality[:, None] + draw.normal(size=(60, 2))
         y = (quality + draw.normal(0, 0.5, 60))[:, None]

@@ -181,6 +181,7 @@ def theirs_of(
     return row
 
 
+@pytest.mark.slow
 def test_why_a_figure_differs_is_found_on_the_rows():
     tables = rows(lost=LOST)
     own = values(tables, "right", "oak")
@@ -204,6 +205,7 @@ def test_why_a_figure_differs_is_found_on_the_rows():
     )
 
 
+@pytest.mark.slow
 def test_equal_figures_agree_and_others_are_never_explained_away():
     tables = rows(lost=LOST)
     ours = run(tables).estimate("right", model="oak").value
@@ -357,6 +359,7 @@ def test_without_questions_only_runs_of_the_same_data_are_paired():
         compare(a, [b], Hooks.of(study("imported")), n_resamples=200)
 
 
+@pytest.mark.slow
 def test_many_metrics_are_refused_with_the_way_out():
     frame = pd.DataFrame({"id": ["a", "b"], **{f"m{i}": np.array([0.1, 0.2]) for i in range(300)}})
     with pytest.raises(BadInput, match=r"name at most 200 of them"):

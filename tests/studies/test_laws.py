@@ -20,7 +20,7 @@ import pytest
 from compared import cells, compared, side, worsened
 from generated import in_soak
 from hostile_tables import hostile_tables
-from some_studies import some_studies
+from some_studies import KINDS, some_studies
 from studied import evaluated, page, sample, whole
 
 from evalbench import studies
@@ -229,17 +229,14 @@ def test_items_of_older_code_are_refused_with_the_column(name: str) -> None:
             compared(name, older, n_summaries=0)
 
 
-# Half a minute to two minutes each: `make soak` tries them too.
-LONG_RESAMPLED = (
-    *("judge_audit", "rag_tuning", "drift", "ner_quality", "rag_generation"),
-    *("ner_variants", "stability", "matching", "matching_calibration"),
-)
+# Of each kind of figure: means, shares by place, correlations, what is no mean. The others, up to minutes each, in `make soak`.
+RESAMPLED = ("cot_levels", "imported", "needle", "human_correlation", "confidence", "reproduction")
 
 
 @pytest.mark.slow
 @pytest.mark.soak
 def test_exact_and_resampled_comparisons_agree(name: str) -> None:
-    if name in LONG_RESAMPLED and not in_soak(1, otherwise=0):
+    if name not in RESAMPLED and not in_soak(1, otherwise=0):
         pytest.skip("no time: resampled in make soak")
     other = side(name, worsened(whole(name)))
     # Figures that are no sums are drawn in the same way in both, and are looked at where a study has no others.
@@ -305,7 +302,7 @@ def coordinates(figure: Any) -> np.ndarray:
 def test_hostile_texts_are_scored_and_escaped(name: str) -> None:
     result = evaluated(name, hostile_tables(name))
     assert len(result.items) == len(whole(name).items)
-    drawn = page(name, result)
+    drawn = page(name, result, drawn=name in KINDS)  # all pictures are drawn by the same few functions
     assert "<svg" in drawn
     assert "alert(1)" in drawn or "onclick" in drawn
     assert not re.search(r"<script|<img|<b onclick|\u202e", drawn)

@@ -32,6 +32,7 @@ def answers(n_models: int) -> pd.DataFrame:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_best_models_are_compared_and_the_rest_is_not_hidden():
     result = text_metrics.evaluate({"items": answers(40)}, metrics=["f1_score"], n_resamples=50)
     table = result.tables["comparison"]
@@ -58,6 +59,7 @@ def test_the_best_by_a_metric_of_which_less_is_better_are_those_with_less():
     )
 
 
+@pytest.mark.slow
 def test_the_best_checkers_are_compared_and_the_rest_is_not_hidden(root):
     data = load("house_style_curated@1.1.0", study="matching", root=root)
     one = data["predictions"][data["predictions"]["model"] == data["predictions"]["model"].min()]

@@ -35,7 +35,7 @@ def test_falls_of_documents_that_each_have_a_weak_place_are_seldom_shown():
     """Every document is weak at a depth of its own, for all its questions: over documents recall falls nowhere."""
     draw, shown, alone = np.random.default_rng(3), 0, 0
     depths = [0, 0.25, 0.5, 0.75, 1.0]
-    for _ in range(150):
+    for _ in range(60):
         weak = draw.integers(0, 5, 8)
         rows = [(f"d{d}", f"d{d}q{q}", depths[j], float(draw.random() < (0.2 if weak[d] == j else 0.9)))
                 for d in range(8) for q in range(6) for j in range(5)]  # fmt: skip
@@ -44,5 +44,5 @@ def test_falls_of_documents_that_each_have_a_weak_place_are_seldom_shown():
         )
         shown += bool(falls_of(items, 0.2, 0, 20)["shown"].any())
         alone += bool(falls_of(items.drop(columns="cluster"), 0.2, 0, 20)["shown"].any())
-    assert shown <= 15  # 7.5 expected
-    assert alone > 30
+    assert shown <= 6  # 3 expected
+    assert alone > 12

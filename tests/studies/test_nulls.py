@@ -188,11 +188,14 @@ def test_no_score_is_made_of_a_reference_that_is_not_there(study):
     assert lost[gone].isna().all(axis=1).any()
 
 
+# Of all studies some replies are lost; all of them where a text, a quotation and a list are asked for.
+LOST = [*((name, False) for name in COLLECTING), ("cot_levels", True), ("citation", True), ("ner_variants", True)]
+
+
 @pytest.mark.parametrize(
-    "study", [name if name == "cot_levels" else pytest.param(name, marks=pytest.mark.slow) for name in COLLECTING]
-)
-@pytest.mark.parametrize(
-    "all_of_them", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["some replies", "all replies"]
+    ("study", "all_of_them"),
+    [pair if pair == ("cot_levels", False) else pytest.param(*pair, marks=pytest.mark.slow) for pair in LOST],
+    ids=lambda value: {False: "some replies", True: "all replies"}.get(value, value),
 )
 def test_a_reply_without_text_is_unscored(study, all_of_them, tmp_path, monkeypatch):
     monkeypatch.setenv("EVALBENCH_CACHE", str(tmp_path / "cache"))

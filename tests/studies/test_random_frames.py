@@ -22,7 +22,7 @@ DRAWN = 12  # of one in so many evaluated cases everything that the notebook sho
 @pytest.mark.parametrize("name", some_studies(studies.names()))
 def test_frames_are_evaluated_or_refused(name: str) -> None:
     evaluated, wrong = 0, []
-    for number in one_in_twenty(range(600), in_check=30):
+    for number in one_in_twenty(range(600), in_check=12):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

@@ -22,7 +22,7 @@ from evalbench.models.exchange import Request
 from evalbench.models.llm import EndpointFault
 from evalbench.models.store.cache import ReplyCache
 
-CALLS = in_soak(10_000, 2_000)
+CALLS = in_soak(10_000, 600)
 FAULTS = ("429", "500", "hang", "cut", "wrong-type", "broken-json", "other-schema", "no-choices", "long")
 
 

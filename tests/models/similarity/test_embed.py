@@ -253,6 +253,7 @@ def test_measured_figures_are_on_the_cards() -> None:
     assert card_of("e5-small").unrelated > card_of(USE).same_meaning, "thresholds are per model"
 
 
+@pytest.mark.slow
 def test_a_card_can_be_measured_again(script: Callable[[str], ModuleType], fresh_cache: Path) -> None:
     measured = script("card_embed").measured
     for name in ("jaccard", USE):

@@ -98,7 +98,7 @@ def test_a_claim_at_a_server_that_is_not_renewed_ends(postgresql, monkeypatch) -
 @pytest.mark.slow
 @pytest.mark.soak
 def test_four_processes_with_the_same_questions_pay_for_each_once(named: str) -> None:
-    n = in_soak(5000, otherwise=500)
+    n = in_soak(5000, otherwise=150)
     with fault_server(delay=0.002) as server:
         processes = [asking(server.url, n) for _ in range(4)]
         said = [process.communicate(timeout=500)[0].split() for process in processes]

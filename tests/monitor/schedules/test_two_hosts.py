@@ -101,10 +101,10 @@ def history(place: str, schedule: Schedule) -> tuple[Ledger, Counter[str]]:
     return ledger, Counter(past.status for past in ledger.history(schedule.name))
 
 
-@pytest.mark.parametrize("n", [2, 6])
+@pytest.mark.parametrize("n", [2, 4])
 def test_hosts_at_the_same_time_do_not_run_it_twice(shared, n):
     schedule, place = shared
-    hours = 72 if n > 2 else 12
+    hours = 48 if n > 2 else 12
     hosts = [started(schedule, place, f"host-{i}", hours) for i in range(n)]
     let_go(hosts)
     assert [host.wait(timeout=120) for host in hosts] == [0] * n

@@ -211,6 +211,7 @@ def test_shapes_that_are_almost_right_end_in_rows_or_in_a_message(tmp_path, valu
     assert path.name in said
 
 
+@pytest.mark.slow
 def test_memory_stays_bounded(tmp_path):
     """A file of a gigabyte that is declared, one that lies and one that is nested, in a process that may grow by 300 MB."""
     zipped(tmp_path / "a.eval", ("samples/a_epoch_1.json", b'{"id": "' + b"a" * 200_000_000, {"size": 1000}))

@@ -144,6 +144,7 @@ def test_events_of_the_tool_alone_are_said_in_one_message(tmp_path: Path) -> Non
         list(stream_trajectories(path))
 
 
+@pytest.mark.slow
 def test_a_run_reads_them_with_nothing_but_data(tmp_path: Path) -> None:
     rows = [record(n, history(solved=n % 2 == 0), test_result={"resolved": n % 2 == 0}) for n in range(6)]
     path = written(tmp_path / "output.jsonl", *rows)

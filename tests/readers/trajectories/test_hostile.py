@@ -118,6 +118,7 @@ def test_a_zip_bomb_is_refused(tmp_path):
     refused(path)
 
 
+@pytest.mark.slow
 def test_a_small_compressed_document_that_is_huge_takes_little_memory(tmp_path):
     path = tmp_path / "r.json.gz"
     with gzip.open(path, "wb") as file:
@@ -224,6 +225,7 @@ def changed(value, path, odd):
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.generated
 @pytest.mark.soak
 def test_any_value_at_any_place_is_read_or_refused_in_a_message(tmp_path):

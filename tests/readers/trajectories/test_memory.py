@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from timing import alone
 
 
@@ -20,6 +21,7 @@ def _taken(path: str) -> tuple[int, int]:
     return pa.default_memory_pool().bytes_allocated(), pa.default_memory_pool().max_memory()
 
 
+@pytest.mark.slow
 def test_tables_in_order_take_little_more_than_they_hold(tmp_path):
     path = tmp_path / "runs.jsonl"
     with path.open("w") as file:

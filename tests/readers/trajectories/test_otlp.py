@@ -268,6 +268,7 @@ def test_numbers_and_places_that_are_none(tmp_path, number):
     assert told(read.steps["text"]) == [QUESTION, None]
 
 
+@pytest.mark.slow
 def test_many_calls_without_ids_take_seconds(tmp_path):
     calls = [{"type": "tool_call", "name": f"t{i % 1000}", "arguments": {"i": i}} for i in range(20_000)]
     asked = model(1, 0, 1, [text("user", QUESTION)], [{"role": "assistant", "parts": calls}])

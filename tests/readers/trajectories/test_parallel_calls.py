@@ -187,6 +187,7 @@ FORMS = {
 FORMS["otlp_without_ids"] = otlp(with_ids=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_calls_of_one_message_keep_their_order_and_have_their_own_results(tmp_path: Path, form: str) -> None:
     path = tmp_path / "runs.json"

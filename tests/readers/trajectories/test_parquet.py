@@ -91,6 +91,7 @@ def test_a_database_of_inspect_scout(tmp_path):
     assert read.tasks["policy"].tolist() == ["You help with loans."] * 3
 
 
+@pytest.mark.slow
 def test_its_folder_is_a_page(tmp_path):
     folder = tmp_path / "db"
     (folder / "_index").mkdir(parents=True)
