@@ -77,8 +77,7 @@ class Made:
     nested : mapping of str to sequence of str
         Table → its columns of lists and objects, as JSON has them.
     data : Dataset or None
-        The tables that the items were made of, if they are others than were given; of those in parts the names, clusters and slices of all
-        rows alone.
+        What the items were made of, if not the tables as given; of those in parts the names, clusters and slices of all rows alone.
     """
 
     items: pd.DataFrame
@@ -159,8 +158,7 @@ def made(
         What is wrong with rows of any part: all of it.
     """
     if not any(map(is_dealt, data.tables.values())):
-        found = make(data, options)
-        return replace(found, data=found.data or data)
+        return replace(found := make(data, options), data=found.data or data)
     keeper = tempfile.TemporaryDirectory(prefix=PARTS, dir=_place())
     folder = Path(keeper.name)
     at("dealing rows into parts")
@@ -181,11 +179,10 @@ def _tasks(
 ) -> list[_Task]:
     """A task for each range of ids that has rows in any table: in a file those of tables that do not fit, in memory those of others."""
     several = {name: frame.attrs[STREAM] for name, frame in data.tables.items() if is_dealt(frame)}
-    large: dict[str, Large] = {}
-    for name, one in several.items():
-        large |= (
-            {} if any(one is other for other in large.values()) else {name: one}
-        )  # the study made both of the same rows
+    first = {
+        id(one): name for name, one in reversed(several.items())
+    }  # of tables that the study makes of the same rows
+    large = {name: one for name, one in several.items() if first[id(one)] == name}
     beside = {
         name: data[name]
         for name, table in schema.items()
