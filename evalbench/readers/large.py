@@ -18,6 +18,8 @@ from evalbench.readers.parquet import cells_of, first_line
 from evalbench.readers.partitions import BATCH_ROWS, Part, Where, home_of, ids_of, parquet_files, parquet_parts
 from evalbench.readers.role_names import fit
 from evalbench.readers.schema import PART_ROWS
+from evalbench.readers.schema import STREAM as STREAM
+from evalbench.readers.wide import may_be_of_several
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
 
     from evalbench.readers.schema import Table
 
-STREAM = "stream"
-"""Where a frame that is a sample says what it is a sample of, in its ``attrs``: a :class:`Large`."""
 LARGE_ROWS = 200_000
 """Above so many rows a table is sampled, in studies that can stream it."""
 _HASHED = 1 << 20
@@ -123,8 +123,6 @@ def has_rows_of(table: Table, names: Iterable[str], columns: Mapping[str, str]) 
     """Whether the names of a file's columns are plainly those of a table's rows, which depend on no others: an id, all else that it needs,
     and one for what is judged.
     """
-    from evalbench.readers.wide import may_be_of_several  # which imports this module
-
     own = {str(name).strip() for name in names}
     known = {columns.get(name, name) for name in own}
     if any({*across} <= known for across in table.across):

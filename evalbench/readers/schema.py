@@ -13,6 +13,8 @@ MOST_GROUPS = 1000
 
 SYSTEMS = "systems"
 """In the ``attrs`` of a frame that an ``adapt`` made: all systems, also those without a row, since they listed nothing."""
+STREAM = "stream"
+"""Where a frame that is a sample says what it is a sample of, in its ``attrs``: a :class:`evalbench.readers.large.Large`."""
 TRIAL = "trial"
 """The column that tells the answers of one group to one item apart."""
 

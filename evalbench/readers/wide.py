@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalbench.readers.large import STREAM
 from evalbench.readers.role_names import fit_role, plain, role_of, roles
 from evalbench.readers.role_values import first_cells, is_marks, is_number
-from evalbench.readers.schema import TRIAL
+from evalbench.readers.schema import STREAM, TRIAL
 from evalbench.readers.written import numbered_ids
 
 if TYPE_CHECKING:

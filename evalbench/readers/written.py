@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 from evalbench.core.wording import counted
 from evalbench.readers.decoded import ending
 from evalbench.readers.files import WRITTEN, parsed_json
-from evalbench.readers.large import STREAM
 from evalbench.readers.renames import renamed_columns
-from evalbench.readers.schema import TRIAL, Column, Table
+from evalbench.readers.schema import STREAM, TRIAL, Column, Table
 
 if TYPE_CHECKING:
     import pandas as pd

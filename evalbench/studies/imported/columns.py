@@ -77,8 +77,8 @@ def together(several: Iterable[Cells]) -> Cells:
 
 def _both(a: Cells, b: Cells) -> Cells:
     each = [*(Counter(a.each) + Counter(b.each)).items()][: _MOST_WORDS + 1]
-    sums = (x + y for x, y in zip(a[1:4], b[1:4], strict=True))
-    return Cells(dict(each), *sums, min(filter(None, (a.such_as, b.such_as)), default=""))
+    such_as = min(filter(None, (a.such_as, b.such_as)), default="")
+    return Cells(dict(each), a.numbers + b.numbers, a.said + b.said, a.others + b.others, such_as)
 
 
 def form_of(cells: Cells) -> Form | None:

@@ -103,7 +103,7 @@ def _columns(
 
 def _names(texts: Texts) -> Counter[str]:
     named = texts["metric"].astype(str).str.strip()
-    return Counter(named[named != ""].value_counts(sort=False).to_dict())
+    return Counter(named[named != ""].tolist())
 
 
 def _cells(texts: Texts) -> dict[str, Cells]:
