@@ -14,7 +14,7 @@ import numpy as np
 from evalbench.core.notes import Note
 from evalbench.core.result import Stored
 from evalbench.kit import trials as several_trials
-from evalbench.kit.made import Made, prompts_of
+from evalbench.kit.made import Made
 from evalbench.kit.trials import Trials
 
 if TYPE_CHECKING:
@@ -57,12 +57,7 @@ def write(
     trials = {"by": found.trials.by, "groups": dict(found.trials.groups), "notes": found.trials.notes}
     said: dict[str, Any] = {"notes": notes, "accounting": found.accounting, "judge": found.judge, "trials": trials}
     said |= {"n": found.n, "numbered": found.numbered, "nested": {name: [*own] for name, own in found.nested.items()}}
-    said |= {
-        "sums": found.sums,
-        "tables": [*tables],
-        "larger": [*found.larger],
-        "prompts": prompts_of(found.tables.get("calls")),
-    }
+    said |= {"sums": found.sums, "tables": [*tables], "larger": [*found.larger], "prompts": found.prompts}
     (unfinished / SAID).write_text(json.dumps(said), encoding="utf-8")
     unfinished.rename(folder)
 

@@ -17,6 +17,7 @@ from evalbench.errors import BadInput
 from evalbench.kit import made_files, workers
 from evalbench.kit.made import Made as Made
 from evalbench.kit.made import Make
+from evalbench.kit.made import prompts_of as prompts_of
 from evalbench.kit.options import taken
 from evalbench.kit.sampling import sample_ids
 from evalbench.readers.dealt import MOST_HANDS, OF_ALL, Hand, Values, deal, ends_of, ids_of_all, ranges_of, values_of
@@ -75,7 +76,7 @@ def made(
     here : bool
         Whether all parts are made in this process, since what they share is: a budget of calls, a function.
     together : bool
-        Whether all rows are one part, since what is made of them hangs on all of them.
+        Whether all rows are made in one piece, since what is made of them hangs on all of them.
 
     Raises
     ------
@@ -88,6 +89,9 @@ def made(
     folder = Path(keeper.name)
     at("dealing rows into parts")
     tasks = _tasks(make, data, options, schema, folder, together=together)
+    if together:
+        data = _rows_of(tasks[0])
+        return replace(make(data, tasks[0].options), data=data)
     faults: list[str] = []
     with workers.workers(1 if here else min(workers.processes(), len(tasks))) as over:
         for n, found in enumerate(over(_one, tasks), 1):
@@ -107,7 +111,7 @@ def _tasks(
     beside = {
         name: data[name] for name, table in schema.items() if table.dealt and name in data.tables and name not in large
     }
-    of_ids = {name: frame for name, frame in beside.items() if schema[name].column("id")}
+    of_ids = {name: frame for name, frame in beside.items() if schema[name].by_ids}
     named = {
         name: {**{own: source for source, own in data.read_as.get(name, {}).items()}, **one.renamed}
         for name, one in large.items()
@@ -157,7 +161,7 @@ def _one(task: _Task) -> Sequence[str]:
         data = _rows_of(task)
         found = task.make(data, task.options)
     except BadInput as error:
-        return error.faults or (str(error),)
+        return [f"{error.head} {fault}".lstrip() for fault in error.faults] or (str(error),)
     large = next(iter(task.large.values()))
     made_files.write(found, task.folder, _groups(data, task.large, found.items), large.sampled_of)
     return ()
