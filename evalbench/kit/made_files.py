@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 ITEMS, TEXTS, ROWS, CASES, SAID = "items", "texts of all", "rows of trials", "cases", "said.json"
 GROUPS, KEPT = "groups of ", "kept of "
 _SAMPLE = "of the sample"
+_GROUPED = ("model", "augmentation")
 EXTREMES = 50
-"""So many of the lowest and of the highest of each score, and of the unscored, of each model keep their texts in memory."""
+"""So many of the lowest and of the highest of each score, and of the unscored, of each group keep their texts in memory."""
 
 
 def write(
@@ -79,15 +80,16 @@ def _in_json(frame: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
 def _cases_of(found: Made) -> pd.DataFrame:
     """What cases are shown by: the scores of each row, by model, and whether there is none."""
     rows = found.items if found.rows is None else found.rows
-    keys = [key for key in ("id", "model") if key in rows]
+    keys = [key for key in ("id", *_GROUPED) if key in rows]
     unscored = rows["unscored"] != "" if "unscored" in rows else False
     orders = {f"order {name}": np.asarray(values, dtype=float) for name, values in found.orders.items()}
     return rows[[*keys, *rows.select_dtypes("float")]].assign(**orders, unscored=unscored)
 
 
 def _extreme(cases: pd.DataFrame) -> pd.DataFrame:
-    """The cases that may be shown as the worst or the best of their model."""
-    groups = cases.groupby("model", sort=False).indices.values() if "model" in cases else [np.arange(len(cases))]
+    """The cases that may be shown as the worst or the best of their group."""
+    by = [name for name in _GROUPED if name in cases]
+    groups = cases.groupby(by, sort=False).indices.values() if by else [np.arange(len(cases))]
     chosen = np.zeros(len(cases), dtype=bool)
     for places in groups:
         for column in cases.select_dtypes("float"):

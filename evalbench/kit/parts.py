@@ -117,7 +117,10 @@ def _tasks(
         for name, one in large.items()
     }
     first = max(large, key=lambda name: large[name].rows)
-    only = _sample(large[first], named[first], options) if options.get("n_samples") else None
+    only = None
+    if options.get("n_samples"):
+        ids = {name: ids_of_all(one, named[name].get("id", "id")) for name, one in large.items()}
+        only = _sample({**{name: frame["id"].tolist() for name, frame in of_ids.items()}, **ids}, data, options)
     rows = len(only) if only else sum(one.rows for one in large.values())
     n = 1 if together else min(MOST_HANDS, math.ceil(rows / min(ROWS, *(one.part_rows for one in large.values()))))
     ends = ends_of([*only] if only else data[first]["id"].tolist(), n)
@@ -143,9 +146,11 @@ def _tasks(
     return tasks
 
 
-def _sample(large: Large, named: Mapping[str, str], options: Mapping[str, Any]) -> set[str]:
-    """The ids of the sample that a study looks at."""
-    return {*sample_ids(ids_of_all(large, named.get("id", "id")), **taken(sample_ids, options))}
+def _sample(ids: Mapping[str, Sequence[str]], data: Dataset, options: Mapping[str, Any]) -> set[str]:
+    """The ids of the sample that a study looks at, of its first table; and those of other tables that this one lacks."""
+    main = ids[next(name for name in data.tables if name in ids)]
+    chosen, known = {*sample_ids(main, **taken(sample_ids, options))}, {*main}
+    return chosen | {one for own in ids.values() for one in own if one not in known}
 
 
 def _place() -> str | None:

@@ -290,6 +290,36 @@ def solved(n: int = 0, trials: int = 0) -> Tables:
     return {"items": (frame if trials else frame.drop(columns="trial")).sample(frac=1, random_state=1)}
 
 
+def otherwise(n: int = 40, trials: int = 0) -> Tables:
+    """Queries without variants, variants without queries, controls, variants that change nothing or are empty, levels in some rows; in no order."""
+    rng = np.random.default_rng(8)
+    said = ["Rome", "In Rome, I think.", "Paris", "", None, "null", "seven"]
+    items, variants = [], []
+    for i in range(n):
+        for model in ("oak", "fern"):
+            right = json.dumps(["Rome", "7"][: 1 + i % 2]) if i % 6 else "[]"
+            items.append((f"q{i:03}", f"Where is it, {i}?", said[rng.integers(len(said))], right, model, f"t{i % 3}"))
+            for k, name in enumerate(("butter_finger", "again", "negation", "translate_ru_en")):
+                if (name == "negation" and i % 5) or (model == "fern" and i % 4 == k):
+                    continue
+                same = name == "again" or (name == "negation" and i != 35)
+                asked = f"Where is it, {i}?" if same else "" if i % 13 == 0 else f"Wher is it, {i}?"
+                level = "words" if name == "negation" and i == 10 else None
+                variants.append(
+                    (f"q{i + 2:03}" if i % 7 else f"Q{i:03}", name, asked, said[rng.integers(len(said))], level, model)
+                )
+    lost = pd.DataFrame(variants, columns=["id", "augmentation", "question", "answer", "level", "model"])
+    asked_of = dict(zip((one[0] for one in items), (one[1] for one in items), strict=True))
+    same = lost["question"].str.startswith("Where") & lost["id"].isin(asked_of)
+    lost["question"] = lost["question"].where(~same, lost["id"].map(asked_of))
+    return {
+        "items": pd.DataFrame(items, columns=["id", "question", "answer", "reference", "model", "topic"]).sample(
+            frac=1, random_state=1
+        ),
+        "variants": lost.sample(frac=1, random_state=1),
+    }
+
+
 @dataclass(frozen=True)
 class Case:
     """A study, its tables, and how it is asked."""
@@ -314,6 +344,8 @@ CASES = [
     Case("rag_generation", retrieved, (), {"n_samples": 5}),
     Case("citation", cited, ("topic",), {"max_unscored": 0.5}),
     Case("citation", cited, (), {"n_samples": 11, "sample_method": "random", "sources_complete": True}),
+    Case("stability", otherwise, ("topic",)),
+    Case("stability", otherwise, (), {"n_samples": 15, "metric": "exact_match"}),
     Case("cot_levels", solved, ("topic",)),
     Case(
         "cot_levels",
@@ -358,7 +390,11 @@ def found(case: Case, folder: Path, columns: Mapping[str, str] = {}, **options: 
 
 def plain(note: str) -> str:
     """A note; nothing of one on how texts are written, which is of a sample."""
-    return "" if re.match(r"\d+ of \d+ (sampled )?(answer|response)s? (is|are|reads?|holds?|writes?) ", note) else note
+    return (
+        ""
+        if re.match(r"\d+ of \d+ (sampled )?(answer|response|output)s? (is|are|reads?|holds?|writes?) ", note)
+        else note
+    )
 
 
 def as_text(cell: Any) -> str:
@@ -381,6 +417,8 @@ def assert_same(one: tuple[Result, tuple[Any, ...]], other: tuple[Result, tuple[
         pd.testing.assert_frame_equal(*tables, check_dtype=False)
     for name, kept in b.stored.items():
         stored = pd.read_parquet(kept.path)[[*a.tables[name]]]
+        if "augmentation" in stored:
+            stored = stored.sort_values(["model", "augmentation", "id"], kind="stable", ignore_index=True)
         if name in asked:  # what is asked in two parts is in both
             assert {*zip(stored["item_id"], stored["prompt"], strict=True)} == {
                 *zip(a.tables[name]["item_id"], a.tables[name]["prompt"], strict=True)
