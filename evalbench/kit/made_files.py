@@ -89,7 +89,7 @@ def _cases_of(found: Made) -> pd.DataFrame:
 def _extreme(cases: pd.DataFrame) -> pd.DataFrame:
     """The cases that may be shown as the worst or the best of their group."""
     by = [name for name in _GROUPED if name in cases]
-    groups = cases.groupby(by, sort=False).indices.values() if by else [np.arange(len(cases))]
+    groups: Any = cases.groupby(by, sort=False).indices.values() if by else [np.arange(len(cases))]
     chosen = np.zeros(len(cases), dtype=bool)
     for places in groups:
         for column in cases.select_dtypes("float"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalbench.readers.files import digest, raw_table, read_bytes, sha256
 from evalbench.readers.folder import folder_frame, row_files
@@ -39,8 +39,8 @@ def tables_of(paths: Mapping[str, Path], schema: Mapping[str, Table], columns: M
         if table.dealt and not plain:
             found[name] = _whole(paths[name], name, table)
         else:
-            own = {"dealt": table.dealt, "part_rows": table.part_rows}
-            frame, notes, parts = large_frame(paths[name], files, table.sampled, columns, **own)  # type: ignore[arg-type]
+            how: dict[str, Any] = {"dealt": table.dealt, "part_rows": table.part_rows}
+            frame, notes, parts = large_frame(paths[name], files, table.sampled, columns, **how)
             found[name] = frame, notes, digest(parts)
     return {name: found[name] for name in paths}
 

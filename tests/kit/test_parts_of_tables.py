@@ -344,7 +344,7 @@ CASES = [
     Case("rag_generation", retrieved, (), {"n_samples": 5}),
     Case("citation", cited, ("topic",), {"max_unscored": 0.5}),
     Case("citation", cited, (), {"n_samples": 11, "sample_method": "random", "sources_complete": True}),
-    Case("stability", otherwise, ("topic",)),
+    Case("stability", otherwise, ("topic",), {"levels": {"negation": "other"}}),
     Case("stability", otherwise, (), {"n_samples": 15, "metric": "exact_match"}),
     Case("cot_levels", solved, ("topic",)),
     Case(
