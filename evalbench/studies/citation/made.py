@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from evalbench import kit, readers
 from evalbench.studies.citation import inputs, method, sources
 from evalbench.studies.citation.inputs import SCHEMA
@@ -57,5 +55,5 @@ def made_of(data: readers.Dataset, options: Mapping[str, Any]) -> kit.parts.Made
         judge=heard.judge,
         prompts=kit.parts.prompts_of(heard),
         sums=method.counted(found.citations),
-        orders={"citation": np.asarray(order)},
+        orders={"citation": order.tolist()},
     )

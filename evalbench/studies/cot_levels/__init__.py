@@ -113,6 +113,7 @@ def evaluate(
     reading |= {"markers": tuple(answer_markers), "common_constants": constants}
     own = {**options, "reading": reading}
     made = kit.parts.made(made_of, data, own, SCHEMA, here=bool(model), together=stop_early)
+    assert made.data is not None and made.texts is not None
     items = kit.grouping.carried(made.items, made.data)
     result = kit.result_of(
         evaluate,

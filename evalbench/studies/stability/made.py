@@ -106,7 +106,7 @@ def made_of(data: readers.Dataset, options: Mapping[str, Any]) -> kit.parts.Made
 def _given(data: readers.Dataset, options: Mapping[str, Any]) -> tuple[pd.DataFrame, Any]:
     """The sampled queries, and their variants; None where these are still to be made."""
     items = kit.sampling.sampled(data["items"], **kit.taken(kit.sampling.sampled, options))
-    variants = data.get("variants") if options["model"] else inputs.variants_of(data)
+    variants: Any = data.get("variants") if options["model"] else inputs.variants_of(data)
     return items, variants if options["model"] else inputs.sampled_variants(variants, items, data["items"])
 
 
