@@ -143,7 +143,8 @@ def evaluate(
         here=bool(model) or kit.judging.asks_a_model(judge),
         together=check_urls or kit.documents.is_searched(judge),
     )
-    assert made.data is not None and made.texts is not None
+    assert made.data is not None
+    assert made.texts is not None
     if dealt:
         humans = given(rows=made.items)
     resampled: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}

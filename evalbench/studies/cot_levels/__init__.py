@@ -113,7 +113,8 @@ def evaluate(
     reading |= {"markers": tuple(answer_markers), "common_constants": constants}
     own = {**options, "reading": reading}
     made = kit.parts.made(made_of, data, own, SCHEMA, here=bool(model), together=stop_early)
-    assert made.data is not None and made.texts is not None
+    assert made.data is not None
+    assert made.texts is not None
     items = kit.grouping.carried(made.items, made.data)
     result = kit.result_of(
         evaluate,

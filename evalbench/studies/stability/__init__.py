@@ -132,7 +132,8 @@ def evaluate(
     made = kit.parts.made(
         made_of, data, own, SCHEMA, here=bool(model) or bool(judge and kit.judging.asks_a_model(judge))
     )
-    assert made.data is not None and made.texts is not None
+    assert made.data is not None
+    assert made.texts is not None
     left_out = inputs.left_out(made)
     options |= {"metric": key.name, "score_range": [key.worst, key.best]}
     by = ("model", "augmentation") if "model" in made.items else ("augmentation",)
