@@ -286,6 +286,14 @@ class Result:
 
         return pd.DataFrame([estimate.row() for estimate in self.summary.estimates])
 
+    def all_of(self, table: str, columns: Sequence[str]) -> pd.DataFrame:
+        """Columns of all rows of a table, also of one of which it holds some rows."""
+        import pandas as pd
+
+        if table in self.stored:
+            return pd.read_parquet(self.stored[table].path, columns=[*columns])
+        return self.tables[table][[*columns]]
+
     def frame(self) -> pd.DataFrame:
         """The same as :attr:`figures`, by its earlier name."""
         return self.figures

@@ -13,9 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.errors import BadInput
+from evalbench.judge.agent.naming import model_behind
+from evalbench.judge.offline import RECORDED
 from evalbench.judge.tasks import Task, task_of
 from evalbench.judge.verdicts import InProcess, Judgement, Judgements, Recording, judge, judge_name
 from evalbench.models.accounting import merged
+from evalbench.models.llm import is_model_name
 from evalbench.models.prompts import prompt_language
 
 if TYPE_CHECKING:
@@ -26,6 +29,20 @@ if TYPE_CHECKING:
 
 OWN_TABLE = "recorded"
 """The judge whose verdicts are a table of the data set."""
+
+
+def asks_a_model(judge: object) -> bool:
+    """Whether a judge is a model or a function, whose calls are counted and limited in one place; others compare texts or are recorded.
+
+    Examples
+    --------
+    >>> asks_a_model("openai/gpt-4o"), asks_a_model("recorded:verdicts.jsonl"), asks_a_model("baseline/lexical")
+    (True, False, False)
+    """
+    if not isinstance(judge, str):
+        return True
+    recorded = judge == OWN_TABLE or judge.startswith(RECORDED)
+    return not recorded and is_model_name(model_behind(judge))
 
 
 def own_verdicts(data: Dataset, others: str) -> pd.DataFrame:

@@ -15,10 +15,8 @@ from evalbench.kit.trials import Trials
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evalbench.kit.stopping import Stopped
     from evalbench.readers.dataset import Dataset
-
-ANSWER = "answer"
-"""The purpose of a call that asks for what is judged."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,9 @@ class Made:
     orders : mapping of str to sequence of float
         What cases are shown by beside their scores, of each of the rows of trials, or of the items where there are none.
     prompts : tuple of str
-        The hashes of the prompts that the judge was asked with, of a table in parts.
+        The hashes of the prompts that the judge was asked with, see :func:`prompts_of`.
+    stopped : Stopped or None
+        Where asking stopped early, of tables in one piece.
     """
 
     items: pd.DataFrame
@@ -82,13 +82,18 @@ class Made:
     larger: Sequence[str] = ()
     orders: Mapping[str, Sequence[float]] = field(default_factory=dict)
     prompts: tuple[str, ...] = ()
+    stopped: Stopped | None = None
 
     def heard(self) -> list[Heard]:
         """The judge with its prompts, for a correction."""
         import pandas as pd
 
-        calls = pd.DataFrame({"prompt_hash": self.prompts or prompts_of(self.tables.get("calls"))})
+        calls = pd.DataFrame({"prompt_hash": self.prompts})
         return [Heard(self.judge, (), (calls,), {})] if self.judge else []
+
+    def stored_as(self, name: str) -> dict[str, Stored]:
+        """What is ``stored``, the texts under the name of a study's table of them."""
+        return {name if own == "texts" else own: kept for own, kept in self.stored.items()}
 
     @property
     def is_sample(self) -> bool:
@@ -105,8 +110,7 @@ class Made:
 Make = Callable[["Dataset", Mapping[str, Any]], Made]
 
 
-def prompts_of(calls: pd.DataFrame | None) -> tuple[str, ...]:
-    """The hashes of the prompts of a judge's calls; none of a table of other calls."""
-    if calls is None or "prompt_hash" not in calls:
-        return ()
-    return tuple(dict.fromkeys(calls[calls["purpose"] != ANSWER]["prompt_hash"].dropna().tolist()))
+def prompts_of(heard: Heard) -> tuple[str, ...]:
+    """The hashes of the prompts that a judge was asked with."""
+    found = (prompt for calls in heard.calls for prompt in calls.get("prompt_hash", ()))
+    return tuple(dict.fromkeys(prompt for prompt in found if isinstance(prompt, str) and prompt))

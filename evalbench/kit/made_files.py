@@ -14,7 +14,7 @@ import numpy as np
 from evalbench.core.notes import Note
 from evalbench.core.result import Stored
 from evalbench.kit import trials as several_trials
-from evalbench.kit.made import Made, prompts_of
+from evalbench.kit.made import Made
 from evalbench.kit.trials import Trials
 from evalbench.readers.frames import in_one_piece
 
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 ITEMS, TEXTS, ROWS, CASES, SAID = "items", "texts of all", "rows of trials", "cases", "said.json"
 GROUPS, KEPT = "groups of ", "kept of "
 _SAMPLE = "of the sample"
+_GROUPED = ("model", "augmentation")
 EXTREMES = 50
-"""So many of the lowest and of the highest of each score, and of the unscored, of each model keep their texts in memory."""
+"""So many of the lowest and of the highest of each score, and of the unscored, of each group keep their texts in memory."""
 
 
 def write(
@@ -58,12 +59,7 @@ def write(
     trials = {"by": found.trials.by, "groups": dict(found.trials.groups), "notes": found.trials.notes}
     said: dict[str, Any] = {"notes": notes, "accounting": found.accounting, "judge": found.judge, "trials": trials}
     said |= {"n": found.n, "numbered": found.numbered, "nested": {name: [*own] for name, own in found.nested.items()}}
-    said |= {
-        "sums": found.sums,
-        "tables": [*tables],
-        "larger": [*found.larger],
-        "prompts": prompts_of(found.tables.get("calls")),
-    }
+    said |= {"sums": found.sums, "tables": [*tables], "larger": [*found.larger], "prompts": found.prompts}
     (unfinished / SAID).write_text(json.dumps(said), encoding="utf-8")
     unfinished.rename(folder)
 
@@ -85,18 +81,16 @@ def _in_json(frame: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
 def _cases_of(found: Made) -> pd.DataFrame:
     """What cases are shown by: the scores of each row, by model, and whether there is none."""
     rows = found.items if found.rows is None else found.rows
-    keys = [key for key in ("id", "model") if key in rows]
+    keys = [key for key in ("id", *_GROUPED) if key in rows]
     unscored = rows["unscored"] != "" if "unscored" in rows else False
     orders = {f"order {name}": np.asarray(values, dtype=float) for name, values in found.orders.items()}
     return rows[[*keys, *rows.select_dtypes("float")]].assign(**orders, unscored=unscored)
 
 
 def _extreme(cases: pd.DataFrame) -> pd.DataFrame:
-    """The cases that may be shown as the worst or the best of their model."""
-    import pandas as pd
-
-    codes = pd.factorize(cases["model"])[0] if "model" in cases else np.zeros(len(cases), dtype=int)
-    groups = [np.flatnonzero(codes == code) for code in np.unique(codes)]
+    """The cases that may be shown as the worst or the best of their group."""
+    by = [name for name in _GROUPED if name in cases]
+    groups: Any = cases.groupby(by, sort=False).indices.values() if by else [np.arange(len(cases))]
     chosen = np.zeros(len(cases), dtype=bool)
     for places in groups:
         for column in cases.select_dtypes("float"):

@@ -17,6 +17,7 @@ from evalbench.errors import BadInput
 from evalbench.kit import made_files, workers
 from evalbench.kit.made import Made as Made
 from evalbench.kit.made import Make
+from evalbench.kit.made import prompts_of as prompts_of
 from evalbench.kit.options import taken
 from evalbench.kit.sampling import sample_ids
 from evalbench.readers.dealt import MOST_HANDS, OF_ALL, Hand, Values, deal, ends_of, ids_of_all, ranges_of, values_of
@@ -75,7 +76,7 @@ def made(
     here : bool
         Whether all parts are made in this process, since what they share is: a budget of calls, a function.
     together : bool
-        Whether all rows are one part, since what is made of them hangs on all of them.
+        Whether all rows are made in one piece, since what is made of them hangs on all of them.
 
     Raises
     ------
@@ -88,6 +89,9 @@ def made(
     folder = Path(keeper.name)
     at("dealing rows into parts")
     tasks = _tasks(make, data, options, schema, folder, together=together)
+    if together:
+        data = _rows_of(tasks[0])
+        return replace(make(data, tasks[0].options), data=data)
     faults: list[str] = []
     with workers.workers(1 if here else min(workers.processes(), len(tasks))) as over:
         for n, found in enumerate(over(_one, tasks), 1):
@@ -111,13 +115,16 @@ def _tasks(
         for name, table in schema.items()
         if table.dealt and name in data.tables and name not in several
     }
-    of_ids = {name: frame for name, frame in beside.items() if schema[name].column("id")}
+    of_ids = {name: frame for name, frame in beside.items() if schema[name].by_ids}
     named = {
         name: {**{own: source for source, own in data.read_as.get(name, {}).items()}, **one.renamed}
         for name, one in large.items()
     }
     first = max(large, key=lambda name: large[name].rows)
-    only = _sample(large[first], named[first], options) if options.get("n_samples") else None
+    only = None
+    if options.get("n_samples"):
+        ids = {name: ids_of_all(one, named[name].get("id", "id")) for name, one in large.items()}
+        only = _sample({**{name: frame["id"].tolist() for name, frame in of_ids.items()}, **ids}, data, options)
     rows = len(only) if only else sum(one.rows for one in large.values())
     n = 1 if together else min(MOST_HANDS, math.ceil(rows / min(ROWS, *(one.part_rows for one in large.values()))))
     ends = ends_of([*only] if only else data[first]["id"].tolist(), n)
@@ -143,9 +150,11 @@ def _tasks(
     return tasks
 
 
-def _sample(large: Large, named: Mapping[str, str], options: Mapping[str, Any]) -> set[str]:
-    """The ids of the sample that a study looks at."""
-    return {*sample_ids(ids_of_all(large, named.get("id", "id")), **taken(sample_ids, options))}
+def _sample(ids: Mapping[str, Sequence[str]], data: Dataset, options: Mapping[str, Any]) -> set[str]:
+    """The ids of the sample that a study looks at, of its first table; and those of other tables that this one lacks."""
+    main = ids[next(name for name in data.tables if name in ids)]
+    chosen, known = {*sample_ids(main, **taken(sample_ids, options))}, {*main}
+    return chosen | {one for own in ids.values() for one in own if one not in known}
 
 
 def _place() -> str | None:
@@ -161,7 +170,7 @@ def _one(task: _Task) -> Sequence[str]:
         data = _rows_of(task)
         found = task.make(data, task.options)
     except BadInput as error:
-        return error.faults or (str(error),)
+        return [f"{error.head} {fault}".lstrip() for fault in error.faults] or (str(error),)
     large = next(iter(task.large.values()))
     made_files.write(found, task.folder, _groups(found.data or data, task.large, found.items), large.sampled_of)
     return ()

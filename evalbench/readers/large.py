@@ -140,6 +140,18 @@ def is_dealt(frame: pd.DataFrame) -> bool:
     return large is not None and large.dealt
 
 
+def is_reshaped(before: Mapping[str, pd.DataFrame], after: Mapping[str, pd.DataFrame]) -> bool:
+    """Whether a table that is dealt became another one, or several: only all of its rows say how."""
+    dealt = [name for name, frame in before.items() if is_dealt(frame)]
+    kept = all(name in after and is_dealt(after[name]) for name in dealt)
+    return bool(dealt) and not (kept and {*after} <= {*before})
+
+
+def read_whole(schema: Mapping[str, Table]) -> dict[str, Table]:
+    """Tables of which all rows are read at once."""
+    return {name: replace(table, sampled=0, dealt=False) if table.dealt else table for name, table in schema.items()}
+
+
 def has_texts(frame: pd.DataFrame, column: str, read_as: Mapping[str, str] = {}) -> bool:
     """Whether any cell of a column of texts is not empty; of a table that is read in parts, any cell of all rows.
 

@@ -32,7 +32,7 @@ def tables_of(paths: Mapping[str, Path], schema: Mapping[str, Table], columns: M
     own = {name: path for name, path in paths.items() if not _is_trec(path, name, schema[name])}
     large = {name: files for name, path in own.items() if (files := large_files(path, schema[name], columns))}
     found = {name: _whole(path, name, schema[name]) for name, path in paths.items() if name not in large}
-    beside = [name for name in found if schema[name].dealt and schema[name].column("id")]
+    beside = [name for name in found if schema[name].dealt and schema[name].by_ids]
     plain = all(has_rows_of(schema[name], found[name][0].columns, columns) for name in beside)
     for name, files in large.items():
         table = schema[name]

@@ -115,7 +115,7 @@ class Table:
     - ``sampled``: How many rows are read of a table of more than :data:`evalbench.readers.large.LARGE_ROWS`, whose
       statistics the study streams; 0: all rows, of any table.
     - ``dealt``: Whether the study reads such a table in parts instead, all rows of it, see :mod:`evalbench.kit.parts`. Of several such tables
-      each part has the rows of the same ids; of one without ids all rows.
+      each part has the rows of the same ids; of one whose rows need no id all rows.
     - ``part_rows``: About so many of its rows are made into items at once; of more than twice as many, items are made in parts.
     - ``scored``: Whether its rows are scores, so that what they are of need not be there.
     - ``across``: Columns by which rows depend on rows of other ids: a table that has all of a tuple is not dealt.
@@ -154,6 +154,11 @@ class Table:
         columns = tuple(c for c in self.columns if c is not TRIALS)
         unique = tuple(name for name in self.unique if name != TRIAL)
         return replace(self, columns=columns, unique=unique, trials="", lists=False, no_trials=why)
+
+    @property
+    def by_ids(self) -> bool:
+        """Whether each row is one of an id."""
+        return any(column.name == "id" and column.required for column in self.columns)
 
     def column(self, name: str) -> Column | None:
         return next((c for c in self.columns if c.name == name), None)

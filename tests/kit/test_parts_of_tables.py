@@ -23,6 +23,7 @@ from evalbench.readers import large
 from evalbench.readers.dealt import ends_of
 
 Tables = Mapping[str, pd.DataFrame]
+TEXTS = {"texts", "answers", "solutions"}
 GRADES = (0, 1, 2, -1, None)
 
 
@@ -183,6 +184,143 @@ def retrieved(n: int = 0, trials: int = 0) -> Tables:
     return {"answers": (frame if trials else frame.drop(columns="trial")).sample(frac=1, random_state=1)}
 
 
+def cited(n: int = 0, trials: int = 0) -> Tables:
+    """Answers that cite nothing, sources of their question, of others, of none, or such as nobody supplied, with faults of all kinds; in no order."""
+    rng = np.random.default_rng(6)
+    facts = ["A boat goes 5 km.", "It is red and large.", "It carries 3 people.", "Why not?", "", "Лодка красная."]
+    quotes = ["", "It is red", "is red and large", "It carries 3 people.", "was never written down", None]
+    rows: list[tuple[Any, ...]] = []
+    sources = [("https://all.example/x", " ".join(facts[:3]), "Of all", "press", ""), ("Empty", "  ", "", "", "")]
+    n = n or (24 if trials else 40)
+    for i in range(n):
+        if i % 4:
+            kind, title = ("press", "", "odd")[i % 3], (f"Title {i % 6}", "")[i % 2]
+            text = facts[i % 3] if i % 9 else f"{facts[i % 3]} " * 400
+            sources.append((f"http://www.S{i % 7}.example/", text, title, kind, f"q{i:03}"))
+        for model in ("oak", "fern"):
+            for trial in range(trials or 1):
+                if model == "fern" and i % 3 == 0:
+                    continue
+                listed, marks = [], ""
+                for k in range(rng.integers(4)):
+                    url = (
+                        f"https://s{rng.integers(8)}.example",
+                        "https://all.example/X",
+                        "empty",
+                        "",
+                        "https://S3.EXAMPLE/ ",
+                    )[rng.integers(5)]
+                    entry = {
+                        "n": k + 1,
+                        "claim": facts[rng.integers(4)],
+                        "url": url,
+                        "title": f"title {rng.integers(7)}",
+                    }
+                    listed.append({**entry, "quote": quotes[rng.integers(len(quotes))]})
+                    marks += f"[{k + int(rng.integers(1, 3))}]"
+                answer = (f"{facts[rng.integers(len(facts))]} {marks}", "null", None, "")[
+                    rng.choice(4, p=[0.85, 0.05, 0.05, 0.05])
+                ]
+                right = [] if i % 5 == 0 else [facts[rng.integers(3)], ""]
+                cells = json.dumps(listed) if listed or i % 2 else None
+                rows.append(
+                    (
+                        f"q{i:03}",
+                        f"Question {i}?",
+                        right,
+                        answer,
+                        cells,
+                        model,
+                        str(trial),
+                        ("en", None, "ru")[i % 3],
+                        f"t{i % 2}",
+                    )
+                )
+    columns = ["id", "question", "reference", "answer", "citations", "model", "trial", "lang", "topic"]
+    frame = pd.DataFrame(rows, columns=columns)
+    return {
+        "answers": (frame if trials else frame.drop(columns="trial")).sample(frac=1, random_state=1),
+        "sources": pd.DataFrame(sources, columns=["url", "text", "title", "kind", "id"]).sample(frac=1, random_state=1),
+    }
+
+
+def solved(n: int = 0, trials: int = 0) -> Tables:
+    """Responses that are right, wrong, refused, without equations or with such as nobody can read; references that lack an answer or a step."""
+    rng = np.random.default_rng(7)
+    last = ["#### 6", "#### six", "The answer is 14%.", "Answer: 6", "#### 1,000", "6"]
+    steps = [
+        "She has <<2*3=6>>6 boats.",
+        "That is 6 / 2 = 4 a day.",
+        "So 5 + x = 11.",
+        "There are many.",
+        "7 * 24 = 168 h",
+        "1/0 = 5",
+    ]
+    rows = []
+    for i in range(n or (24 if trials else 40)):
+        right = (
+            ""
+            if i % 9 == 0
+            else "#### 6"
+            if i % 5 == 0
+            else f"{2 * i} boats are <<2*{i}={2 * i}>>{2 * i}.\n#### {(6, 14)[i % 2]}"
+        )
+        for model in ("oak", "fern"):
+            for trial in range(trials or 1):
+                if model == "fern" and i % 3 == 0:
+                    continue
+                lines = [steps[k] for k in rng.integers(len(steps), size=rng.integers(4))]
+                said = "\n".join([*lines, last[rng.integers(len(last))]])
+                answer = (said, "I cannot help with that.", "", None, "null")[
+                    rng.choice(5, p=[0.8, 0.05, 0.05, 0.05, 0.05])
+                ]
+                rows.append(
+                    (
+                        f"q{i:03}",
+                        f"She has {i} boats. How many?",
+                        right,
+                        answer,
+                        model,
+                        str(trial),
+                        ("en", None)[i % 2],
+                        f"t{i % 2}",
+                    )
+                )
+    columns = ["id", "question", "reference", "answer", "model", "trial", "lang", "topic"]
+    frame = pd.DataFrame(rows, columns=columns)
+    return {"items": (frame if trials else frame.drop(columns="trial")).sample(frac=1, random_state=1)}
+
+
+def otherwise(n: int = 40, trials: int = 0) -> Tables:
+    """Queries without variants, variants without queries, controls, variants that change nothing or are empty, levels in some rows; in no order."""
+    rng = np.random.default_rng(8)
+    said = ["Rome", "In Rome, I think.", "Paris", "", None, "null", "seven"]
+    items, variants = [], []
+    for i in range(n):
+        for model in ("oak", "fern"):
+            right = json.dumps(["Rome", "7"][: 1 + i % 2]) if i % 6 else "[]"
+            items.append((f"q{i:03}", f"Where is it, {i}?", said[rng.integers(len(said))], right, model, f"t{i % 3}"))
+            for k, name in enumerate(("butter_finger", "again", "negation", "translate_ru_en")):
+                if (name == "negation" and i % 5) or (model == "fern" and i % 4 == k):
+                    continue
+                same = name == "again" or (name == "negation" and i != 35)
+                asked = f"Where is it, {i}?" if same else "" if i % 13 == 0 else f"Wher is it, {i}?"
+                level = "words" if name == "negation" and i == 10 else None
+                variants.append(
+                    (f"q{i + 2:03}" if i % 7 else f"Q{i:03}", name, asked, said[rng.integers(len(said))], level, model)
+                )
+    lost = pd.DataFrame(variants, columns=["id", "augmentation", "question", "answer", "level", "model"])
+    asked_of = dict(zip((one[0] for one in items), (one[1] for one in items), strict=True))
+    same = lost["question"].str.startswith("Where") & lost["id"].isin(asked_of)
+    lost["question"] = lost["question"].where(~same, lost["id"].map(asked_of))
+    return {
+        "items": pd.DataFrame(items, columns=["id", "question", "answer", "reference", "model", "topic"]).sample(
+            frac=1, random_state=1
+        ),
+        "variants": lost.sample(frac=1, random_state=1),
+    }
+
+
 @dataclass(frozen=True)
 class Case:
     """A study, its tables, and how it is asked."""
@@ -216,6 +354,17 @@ CASES = [
     Case("rag_generation", retrieved, ("topic",), {"max_unscored": 0.5}),
     Case("rag_generation", retrieved, (), {"n_samples": 11, "sample_method": "random", "metrics": ["faithfulness"]}),
     Case("rag_generation", retrieved, (), {"n_samples": 5}),
+    Case("citation", cited, ("topic",), {"max_unscored": 0.5}),
+    Case("citation", cited, (), {"n_samples": 11, "sample_method": "random", "sources_complete": True}),
+    Case("stability", otherwise, ("topic",), {"levels": {"negation": "other"}}),
+    Case("stability", otherwise, (), {"n_samples": 15, "metric": "exact_match"}),
+    Case("cot_levels", solved, ("topic",)),
+    Case(
+        "cot_levels",
+        solved,
+        (),
+        {"n_samples": 9, "answer_extractor": "flexible", "answer_markers": ["####", "answer:"]},
+    ),
 ]
 
 
@@ -252,14 +401,18 @@ def found(case: Case, folder: Path, columns: Mapping[str, str] = {}, **options: 
 
 
 def plain(note: str) -> str:
-    """A note; of one on how texts are written, which is of a sample, only that there is one."""
-    return "" if re.match(r"\d+ of \d+ (sampled )?answers? (is|are|reads?|holds?) ", note) else note
+    """A note; nothing of one on how texts are written, which is of a sample."""
+    return (
+        ""
+        if re.match(r"\d+ of \d+ (sampled )?(answer|response|output)s? (is|are|reads?|holds?|writes?) ", note)
+        else note
+    )
 
 
 def as_text(cell: Any) -> str:
     """A cell of any kind, so that lists are those of files."""
     cell = cell.tolist() if isinstance(cell, np.ndarray) else cell
-    return "" if cell is None or cell != cell else str(cell)
+    return "" if cell is None or cell is pd.NA or cell != cell else str(cell)
 
 
 def assert_same(one: tuple[Result, tuple[Any, ...]], other: tuple[Result, tuple[Any, ...]]) -> None:
@@ -270,20 +423,27 @@ def assert_same(one: tuple[Result, tuple[Any, ...]], other: tuple[Result, tuple[
     pd.testing.assert_frame_equal(a.figures, b.figures)
     assert list(a.tables) == list(b.tables)
     asked = {name for name in a.tables if "prompt_hash" in a.tables[name]}
-    for name in {*a.tables} - {"texts", "flickering"} - asked:
+    texts = TEXTS & {*b.stored}  # of which the sample and the extreme cases are in memory
+    for name in {*a.tables} - {"flickering"} - texts - asked:
         tables = (result.tables[name].reset_index(drop=True) for result in (a, b))
         pd.testing.assert_frame_equal(*tables, check_dtype=False)
     for name, kept in b.stored.items():
         stored = pd.read_parquet(kept.path)[[*a.tables[name]]]
+        if "augmentation" in stored:
+            stored = stored.sort_values(["model", "augmentation", "id"], kind="stable", ignore_index=True)
         if name in asked:  # what is asked in two parts is in both
             assert {*zip(stored["item_id"], stored["prompt"], strict=True)} == {
                 *zip(a.tables[name]["item_id"], a.tables[name]["prompt"], strict=True)
             }
             continue
         pd.testing.assert_frame_equal(a.tables[name].map(as_text), stored.map(as_text), check_dtype=False)
-    notes = [[plain(str(note)) for note in r.notes if note not in said] for r, said in ((a, read), (b, read_in_parts))]
+    notes = [
+        [text for note in r.notes if note not in said and (text := plain(str(note)))]
+        for r, said in ((a, read), (b, read_in_parts))
+    ]
     assert notes[0] == notes[1]
-    left = {"notes", "first_rank", "data", "tables", "trials"}
+    assert a.verdict.sentence == b.verdict.sentence
+    left = {"notes", "first_rank", "sentence", "data", "tables", "trials"}
     json_a, json_b = ({key: value for key, value in r.to_json().items() if key not in left} for r in (a, b))
     assert json_a == json_b
     trials = [{**(r.to_json().get("trials") or {}), "flickering": 0} for r in (a, b)]
@@ -379,6 +539,35 @@ def test_places_under_other_names_are_read_whole(tmp_path: Path, monkeypatch: py
     again, read_again = found(case, folder)
     pd.testing.assert_frame_equal(one.items, again.items)
     assert list(map(str, read)) == list(map(str, read_again))
+
+
+def test_rows_that_hold_those_of_another_table_are_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = cited()["answers"].drop(columns="citations")
+    listed = [
+        [{"url": f"https://{i}.example", "text": "It is red."}] if i % 3 else []
+        for i in answers["id"].str[1:].astype(int)
+    ]
+    tables = {"answers": answers.assign(sources=[json.dumps(own) for own in listed])}
+    case = Case("citation", lambda: tables)
+    folder = written(tmp_path / "log", tables)
+    one, read = found(case, folder)
+    assert one.items["n_citations"].sum()
+    small(monkeypatch, case, 7)
+    again, read_again = found(case, folder)
+    pd.testing.assert_frame_equal(one.items, again.items)
+    assert list(map(str, read)) == list(map(str, read_again))
+
+
+def test_faults_of_parts_say_what_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    items = solved()["items"]
+    case = Case(
+        "cot_levels", lambda: {"items": items.assign(reference=items["reference"].mask(items["id"] > "q030", "six"))}
+    )
+    small(monkeypatch, case, 7)
+    with pytest.raises(
+        BadInput, match=r"faults in parts of it:\n  - \d references? .*no number behind a marker.*: id q031"
+    ):
+        found(case, written(tmp_path / "log", case.tables()))
 
 
 def test_numbers_as_ids_are_in_the_order_of_their_digits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

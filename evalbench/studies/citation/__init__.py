@@ -13,15 +13,17 @@ supplied source, and interpretability is support.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from evalbench import core, kit, readers
 from evalbench.judge.entail import BASELINE
-from evalbench.readers import Column, Table
-from evalbench.studies.citation import forms, inputs, method, sources, summary
-from evalbench.studies.citation.items import CONSISTENCY, FINAL_WEIGHTS, TEXTS, WEIGHTS, items_of, judged
+from evalbench.studies.citation import forms, method, summary
+from evalbench.studies.citation.inputs import SCHEMA as SCHEMA
+from evalbench.studies.citation.items import CONSISTENCY, FINAL_WEIGHTS, WEIGHTS
+from evalbench.studies.citation.made import made_of
 from evalbench.studies.citation.sources import check as check
 from evalbench.studies.contract import offered
 
@@ -37,46 +39,6 @@ MEASURED_BY = {
 
 DEFAULT_WEIGHTS: Mapping[str, float] = dict.fromkeys(WEIGHTS, 0.5)
 DEFAULT_FINAL_WEIGHTS: Mapping[str, float] = dict.fromkeys(FINAL_WEIGHTS, 0.5)
-ANSWER = "with marks such as [1]; null: unscored"
-SCHEMA: Mapping[str, Table] = {
-    "answers": Table(
-        (
-            Column("id", "id", help="the question"),
-            Column("question", "text"),
-            Column(
-                "reference",
-                "texts",
-                required=False,
-                empty_ok=True,
-                help="right answers; correctness needs one",
-                perhaps=("answer",),
-                former=("gold_answer",),
-            ),
-            Column(
-                "answer", "text", required=False, empty_ok=True, keep_null=True, help=ANSWER, former=("model_answer",)
-            ),
-            Column("citations", "json", required=False, empty_ok=True, help="[{n, claim, url?, title?, quote?}, …]"),
-            Column("model", "id", groups=True, required=False, help="who answered, where there are several"),
-            Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
-        ),
-        unique=("id", "model"),
-        trials="model",
-        stem="nq",
-        help="one row per question and model",
-    ),
-    "sources": Table(
-        (
-            Column("url", "id", help="address or name by which citations name it"),
-            Column("text", "text"),
-            Column("title", "text", required=False, empty_ok=True),
-            Column("kind", "text", required=False, empty_ok=True, help="encyclopaedia, press, official, …"),
-            Column("id", "id", required=False, empty_ok=True, help="the question that it was supplied for"),
-        ),
-        required=False,
-        whole=True,
-        help="one row per supplied source and question; or in the rows of answers, as a list sources",
-    ),
-}
 
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
@@ -170,45 +132,36 @@ def evaluate(
     checks.refuse("citation")
     check(data)
     credibility = readers.credibility.read_credibility(credibility_file)
-    humans = kit.labelled.given(
-        summary.judged_measures(threshold), data["answers"], **kit.taken(kit.labelled.given, parameters)
+    dealt = kit.parts.is_dealt(data["answers"])
+    given = partial(kit.labelled.given, summary.judged_measures(threshold), **kit.taken(kit.labelled.given, parameters))
+    humans = given(rows=None if dealt else data["answers"])
+    made = kit.parts.made(
+        made_of,
+        data,
+        {**parameters, "judge": judge, "credibility": credibility, "in_parts": dealt},
+        SCHEMA,
+        here=bool(model) or kit.judging.asks_a_model(judge),
+        together=check_urls or kit.documents.is_searched(judge),
     )
-    data, trials = kit.trials.spread(data, SCHEMA)
-    rows, supplied = kit.sampling.sampled(data["answers"], sample_method, n_samples, random_state), data.get("sources")
-    settings = {"prompt": prompt, "temperature": temperature, "max_tokens": max_tokens, "seed": seed}
-    answers, replies = inputs.answers_of(rows, supplied, model, **settings)
-    shelf = sources.Shelf(supplied)
-    pages = sources.fetched(answers, shelf, allow_hosts) if check_urls else {}
-    evidence = sources.evidence_of(
-        answers, shelf, pages, sources_complete=sources_complete, quote_threshold=quote_threshold
-    )
-    searched = kit.documents.documents_of(data.tables, judge)
-    docket = kit.judging.Docket(judge, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens, documents=searched)
-    found = judged(evidence, docket, credibility)
-    heard = docket.heard()
-    items, of_trials = trials.averaged(items_of(evidence, found, parameters), "id")
-    items, fit, said = humans.on(kit.grouping.carried(items, data), heard, seed=seed, n_resamples=n_resamples)
+    assert made.data is not None
+    assert made.texts is not None
+    if dealt:
+        humans = given(rows=made.items)
+    resampled: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
+    items, fit, said = humans.on(kit.grouping.carried(made.items, made.data), *made.heard(), **resampled)
+    first = {name: made.tables[name] for name in ("citations", "statements")}
     result = kit.result_of(
         evaluate,
         data,
         parameters | fit,
         items,
-        tables={
-            "citations": found.citations,
-            "statements": found.statements,
-            "answers": found.answers[TEXTS],
-            **sources.pages_table(pages),
-        },
-        notes=(
-            *data.notes,
-            *method.notes(items, found.citations, found.answers["answer"], **kit.taken(method.notes, parameters)),
-            *said,
-        ),
+        tables={**first, "answers": made.texts, **made.tables},
+        notes=(*data.notes, *method.notes(made, items, **kit.taken(method.notes, parameters)), *said),
         method=method.described(parameters),
-        replies=replies,
-        heard=[heard],
+        accounting=made.accounting,
+        stored=made.stored_as("answers"),
     )
-    return trials.reported(result, of_trials, summary.measures(threshold), summary.with_sums)
+    return made.trials.reported(result, made.rows, summary.measures(threshold), summary.with_sums)
 
 
 globals().update(offered(__name__))

@@ -14,10 +14,56 @@ from pydantic import BaseModel
 
 from evalbench import errors, kit, readers
 from evalbench.models.exchange import Reply
+from evalbench.readers import Column, Table
 from evalbench.text import citation_marks, quotations
 
 _NUMBER = re.compile(r"[0-9]{1,6}")
 ENTRY = ("claim", "url", "title", "quote")
+
+ANSWER = "with marks such as [1]; null: unscored"
+SCHEMA: Mapping[str, Table] = {
+    "answers": Table(
+        (
+            Column("id", "id", help="the question"),
+            Column("question", "text"),
+            Column(
+                "reference",
+                "texts",
+                required=False,
+                empty_ok=True,
+                help="right answers; correctness needs one",
+                perhaps=("answer",),
+                former=("gold_answer",),
+            ),
+            Column(
+                "answer", "text", required=False, empty_ok=True, keep_null=True, help=ANSWER, former=("model_answer",)
+            ),
+            Column("citations", "json", required=False, empty_ok=True, help="[{n, claim, url?, title?, quote?}, …]"),
+            Column("model", "id", groups=True, required=False, help="who answered, where there are several"),
+            Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
+        ),
+        unique=("id", "model"),
+        trials="model",
+        stem="nq",
+        sampled=5_000,
+        dealt=True,
+        part_rows=5_000,
+        help="one row per question and model",
+    ),
+    "sources": Table(
+        (
+            Column("url", "id", help="address or name by which citations name it"),
+            Column("text", "text"),
+            Column("title", "text", required=False, empty_ok=True),
+            Column("kind", "text", required=False, empty_ok=True, help="encyclopaedia, press, official, …"),
+            Column("id", "id", required=False, empty_ok=True, help="the question that it was supplied for"),
+        ),
+        required=False,
+        whole=True,
+        dealt=True,
+        help="one row per supplied source and question; or in the rows of answers, as a list sources",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -176,7 +222,9 @@ def _collected(
     questions = rows.drop_duplicates("id")
     supplied: dict[str, list[dict[Any, Any]]] = {}
     if sources is not None and "id" in sources:
-        for source in sources.drop_duplicates(["id", "url", "text"]).to_dict("records"):
+        for source in (
+            sources[sources["id"].isin(questions["id"])].drop_duplicates(["id", "url", "text"]).to_dict("records")
+        ):
             supplied.setdefault(str(source["id"]), []).append(source)
 
     def shown(row: Mapping[str, Any]) -> dict[str, Any]:

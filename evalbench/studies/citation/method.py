@@ -15,14 +15,20 @@ from evalbench.text.odd_texts import odd_text_notes
 from evalbench.text.quotations import SHORTEST
 
 
-def notes(
-    items: pd.DataFrame, citations: pd.DataFrame, texts: pd.Series, *, model: str, check_urls: bool, max_unscored: float
-) -> list[str]:
+def counted(citations: pd.DataFrame) -> dict[str, int]:
+    """What :func:`notes` counts of all citations."""
+    return {
+        "citations": len(citations),
+        "unknown": int(citations["support"].isna().sum()),
+        "unquoted": int((citations["verification_label"] == NO_QUOTE).sum()),
+        "long": int((citations["source_text"].str.len() > sources.MAX_PASSAGE).sum()),
+    }
+
+
+def notes(made: kit.parts.Made, items: pd.DataFrame, *, model: str, check_urls: bool, max_unscored: float) -> list[str]:
     """What a reader should know of this run's answers and citations."""
     uncited = int(((items["n_citations"] == 0) & (items["unscored"] == "")).sum())
-    unknown = int(citations["support"].isna().sum())
-    unquoted = int((citations["verification_label"] == NO_QUOTE).sum())
-    long = int((citations["source_text"].str.len() > sources.MAX_PASSAGE).sum())
+    unknown, unquoted, long = (made.sums[name] for name in ("unknown", "unquoted", "long"))
     said = (
         (uncited, f"Answers that cite nothing, so that support and verification count 0: {uncited}."),
         (
@@ -33,7 +39,7 @@ def notes(
         (
             unquoted,
             f"Citations without a quote that could be looked for in their supplied source: {unquoted} of "
-            f"{len(citations)}. Their verification is undefined and not averaged with support, which it would only repeat.",
+            f"{made.sums['citations']}. Their verification is undefined and not averaged with support, which it would only repeat.",
         ),
         (
             long,
@@ -43,7 +49,7 @@ def notes(
         (check_urls, "Pages were fetched from the live web: another day may give other figures (table pages)."),
     )
     collected = [f"Answers of {model} were collected with the prompt cited_answer."] if model else []
-    words = odd_text_notes(texts, max_unscored)
+    words = odd_text_notes(made.sampled["answer"], max_unscored, "sampled answer" if made.is_sample else "answer")
     return [*collected, *words, *kit.answers.remarks(items), *(text for holds, text in said if holds)]
 
 

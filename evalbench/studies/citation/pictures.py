@@ -45,8 +45,9 @@ def picture_scores(result: core.Result) -> draw.Drawn:
 
 def picture_labels(result: core.Result) -> draw.Drawn:
     """How many citations have which labels of support and verification."""
-    citations = result.tables["citations"]
-    counts = citations.value_counts(["support_label", "verification_label"])
+    labels = ["support_label", "verification_label"]
+    citations = result.all_of("citations", labels)
+    counts = citations.value_counts(labels)
     rows = [s for s in _SUPPORT if s in set(citations["support_label"])] or [""]
     columns = [v for v in _VERIFIED if v in set(citations["verification_label"])] or [""]
     matrix = [[float(counts.get((s, v), 0)) for v in columns] for s in rows]

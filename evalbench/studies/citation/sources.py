@@ -58,8 +58,7 @@ class Shelf:
             if not row["text"].strip():
                 source = replace(source, text=None, origin="the supplied source has no text", unscored="empty-source")
             self._alike.setdefault(_bare(row["url"]), row["url"])
-            title = source.title.casefold().strip()
-            for name in filter(None, (f"url {address_key(row['url'])}", title and f"title {title}")):
+            for name in _names(row["url"], source.title):
                 self._named.setdefault((str(row.get("id") or ""), name), source)
                 self._all.setdefault(name, {}).setdefault(source.text or "", source)
 
@@ -68,8 +67,7 @@ class Shelf:
 
         Of the question, else one without a question, else of others: of several texts all, one below the other.
         """
-        title = citation.title.casefold().strip()
-        name = f"url {address_key(citation.url)}" if citation.url else title and f"title {title}"
+        name = _name(citation)
         if not name:
             return None
         own = self._named.get((question, name)) or self._named.get(("", name))
@@ -79,9 +77,44 @@ class Shelf:
         texts = [source.text for source in several if source.text]
         return replace(several[0], text="\n\n".join(texts), origin="supplied", unscored="") if texts else several[0]
 
+    def has(self, question: str, citation: inputs.Citation) -> bool:
+        """Whether what a citation names was supplied for its question."""
+        return (question, _name(citation)) in self._named
+
     def near(self, url: str) -> str:
         """The supplied address that is this one but for case and blanks."""
         return self._alike.get(_bare(url), "") if url.strip() else ""
+
+
+def _names(url: str, title: str) -> list[str]:
+    """Those of a source."""
+    plain = title.casefold().strip()
+    return [f"url {address_key(url)}", *([f"title {plain}"] if plain else [])]
+
+
+def _name(citation: inputs.Citation) -> str:
+    """The name by which a citation finds its source; empty where it gives none."""
+    return _names(citation.url, "")[0] if citation.url else "".join(_names("", citation.title)[1:])
+
+
+def reached(supplied: pd.DataFrame | None, answers: Sequence[inputs.Answer]) -> pd.DataFrame | None:
+    """Those of all sources by which a shelf finds for these answers what it finds with all of them.
+
+    They are the sources of their questions, and all that have the name of one that its question lacks.
+    """
+    if supplied is None:
+        return None
+    ids = supplied["id"].fillna("").astype(str) if "id" in supplied else pd.Series("", supplied.index)
+    own = ids.isin({answer.id for answer in answers}).to_numpy()
+    shelf = Shelf(supplied[own])
+    lacking = [c for a in answers for c in a.citations if not shelf.has(a.id, c)]
+    names, bare = {_name(c) for c in lacking}, {_bare(c.url) for c in lacking if c.url.strip()}
+    titles = supplied["title"] if "title" in supplied else [""] * len(supplied)
+    wanted = [
+        here or (bool(lacking) and (not names.isdisjoint(_names(url, title)) or _bare(url) in bare))
+        for here, url, title in zip(own, supplied["url"], titles, strict=True)
+    ]
+    return supplied[wanted]
 
 
 def _bare(url: str) -> str:

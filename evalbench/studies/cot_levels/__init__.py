@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
-
 from evalbench import core, kit, readers
 from evalbench.metrics import coherence, reasoning
 from evalbench.readers.gsm8k import adapt as adapt
 from evalbench.studies.contract import offered
 from evalbench.studies.cot_levels import summary
-from evalbench.studies.cot_levels.items import check_references, items_of
+from evalbench.studies.cot_levels.items import check_references
+from evalbench.studies.cot_levels.made import SCHEMA as SCHEMA
+from evalbench.studies.cot_levels.made import made_of
 from evalbench.text.final_answers import MARKERS
 
 QUESTION = "Does the model's chain of thought hold: is the answer right, and do the steps lead to it?"
@@ -32,7 +32,6 @@ MEASURED_BY = {
     "threshold": ("passed",),
 }
 DEFAULT_WEIGHTS: Mapping[str, float] = dict(zip(reasoning.LEVELS, reasoning.WEIGHTS, strict=True))
-SCHEMA: Mapping[str, readers.Table] = {"items": readers.gsm8k.WORD_PROBLEMS}
 
 
 def needs(data: readers.Dataset, *, model: str, n_samples: int, answer_markers: Sequence[str]) -> None:
@@ -110,32 +109,27 @@ def evaluate(
     checks.share("relative_tolerance")
     kit.early.check(checks, data, "problems")
     checks.refuse("cot_levels")
-    data, trials = kit.trials.spread(data, SCHEMA)
-    rows = kit.sampling.sampled(data["items"], sample_method, n_samples, random_state)
     reading = kit.taken(reasoning.four_levels, options)
     reading |= {"markers": tuple(answer_markers), "common_constants": constants}
-
-    def score(answered: pd.DataFrame) -> pd.Series:
-        return items_of(answered, answer_extractor, weights, **reading)[0].set_index("id")["final"]
-
-    own = {"purpose": "response", **options}
-    found = kit.early.collected(rows, "answer", "word_problem", lambda row: {"question": row["question"]}, score, **own)
-    each, tables = items_of(found.answers, answer_extractor, weights, **reading)
-    items, of_trials = trials.averaged(each, "id")
-    items = kit.grouping.carried(kit.early.placed(items, found.stopped), data)
+    own = {**options, "reading": reading}
+    made = kit.parts.made(made_of, data, own, SCHEMA, here=bool(model), together=stop_early)
+    assert made.data is not None
+    assert made.texts is not None
+    items = kit.grouping.carried(made.items, made.data)
     result = kit.result_of(
         evaluate,
         data,
         options,
         items,
-        tables=tables,
-        notes=(*data.notes, *summary.notes(items, tables, model, answer_extractor, answer_markers)),
+        tables={**{name: made.tables[name] for name in ("steps", "faults")}, "solutions": made.texts, **made.tables},
+        notes=(*data.notes, *summary.notes(items, made, model, answer_extractor, answer_markers)),
         method=summary.method(weights, threshold, **reading),
-        replies=found.replies,
-        stopped=found.stopped,
+        accounting=made.accounting,
+        stored=made.stored_as("solutions"),
+        stopped=made.stopped,
         counted=("problem", "mean final score"),
     )
-    return trials.reported(result, of_trials, summary.measures(threshold), summary.with_sums)
+    return made.trials.reported(result, made.rows, summary.measures(threshold), summary.with_sums)
 
 
 globals().update(offered(__name__))

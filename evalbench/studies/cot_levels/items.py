@@ -75,4 +75,6 @@ def check_references(rows: pd.DataFrame, markers: Sequence[str]) -> None:
     names = rows.loc[rows["reference"].isin(lacking), "id"].unique()
     if len(names):
         head = f"{len(names)} references have no number behind a marker ({', '.join(markers)})"
-        raise errors.BadInput.listing(f"{head}{another_marker(lacking, markers)}:", [f"id {name}" for name in names])
+        raise errors.BadInput.listing(
+            f"{head}{another_marker(lacking, markers)}:", [f"id {name}" for name in names], headed=True
+        )

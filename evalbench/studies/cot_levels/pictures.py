@@ -49,7 +49,7 @@ def picture_scores(result: core.Result) -> draw.Drawn:
 
 def reasons(result: core.Result, rows: int = 20) -> pd.DataFrame:
     """The most frequent faults of steps: how many steps of each model, and of all."""
-    faults = result.tables["faults"]
+    faults = result.all_of("faults", [*items.KEYS, "step", "kind", "number"])
     kinds = {"wrong": "an equation is wrong", "unread": "an equation cannot be read"}
     named = faults.assign(**{"what is wrong": faults["kind"].map(kinds).fillna(faults["number"] + " has no source")})
     steps = named.drop_duplicates([*items.KEYS, "step", "what is wrong"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -84,45 +85,60 @@ def summarise(
     return replace(summary, estimates=(*summary.estimates, *of_references.estimates))
 
 
+def counted(solutions: pd.DataFrame, faults: pd.DataFrame, answer_markers: Sequence[str]) -> dict[str, Any]:
+    """What :func:`notes` counts of all responses."""
+    given = solutions.dropna(subset=["answer", "reference"])
+    last, right = _ends(given)
+    return {
+        "responses": int(solutions["answer"].notna().sum()),
+        "with a reference": len(given),
+        "refusals": sum(
+            refuses(parse_solution(text, tuple(answer_markers)), text) for text in solutions["answer"].dropna()
+        ),
+        "unread": dict(Counter(faults.loc[faults["kind"] == "unread", "detail"])),
+        "percentages": sum(bool(_PERCENT.search(a)) and "%" not in b[0] for a, b in zip(last, right, strict=True)),
+    }
+
+
+def _ends(given: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+    """The last line of each response, and what its reference ends with."""
+    last = ["".join(text.strip().splitlines()[-1:]) for text in given["answer"]]
+    return last, [[text.rsplit("####", 1)[-1].strip()] for text in given["reference"]]
+
+
 def notes(
-    items: pd.DataFrame,
-    tables: Mapping[str, pd.DataFrame],
-    model: str,
-    answer_extractor: str,
-    answer_markers: Sequence[str],
+    items: pd.DataFrame, made: kit.parts.Made, model: str, answer_extractor: str, answer_markers: Sequence[str]
 ) -> list[str]:
     """What was collected, what has no score, and how the answers were found."""
     out = [f"Responses of {model} were collected with the prompt word_problem."] if model else []
     out += kit.answers.remarks(items)
-    faults, responses = tables["faults"], tables["solutions"]["answer"].dropna()
+    n, noun = made.sums, "sampled response" if made.is_sample else "response"
     problems = items.drop_duplicates("id")["n_reference_steps"].dropna()
     if bare := int((problems == 0).sum()):
         short = f"{bare} of {core.counted(len(problems), 'reference')} have no step: levels 2 and 3 do not count there"
         out.append(core.Note("instrument", short))
-    if refusals := sum(refuses(parse_solution(text, tuple(answer_markers)), text) for text in responses):
-        out.append(f"Refusals, which score 0 on every level: {refusals} of {len(responses)}.")
+    if n["refusals"]:
+        out.append(f"Refusals, which score 0 on every level: {n['refusals']} of {n['responses']}.")
     if renormalised := int((items["undefined"] == NO_EQUATION).sum()):
         out.append(f"Responses without an equation, whose final score is the mean of the other levels: {renormalised}.")
     if unread := int(items["n_unread"].sum()):
-        details = faults.loc[faults["kind"] == "unread", "detail"].value_counts()
-        named = ", ".join(f"{detail} ({n})" for detail, n in details.head(3).items())
+        named = ", ".join(f"{detail} ({times})" for detail, times in Counter(n["unread"]).most_common(3))
         out.append(
             f"Equations that cannot be read, so that level 4 leaves them out: {unread} of "
             f"{int(items['n_equations'].sum())}; most often: {named}. Responses all of whose equations are such, "
             f"unscored: {int((items['unscored'] == 'unparsed').sum())}."
         )
-    out += odd_text_notes(responses, kit.MAX_UNSCORED, "response", alike=False)
-    given = tables["solutions"].dropna(subset=["answer", "reference"])
-    last = [text.strip().splitlines()[-1:] for text in given["answer"]]
-    right = [[text.rsplit("####", 1)[-1].strip()] for text in given["reference"]]
-    out += number_word_notes(["".join(line) for line in last], right, kit.MAX_UNSCORED, "response")
-    percent = sum(bool(_PERCENT.search("".join(a))) and "%" not in b[0] for a, b in zip(last, right, strict=True))
-    if percent:
+    sampled = made.sampled
+    out += odd_text_notes(sampled["answer"].dropna(), kit.MAX_UNSCORED, noun, alike=False)
+    last, right = _ends(sampled.dropna(subset=["answer", "reference"]))
+    out += number_word_notes(last, right, kit.MAX_UNSCORED, noun)
+    if n["percentages"]:
         short = (
-            f"{percent} of {core.counted(len(given), 'response')} give a percentage where the reference has a plain "
+            f"{n['percentages']} of {core.counted(n['with a reference'], 'response')} give a percentage where the reference has a plain "
             "number: 14% counts as 14"
         )
-        out.append(core.Note("unmatched", short) if percent > kit.MAX_UNSCORED * len(given) else f"{short}.")
+        many = n["percentages"] > kit.MAX_UNSCORED * n["with a reference"]
+        out.append(core.Note("unmatched", short) if many else f"{short}.")
     return [*out, *kit.extraction.remarks(items, answer_extractor, answer_markers)]
 
 

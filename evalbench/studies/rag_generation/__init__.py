@@ -125,7 +125,7 @@ def evaluate(
         made_of,
         data,
         {**parameters, "by": by},
-        here=inputs.asks_a_model(judge),
+        here=kit.judging.asks_a_model(judge),
         together=kit.documents.is_searched(judge),
     )
     if dealt:

@@ -123,13 +123,6 @@ def only_compares(judge: Judge) -> bool:
     )
 
 
-def asks_a_model(judge: Judge) -> bool:
-    """Whether the judge is a model or a function, whose calls are counted and limited in one place."""
-    return not only_compares(judge) and not (
-        isinstance(judge, str) and (judge == kit.judging.OWN_TABLE or judge.startswith(verdicts.RECORDED))
-    )
-
-
 def judge_of(judge: Judge, data: readers.Dataset) -> Judge | recorded.Recording:
     """The judge that is asked: for ``recorded`` the verdicts of the data set.
 

@@ -41,6 +41,7 @@ def made_of(data: readers.Dataset, options: Mapping[str, Any]) -> kit.parts.Made
         trials=trials,
         rows=rows,
         judge=heard.judge,
+        prompts=kit.parts.prompts_of(heard),
         sums=method.counted(cases),
         orders={"mean": (items if rows is None else rows)[metrics].mean(axis=1)},
     )

@@ -13,52 +13,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
-
 from evalbench import core, kit, readers
 from evalbench.judge.verdicts import InProcess
-from evalbench.models.exchange import Reply
-from evalbench.readers import Column, Table
 from evalbench.studies.contract import offered
 from evalbench.studies.stability import asking, inputs, lighting, method
-from evalbench.studies.stability.items import SCORES, items_of, key_of, numbered
+from evalbench.studies.stability.items import numbered, settled
+from evalbench.studies.stability.made import SCHEMA as SCHEMA
+from evalbench.studies.stability.made import key_in, made_of
 from evalbench.studies.stability.summary import compared, drops_table, rules_of, summarise
 
 QUESTION = "Does the model still answer well when the query is written otherwise?"
 MAKES_ITEMS = ("metric", "score_range")
 MEASURED_BY = dict.fromkeys(("score_range", "levels"), ("*",))
-NO_TRIALS = "an answer is paired with the answer to the variant; of repeated ones give the mean score of each, in a column that metric names"
-SCHEMA: Mapping[str, Table] = {
-    "items": Table(
-        (
-            Column("id", "id"),
-            Column("question", "text", required=False, empty_ok=True, help="as it was written; needed for asking a model", former=('query',)),
-            Column("answer", "text", required=False, empty_ok=True, keep_null=True, help="needed unless a model is asked; null: unscored", former=('output',)),
-            Column("reference", "texts", required=False, empty_ok=True, help="a text, or a JSON list: the best counts", perhaps=("answer",)),
-            Column("contexts", "texts", required=False, empty_ok=True, help="for metrics that need one", former=('context',)),
-            Column("lang", "id", required=False, empty_ok=True, help="ISO 639-1, of the prompt and of transliterate"),
-            Column("model", "id", groups=True, required=False, help="whose answer it is"),
-        ),
-        unique=("id", "model"),
-        no_trials=NO_TRIALS,
-        help="one row per query; several models may answer one id",
-    ),
-    "variants": Table(
-        (
-            Column("id", "id", help="of the item whose query was changed"),
-            Column("augmentation", "id", help="how it was changed, such as butter_finger"),
-            Column("question", "text", required=False, empty_ok=True, help="as it was changed", former=('query',)),
-            Column("answer", "text", required=False, empty_ok=True, keep_null=True, help="null: unscored", former=('output',)),
-            Column("reference", "texts", required=False, empty_ok=True, help="where it is another one, as after a translation", perhaps=("answer",)),
-            Column("level", "id", required=False, empty_ok=True, choices=inputs.LEVELS, help="to which test the augmentation belongs"),
-            Column("model", "id", groups=True, required=False, help="whose answer it is"),
-        ),
-        unique=("id", "augmentation", "model"),
-        no_trials=NO_TRIALS,
-        required=False,
-        help="one row per changed query",
-    ),
-}  # fmt: skip
 
 
 def needs(data: readers.Dataset, *, model: str = "", metric: str = kit.choosing.AUTO) -> None:
@@ -161,57 +127,41 @@ def evaluate(
     checks.tried(lambda: rules_of(lights))
     checks.tried(lambda: asking.check(augmentations, rates, protect, scheme, rephraser))
     checks.refuse("stability")
-    items, variants = data["items"], data.get("variants")
-    replies: list[Reply] = []
-    written: list[Reply] = []
-    said: list[str] = []
-    reasons: asking.Reasons = ({}, {})
-    items = kit.sampling.sampled(items, sample_method, n_samples, random_state)
-    if model:
-        inputs.check_queries(data)
-        if variants is None:
-            variants, written, said = asking.made(items, **kit.taken(asking.made, options))
-        plain, changed = (frame.drop(columns=_scores(frame)).assign(answer="") for frame in (items, variants))
-        key_of(numbered(plain, changed, metric), metric, score_range, options)  # refused before anything is paid for
-        settings = {name: value for name, value in kit.taken(kit.collecting.asked, options).items() if name != "model"}
-        items, variants, heard, reasons = asking.answered(items, variants, model, **settings)
-        replies = [*written, *heard]
-        items, variants = (frame.drop(columns=_scores(frame)) for frame in (items, variants))
-    else:
-        variants = inputs.sampled_variants(inputs.variants_of(data), items, data["items"])
-    tables = numbered(items, variants, metric)
-    key = key_of(tables, metric, score_range, options)
+    key = key_in(data, options)
+    own = {**options, "judge": judge}
+    made = kit.parts.made(
+        made_of, data, own, SCHEMA, here=bool(model) or bool(judge and kit.judging.asks_a_model(judge))
+    )
+    assert made.data is not None
+    assert made.texts is not None
+    left_out = inputs.left_out(made)
     options |= {"metric": key.name, "score_range": [key.worst, key.best]}
-    pair = inputs.paired(tables.items, tables.variants, [tables.column] if tables.column else [], levels)
-    found, scored = items_of(pair, key, {**options, "judge": judge}, reasons)
-    found = kit.grouping.carried(found, data)
+    by = ("model", "augmentation") if "model" in made.items else ("augmentation",)
+    found = settled(made.items, by)
+    said = (*asking.left_as_they_are(made.sums), *left_out, *method.notes(found, made, key, own))
+    found = kit.grouping.carried(found, made.data)
     summary = summarise(found, **kit.taken(summarise, options))
     pairs = compared(found, seed=seed, n_resamples=n_resamples)
     models = sorted(set(found["model"])) if "model" in found else []
-    scored = scored or kit.scoring.Scored()
     return kit.result_of(
         evaluate,
         data,
         options,
         found,
-        by=pair.by,
+        by=by,
         judged=kit.collecting.several("model", models) if models else "the outputs of the table",
         summary=summary,
         items_of=f"queries × augmentations{' × models' if len(models) > 1 else ''}",
         tables={
-            "texts": inputs.texts_of(pair, tables.column),
+            "texts": made.texts.sort_values([*by, "id"], kind="stable", ignore_index=True),
             "drops": drops_table(found, **kit.taken(drops_table, options)),
         },
-        some={"comparison": pairs, **kit.scoring.calls_of(scored, replies=replies)},
-        notes=(*key.notes, *data.notes_beside([key.name]), *said, *pair.notes, *method.notes(found, pair, scored)),
+        some={"comparison": pairs, **{name: made.tables.get(name) for name in ("calls", "contradictions")}},
+        notes=(*key.notes, *data.notes_beside([key.name]), *said),
         method=method.described(options, key),
-        accounting=kit.scoring.accounting_of(scored, options, model=model, replies=replies),
+        accounting=made.accounting,
+        stored=made.stored,
     )
-
-
-def _scores(frame: pd.DataFrame) -> list[str]:
-    """The scores of the table's own outputs, which are not those of a model's new ones."""
-    return [name for name in SCORES if name in frame]
 
 
 def _is_range(ends: Sequence[float]) -> bool:

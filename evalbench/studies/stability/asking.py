@@ -34,11 +34,12 @@ class Made(NamedTuple):
 
     - ``variants``: ``id, augmentation, question`` and ``why`` there is no query where a model wrote none.
     - ``replies``: Of the model that wrote paraphrases and translations.
+    - ``sums``: What :func:`left_as_they_are` counts.
     """
 
     variants: pd.DataFrame
     replies: list[Reply]
-    notes: list[str]
+    sums: dict[str, dict[str, int]]
 
 
 def check(
@@ -92,15 +93,14 @@ def made(
     first = items.drop_duplicates("id")
     first = first[[c for c in ("id", "question", "lang") if c in first]]
     languages = first["lang"].tolist() if "lang" in first else None
-    parts, replies, notes = [], [], []
+    parts, replies = [], []
+    sums: dict[str, dict[str, int]] = {"written": {}, "others": {}, "same": {}}
     for name in augmentations:
         if _by_model(name):
             found = kit.rephrasing.rephrased(first, "question", name, rephraser, protect=protect, max_tokens=max_tokens)
             replies += found.replies
             new = found.rows.rename(columns={"unscored": "why"})
-            notes += [
-                f"{name} is not for {core.counted(found.others, 'query', 'queries')} of another language."
-            ] * bool(found.others)
+            sums["others"][name] = found.others
         else:
             texts = augmented(
                 first["question"].tolist(), name, ids=first["id"].tolist(), seed=seed, rate=rates.get(name), languages=languages,
@@ -108,12 +108,22 @@ def made(
             ).texts  # fmt: skip
             new = first.assign(question=pd.Series(texts, index=first.index, dtype=object), why="")
         same = (new["question"] == first["question"].reindex(new.index)).to_numpy(dtype=bool)
-        if same.any():
-            notes.append(
-                f"{name} leaves {int(same.sum())} of {core.counted(len(new), 'query', 'queries')} as they are; they are not asked again."
-            )
+        sums["written"][name], sums["same"][name] = len(new), int(same.sum())
         parts.append(new.loc[~same, ["id", "question", "why"]].assign(augmentation=name))
-    return Made(pd.concat(parts, ignore_index=True), replies, notes)
+    return Made(pd.concat(parts, ignore_index=True), replies, sums)
+
+
+def left_as_they_are(sums: Mapping[str, Any]) -> list[str]:
+    """How many queries an augmentation is not for, or leaves as they are."""
+    out = []
+    for name, n in sums.get("written", {}).items():
+        if others := sums["others"].get(name, 0):
+            out.append(f"{name} is not for {core.counted(others, 'query', 'queries')} of another language.")
+        if same := sums["same"][name]:
+            out.append(
+                f"{name} leaves {same} of {core.counted(n, 'query', 'queries')} as they are; they are not asked again."
+            )
+    return out
 
 
 def answered(items: pd.DataFrame, variants: pd.DataFrame, model: str, **settings: Any) -> Answered:

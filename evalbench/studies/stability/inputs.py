@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalbench import core, errors, kit, readers
+from evalbench.readers.dealt import values_of
 from evalbench.readers.strangers import written_otherwise
 
 CHARACTERS = ("butter_finger", "word_swap", "human_level")
@@ -17,6 +18,7 @@ WORDS = ("special_token", "paraphrase", "transliterate", "translate")
 LEVELS = ("characters", "words", "other")
 ORIGINAL = readers.side_by_side.UNCHANGED | {"none", "no", "нет", "无"}
 """What the augmentation of a query as it was written is called in a table that holds both."""
+STRANGERS, BARE, GROUPS = "strangers", "bare", "groups"
 _NAMED = 5
 _NOT_A_LETTER = re.compile(r"[\W_]+")
 
@@ -84,12 +86,13 @@ class Paired(NamedTuple):
 
     - ``rows``: ``id, model`` if there is one, ``augmentation, level, question, variant, answer, answer_after, reference``,
       in this order.
-    - ``notes``: What was left out.
+    - ``tables``, ``sums``: What has no counterpart, see :func:`left_out`.
     """
 
     rows: pd.DataFrame
     by: tuple[str, ...]
-    notes: tuple[str, ...]
+    tables: Mapping[str, pd.DataFrame]
+    sums: Mapping[str, int]
 
 
 def level_of(augmentation: str) -> str:
@@ -172,7 +175,7 @@ def with_models(items: pd.DataFrame, variants: pd.DataFrame) -> tuple[pd.DataFra
     if ("model" in items) == ("model" in variants):
         return items, variants
     named, bare = ("items", "variants") if "model" in items else ("variants", "items")
-    models = sorted((items if named == "items" else variants)["model"].unique())
+    models = [name for (name,) in values_of(items if named == "items" else variants, ("model",)) or ()]
     if len(models) > 1:
         raise errors.BadInput(
             f"table {named} has {core.counted(len(models), 'model')} and table {bare} no column model: whose are its outputs?"
@@ -187,8 +190,7 @@ def paired(items: pd.DataFrame, variants: pd.DataFrame, columns: Sequence[str], 
     - ``columns``: Further columns of both tables, such as a score: they become ``COLUMN`` and ``COLUMN_after``.
     - ``levels``: Goes before the column ``level``, which goes before the name.
 
-    Raises ``BadInput`` if no variant has its query among the items, or two rows of one augmentation have several
-    levels.
+    Raises ``BadInput`` if two rows of one augmentation have several levels.
     """
     items, variants = with_models(items, variants)
     by = ("model", "augmentation") if "model" in items else ("augmentation",)
@@ -199,13 +201,6 @@ def paired(items: pd.DataFrame, variants: pd.DataFrame, columns: Sequence[str], 
     renamed = {c: "variant" if c == "question" else f"{c}_after" for c in after if c not in (*keys, "augmentation")}
     rows = after.rename(columns=renamed).merge(before, on=keys, how="inner", validate="many_to_one")
     rows["level"] = _levels(variants, levels).reindex(rows["augmentation"]).to_numpy()
-    strangers = [i for i in variants["id"].unique() if i not in set(items["id"])]
-    if not len(rows):
-        raise errors.BadInput(
-            f"no variant belongs to an item: the ids of variants ({_first(strangers or variants['id'].unique())}) are not those "
-            f"of items ({_first(items['id'])})"
-            + "".join(f": {said}" for said in (written_otherwise(strangers, items["id"]),) if said)
-        )
     if "reference_after" in rows:
         own = rows["reference_after"].map(len) > 0
         rows["reference"] = rows["reference"] if "reference" in rows else rows["reference_after"]
@@ -218,9 +213,7 @@ def paired(items: pd.DataFrame, variants: pd.DataFrame, columns: Sequence[str], 
         "level",
         *(c for c in ("question", "variant", "answer", "answer_after", "reference") if c in rows),
     ]
-    return Paired(
-        rows[[*order, *(c for c in rows if c not in order)]], by, tuple(_left_out(items, variants, keys, strangers))
-    )
+    return Paired(rows[[*order, *(c for c in rows if c not in order)]], by, *_apart(items, variants, keys))
 
 
 def _first(names: Iterable[Any]) -> str:
@@ -231,46 +224,75 @@ def _first(names: Iterable[Any]) -> str:
 def _levels(variants: pd.DataFrame, levels: Mapping[str, str]) -> pd.Series:
     """Augmentation → level."""
     names = variants["augmentation"].unique()
-    stated = {}
+    stated: dict[str, str] = {}
+    said: dict[str, list[str]] = {}
     if "level" in variants:
-        said = variants[variants["level"] != ""].groupby("augmentation", sort=True)["level"].unique()
-        faults = [f"{name}: {', '.join(sorted(own))}" for name, own in said.items() if len(own) > 1]
+        for name, level in values_of(variants, ("augmentation", "level")) or ():
+            said.setdefault(name, []).extend([level] if level else [])
+        faults = [f"{name}: {', '.join(own)}" for name, own in said.items() if len(own) > 1]
         if faults:
             raise errors.BadInput.listing("table variants: column level: an augmentation belongs to one test:", faults)
-        stated = {name: own[0] for name, own in said.items()}
+        stated = {name: own[0] for name, own in said.items() if own}
     return pd.Series({name: levels.get(name) or stated.get(name) or level_of(name) for name in names}, dtype=object)
 
 
-def _left_out(items: pd.DataFrame, variants: pd.DataFrame, keys: list[str], strangers: list[str]) -> list[str]:
-    """What of either table has no counterpart."""
+def _apart(
+    items: pd.DataFrame, variants: pd.DataFrame, keys: list[str]
+) -> tuple[dict[str, pd.DataFrame], dict[str, int]]:
+    """The ids of either table that have no counterpart, how many ids each augmentation has, and counts."""
     own, other = (set(map(tuple, frame[keys].to_numpy())) for frame in (items, variants))
-    out = []
-    lost = [tuple(key) not in own for key in variants[keys].to_numpy()]
-    if any(lost):
+    known, bare = set(items["id"]), sorted(key[0] for key in own - other)
+    tables = {
+        STRANGERS: pd.DataFrame({"id": sorted(set(variants["id"]) - known)}, dtype=str),
+        BARE: pd.DataFrame({"id": bare}, dtype=str),
+        GROUPS: variants.groupby([*keys[1:], "augmentation"])["id"].nunique().rename("n").reset_index(),
+    }
+    lost = sum(tuple(key) not in own for key in variants[keys].to_numpy())
+    sums = {"variants": len(variants), "lost": lost, "items": len(own), "paired": len(known - {*bare})}
+    return tables, sums
+
+
+def left_out(made: kit.parts.Made) -> list[str]:
+    """What of either table has no counterpart.
+
+    Raises ``BadInput`` if no variant has its query among the items.
+    """
+    strangers, bare = (made.tables[name]["id"].tolist() for name in (STRANGERS, BARE))
+    known, n, out = sorted({*made.items["id"], *bare}), made.sums, []
+    said = written_otherwise(strangers, known)
+    if not len(made.items):
+        raise errors.BadInput(
+            f"no variant belongs to an item: the ids of variants ({_first(strangers or known)}) are not those "
+            f"of items ({_first(known)})" + (f": {said}" if said else "")
+        )
+    if n["lost"]:
         where = f" ({_first(strangers)})" if strangers else ""
-        text = f"Variants of an item that the table does not have, left out: {sum(lost)} of {len(variants)}{where}."
-        said = written_otherwise(strangers, items["id"])
-        short = f"{sum(lost)} of {len(variants)} variants are of ids that the items lack; {said}"
+        text = f"Variants of an item that the table does not have, left out: {n['lost']} of {n['variants']}{where}."
+        short = f"{n['lost']} of {n['variants']} variants are of ids that the items lack; {said}"
         out.append(core.Note("unmatched", short, text) if said else text)
-    if bare := sorted(key[0] for key in own - other):
-        out.append(f"Items without a variant, in no figure: {len(bare)} of {len(own)} ({_first(bare)}).")
-    groups = variants.groupby([*keys[1:], "augmentation"], sort=True)["id"].nunique()
-    fewer = groups[groups < items["id"].nunique() - len({key[0] for key in own - other})]
-    expected = items["id"].nunique() - len({key[0] for key in own - other})
+    if bare:
+        out.append(f"Items without a variant, in no figure: {len(bare)} of {n['items']} ({_first(bare)}).")
+    counts = made.tables[GROUPS].groupby([c for c in made.tables[GROUPS] if c != "n"], sort=True)["n"].sum()
+    fewer = counts[counts < n["paired"]]
     names = [" ".join(name) if isinstance(name, tuple) else str(name) for name in fewer.index]
-    absent = kit.evidence.Absent(dict(zip(names, (expected - n for n in fewer), strict=True)), expected)
+    absent = kit.evidence.Absent(dict(zip(names, (n["paired"] - own for own in fewer), strict=True)), n["paired"])
     return [*out, *absent.notes()]
 
 
-def unchanged(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
-    """Which variants are their query, letter by letter, in an augmentation that changes queries.
-
-    One of no known kind, none of whose variants differs, asks the same again on purpose: a control.
-    """
+def same_query(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
+    """Which variants are their query, letter by letter."""
     if not {"question", "variant"} <= set(rows):
         return np.zeros(len(rows), dtype=bool)
-    same = (rows["question"] == rows["variant"]).to_numpy(dtype=bool) & (rows["question"] != "").to_numpy(dtype=bool)
-    control = same & rows.assign(same=same).groupby("augmentation")["same"].transform("all").to_numpy(dtype=bool)
-    control &= (rows["level"] == "other").to_numpy()
-    found: np.ndarray[Any, Any] = same & ~control
+    found: np.ndarray[Any, Any] = ((rows["question"] == rows["variant"]) & (rows["question"] != "")).to_numpy(
+        dtype=bool
+    )
     return found
+
+
+def controls(items: pd.DataFrame) -> np.ndarray[Any, Any]:
+    """Which items ask the same again on purpose: of an augmentation of no known kind, none of whose variants differs.
+
+    - ``items``: All of them, with a column ``same``, see :func:`same_query`.
+    """
+    found: np.ndarray[Any, Any] = items.groupby("augmentation")["same"].transform("all").to_numpy(dtype=bool)
+    return found & (items["level"] == "other").to_numpy()

@@ -168,10 +168,10 @@ def items_of(
     - ``options``: See :mod:`evalbench.kit.metric_options`.
     - ``replies`` ((mapping, mapping)): Why a model gave no answer to a query (by id) and to a variant (by id and
       augmentation).
-    - Returns ``items``: ``id``, ``model`` if there is one, ``augmentation``, ``level``; ``drop`` (percentage points of
+    - Returns ``items``: In the order of the pairs, and before :func:`settled`: ``id``, ``model`` if there is one, ``augmentation``, ``level``; ``drop`` (percentage points of
       the metric's scale, positive where the score got worse), ``before``, ``after`` (in the metric's unit),
       ``above_worst`` (how far before lies above the worst, percentage points), ``changed``, ``worse`` (0 or 1); none of
-      them unless both sides have a score; ``unscored``, ``undefined``.
+      them unless both sides have a score; ``unscored``, ``undefined``; ``same``, whether the variant is the query itself.
     - Returns ``Scored or None``: None where the metric is a column of the tables.
     """
     rows, scored = pair.rows, None
@@ -183,8 +183,8 @@ def items_of(
                 why[side] = np.where(rows[column].isna().to_numpy(), kit.answers.NO_OUTPUT, why[side])
         without = [np.full(len(rows), "", dtype=object)] * 2
     else:
-        frame, inverse = _texts(rows, pair.by)
-        scored = kit.scoring.score_all(frame, [key.card], options)
+        frame, inverse = texts_of(rows, pair.by)
+        scored = kit.scoring.scores_of(frame, [key.card], options)
         n = len(frame) - len(rows)
         values, unscored, undefined = (
             part[key.card.name] for part in (scored.columns, scored.unscored, scored.undefined)
@@ -198,8 +198,7 @@ def items_of(
     pairs = zip(names, rows["augmentation"], strict=True)
     why[1] = _replied(why[1], [replies[1].get(place, "") for place in pairs])
     reason = np.where(why[0] != "", why[0], why[1])
-    same = inputs.unchanged(rows)
-    lacking = np.where(same, SAME_QUERY, np.where(without[0] != "", without[0], without[1]))
+    lacking = np.where(without[0] != "", without[0], without[1])
     known = (reason == "") & (lacking == "") & ~np.isnan(before) & ~np.isnan(after)
     # A module that gives no number and no reason has no value.
     lacking = np.where((reason == "") & (lacking == "") & ~known, "no value exists", lacking)
@@ -210,9 +209,18 @@ def items_of(
     columns = {
         "level": rows["level"].to_numpy(), "drop": drop, "before": before, "after": after, "above_worst": (before - key.worst) * scale,
         "changed": np.where(known, (drop != 0).astype(float), np.nan), "worse": np.where(known, (drop > 0).astype(float), np.nan),
-        "unscored": reason, "undefined": np.where(reason == "", lacking, ""),
+        "unscored": reason, "undefined": np.where(reason == "", lacking, ""), "same": inputs.same_query(rows),
     }  # fmt: skip
     return rows[keys].assign(**columns), scored
+
+
+def settled(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """All items in their order, without a value where an augmentation that changes queries left one as it was."""
+    items = items.sort_values([*by, "id"], kind="stable", ignore_index=True)
+    same = items["same"].to_numpy(dtype=bool) & ~inputs.controls(items)
+    values = {name: items[name].mask(same) for name in ("drop", "before", "after", "above_worst", "changed", "worse")}
+    lacking = items["undefined"].mask(same & (items["unscored"] == ""), SAME_QUERY)
+    return items.assign(**values, undefined=lacking).drop(columns="same")
 
 
 def _replied(why: Any, replies: Sequence[str]) -> Any:
@@ -221,7 +229,7 @@ def _replied(why: Any, replies: Sequence[str]) -> Any:
     return np.where((own != "") & np.isin(own, core.unscored.REASONS), own, why)
 
 
-def _texts(rows: pd.DataFrame, by: Sequence[str]) -> tuple[pd.DataFrame, Any]:
+def texts_of(rows: pd.DataFrame, by: Sequence[str]) -> tuple[pd.DataFrame, Any]:
     """All texts that are scored: each query's answer once, then the answers to variants; and where a variant's query is."""
     keys = ["id", *by[:-1]]
     first = rows.drop_duplicates(keys)

@@ -5,42 +5,52 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from evalbench import core, kit
 from evalbench.studies.stability import inputs, lighting, summary
-from evalbench.studies.stability.items import SAME_QUERY, Key
+from evalbench.studies.stability.items import SAME_QUERY, Key, texts_of
+
+REASONS = "reasons"
 
 
-def notes(items: pd.DataFrame, pair: inputs.Paired, scored: kit.scoring.Scored) -> list[str]:
-    """What has no score, which augmentations are of no known test, and what a drop may owe to the reference."""
-    rows, out = pair.rows, [*kit.answers.remarks(items), *scored.notes]
+def counted(rows: pd.DataFrame) -> dict[str, int]:
+    """What :func:`notes` counts of all pairs."""
+    if not {"question", "variant"} <= set(rows):
+        return {}
+    blank = (rows["variant"].fillna("").str.strip() == "") & (rows["question"].fillna("").str.strip() != "")
+    return {"blank": int(blank.sum())}
+
+
+def notes(items: pd.DataFrame, made: kit.parts.Made, key: Key, options: Mapping[str, Any]) -> list[str]:
+    """What has no score, which augmentations are of no known test, and what a drop may owe to the reference.
+
+    - ``items``: Settled.
+    """
+    assert made.texts is not None
+    out = [*kit.answers.remarks(items), *made.notes, *_of_texts(made, key, options)]
     if same := int((items["undefined"] == SAME_QUERY).sum()):
         out.append(f"Variants that are the query itself, letter by letter, in no figure: {same} of {len(items)}.")
-    if {"question", "variant"} <= set(rows):
-        blank = (rows["variant"].fillna("").str.strip() == "") & (rows["question"].fillna("").str.strip() != "")
-        if blank.sum() > kit.MAX_UNSCORED * len(rows):
-            out.append(
-                core.Note("instrument", f"{blank.sum()} of {core.counted(len(rows), 'changed query')} are empty")
-            )
-    controls = _controls(rows)
-    if controls:
+    blank = made.sums.get("blank", 0)
+    if blank > kit.MAX_UNSCORED * len(items):
+        out.append(core.Note("instrument", f"{blank} of {core.counted(len(items), 'changed query')} are empty"))
+    asked_again = made.items["same"].to_numpy(dtype=bool) & inputs.controls(made.items)
+    if asked_again.any():
         out.append(
-            f"Asked again with the same query: {', '.join(controls)}. What changes there is the model's own randomness; a drop under "
-            "another augmentation that is not larger may be nothing else."
+            f"Asked again with the same query: {', '.join(sorted(made.items.loc[asked_again, 'augmentation'].unique()))}. What changes "
+            "there is the model's own randomness; a drop under another augmentation that is not larger may be nothing else."
         )
     unknown = sorted(
-        {name for name in rows["augmentation"].unique() if inputs.level_of(name) == "other"}
-        & set(rows.loc[rows["level"] == "other", "augmentation"])
+        {name for name in items["augmentation"].unique() if inputs.level_of(name) == "other"}
+        & set(items.loc[items["level"] == "other", "augmentation"])
     )
     if unknown:
         out.append(
             f"Augmentations of no known test: {', '.join(unknown)}; they are lit by the same thresholds under other. A column level, or "
             "levels={\"NAME\": \"words\"}, says to which test they belong."
         )  # fmt: skip
-    moved = [name for name in sorted(rows["augmentation"].unique()) if _into_another_language(name)]
-    if moved and "reference_after" not in rows and "reference" in rows:
+    moved = [name for name in sorted(items["augmentation"].unique()) if _into_another_language(name)]
+    if moved and "reference_after" not in made.texts and "reference" in made.texts:
         out.append(
             f"{', '.join(moved)}: the answers are compared with references in the language of the query as it was written; an answer in the "
             "other language counts as a wrong one. A column reference in the table of variants has references of its own."
@@ -48,17 +58,23 @@ def notes(items: pd.DataFrame, pair: inputs.Paired, scored: kit.scoring.Scored) 
     return out
 
 
+def _of_texts(made: kit.parts.Made, key: Key, options: Mapping[str, Any]) -> list[str]:
+    """Which texts lack what the metric needs, and how they are written; nothing where it is a column of the tables."""
+    if key.card is None:
+        return []
+    names = [key.card.name]
+    written, _ = texts_of(made.sampled, [c for c in ("model", "augmentation") if c in made.sampled])
+    noun = "sampled output" if made.is_sample else "output"
+    return [
+        *kit.scoring.lacking(made.tables[REASONS], names, made.sums["texts"]),
+        *kit.scoring.notes_of(written, names, options, noun),
+    ]
+
+
 def _into_another_language(augmentation: str) -> bool:
     """Whether a translation ends in another language than it began in."""
     head, *codes = augmentation.lower().replace("-", "_").split("_")
     return head == "translate" and not (len(codes) > 1 and codes[0] == codes[-1])
-
-
-def _controls(rows: pd.DataFrame) -> list[str]:
-    if not {"question", "variant"} <= set(rows):
-        return []
-    same = (rows["question"] == rows["variant"]) & (rows["question"] != "") & ~np.asarray(inputs.unchanged(rows))
-    return sorted(rows.loc[same, "augmentation"].unique())
 
 
 def described(options: Mapping[str, Any], key: Key) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ def made_of(data: readers.Dataset, options: Mapping[str, Any]) -> kit.parts.Made
     scored = kit.scoring.scores_of(frame, cards, options, replies)
     items, rows = trials.averaged(items_of(frame, scored), "id")
     keys = [key for key in ("id", "model") if key in frame]
+    heard = scored.judge.heard() if scored.judge else None
     tables = {"reasons": scored.reasons(frame[keys]), **kit.scoring.calls_of(scored, replies=replies)}
     return kit.parts.Made(
         kit.grouping.carried(items, data),
@@ -36,7 +37,8 @@ def made_of(data: readers.Dataset, options: Mapping[str, Any]) -> kit.parts.Made
         n=len(frame),
         trials=trials,
         rows=rows,
-        judge=scored.judge.heard().judge if scored.judge else "",
+        judge=heard.judge if heard else "",
+        prompts=kit.parts.prompts_of(heard) if heard else (),
     )
 
 
