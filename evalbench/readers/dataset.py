@@ -19,7 +19,7 @@ from evalbench.readers.former import as_before
 from evalbench.readers.frames import by_table, frame_hash, raw_frames
 from evalbench.readers.grouping import UNGROUPED, Grouping, grouping_of, keys_of, options_of, unused_clusters
 from evalbench.readers.label_studio import with_marks
-from evalbench.readers.large import STREAM, has_rows_of, is_dealt, is_reshaped, large_files, read_whole
+from evalbench.readers.large import STREAM, has_rows_of, is_dealt, is_reshaped, large_files, read_whole, refuse_reshaped
 from evalbench.readers.located import locate
 from evalbench.readers.log_store.address import is_log_store
 from evalbench.readers.log_store.frames import columns_of_frames, logged
@@ -180,7 +180,7 @@ def load(
     """
     grouping = {"cluster": cluster, "slices": slices}
     raw = read(data, schema, root=root, columns=columns, **files)
-    if adapt and is_reshaped(raw.frames, by_roles(raw, schema, columns or {}, adapt, (cluster, slices))[0]):
+    if adapt and is_reshaped(raw.frames, by_roles(raw, schema, columns or {}, adapt, (cluster, slices))[0], schema):
         raw = read(data, read_whole(schema), root=root, columns=columns, **files)
     return checked_tables(raw, schema, columns=columns, adapt=adapt, further=further, **grouping)
 
@@ -197,9 +197,7 @@ def checked_tables(
 ) -> Dataset:
     """What was read, checked; see :func:`load`."""
     given, (frames, columns) = columns or {}, by_roles(raw, schema, columns or {}, adapt, (cluster, slices))
-    if is_reshaped(raw.frames, frames):
-        made = ", ".join(name for name in frames if name not in raw.frames)
-        raise BadInput(f"rows of {', '.join(raw.frames)} hold those of {made}: give {made} as a table of its own")
+    refuse_reshaped(raw.frames, frames, schema)
     sources = {name: raw.sources.get(name, raw.label.name) for name in frames}
     said = [(name, note) for name, frame in frames.items() for note in frame.attrs.get("notes", ())]
     read_as = {name: dict(frame.attrs[READ_AS]) for name, frame in frames.items() if READ_AS in frame.attrs}
@@ -376,7 +374,7 @@ def read(
         if nested:
             frames, sources = nested, dict.fromkeys(nested, sources[main])
     frames, found = replies_read(frames, schema, columns or {}, sources)
-    if is_reshaped(before, frames):
+    if is_reshaped(before, frames, schema):
         return read(data, read_whole(schema), root=root, columns=columns, **files)
     card = {} if instead else card_of(data, root)
     label = DataLabel(name, version, digest(_judged(digests, schema)), synthetic or says_synthetic(card))

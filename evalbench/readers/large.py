@@ -140,11 +140,23 @@ def is_dealt(frame: pd.DataFrame) -> bool:
     return large is not None and large.dealt
 
 
-def is_reshaped(before: Mapping[str, pd.DataFrame], after: Mapping[str, pd.DataFrame]) -> bool:
-    """Whether a table that is dealt became another one, or several: only all of its rows say how."""
+def is_reshaped(
+    before: Mapping[str, pd.DataFrame], after: Mapping[str, pd.DataFrame], schema: Mapping[str, Table]
+) -> bool:
+    """Whether a table that is dealt became another one, or several: only all of its rows say how, but of scores beside what they are of."""
     dealt = [name for name, frame in before.items() if is_dealt(frame)]
     kept = all(name in after and is_dealt(after[name]) for name in dealt)
-    return bool(dealt) and not (kept and {*after} <= {*before})
+    further = [name for name in after if name not in before and not (schema[name].scored and is_dealt(after[name]))]
+    return bool(dealt) and not (kept and not further)
+
+
+def refuse_reshaped(
+    before: Mapping[str, pd.DataFrame], after: Mapping[str, pd.DataFrame], schema: Mapping[str, Table]
+) -> None:
+    """Raises ``BadInput`` where a table that is dealt became another one, see :func:`is_reshaped`."""
+    if is_reshaped(before, after, schema):
+        made = ", ".join(name for name in after if name not in before)
+        raise BadInput(f"rows of {', '.join(before)} hold those of {made}: give {made} as a table of its own")
 
 
 def read_whole(schema: Mapping[str, Table]) -> dict[str, Table]:

@@ -108,7 +108,7 @@ def evaluate(
     mixed = {name: said for name in names for said in summary.two_scales(items, name)}
     scores, lost = found.tables[made.SCORES], found.tables[made.LOST]
     beside = theirs_of(scores, found.tables.get(made.PARTED), figures, facts)
-    by_reason = lost.groupby("reason")["n"].sum().to_dict()
+    by_reason = {str(reason): int(n) for reason, n in lost.groupby("reason")["n"].sum().items()}
     repeated = bool(trials.groups)
     noun = "sampled output" if any(map(kit.parts.is_dealt, data.tables.values())) else "output"
     used = {c for c in data["items"] if c in names} | ({"answer", "passed", *OWN} if "scores" in data.tables else set())

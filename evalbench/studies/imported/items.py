@@ -97,4 +97,5 @@ def in_order(reasons: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     out = out.assign(_at=out["metric"].map({m: i for i, m in enumerate(metrics)})).sort_values(
         ["_at", "model", "kind", "n", "detail", "reason"], ascending=[True, True, False, False, True, True]
     )
-    return out.drop(columns="_at").reset_index(drop=True)
+    ordered: pd.DataFrame = out.drop(columns="_at").reset_index(drop=True)
+    return ordered

@@ -131,7 +131,7 @@ def evaluate(
     if dealt:
         humans = given(rows=made.items)
     resampled: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
-    items, fit, said = humans.on(kit.grouping.carried(made.items, made.data), *made.heard(), **resampled)
+    items, fit, said = humans.on(kit.grouping.carried(made.items, made.data or data), *made.heard(), **resampled)
     core.progress.at(f"intervals, {n_resamples} resamples")
     headline = [m for m in summary.measures(chosen) if m.metric in inputs.METRICS]
     result = kit.result_of(
@@ -139,8 +139,8 @@ def evaluate(
         data,
         parameters | fit,
         items,
-        tables={**made.tables, "texts": made.texts, "confusion": confusion_of(items)},
-        some={"comparison": kit.comparing.compare_groups(items, headline, "model", **resampled)},
+        tables={**made.tables, "confusion": confusion_of(items)},
+        some={"texts": made.texts, "comparison": kit.comparing.compare_groups(items, headline, "model", **resampled)},
         notes=(*data.notes, *left_out, *made.notes, *method.notes(made, items, parameters), *said),
         method=method.described(parameters),
         accounting=made.accounting,
