@@ -20,12 +20,14 @@ SUITES = re.search(r"`python -m pytest (tests/studies/test_laws.py [^`]*)`", PAG
 MOST_LINES = 60
 
 USE_OF_METRIC = """
+from evalbench.kit.choosing import allowed
 from evalbench.metrics.registry import card
 from evalbench.metrics.text import score
 
 entry = card("first_word")
 given, expected = entry.example
 assert score(entry, **given)["first_word"].tolist() == expected
+assert "first_word" in allowed(["answer", "reference"], {"judge": "", "bert_model": "", "embed": ""})[0]
 assert score(entry, ["No", "да, да"], references=["yes", ["нет", "Да"]])["first_word"].tolist() == [0.0, 1.0]
 """
 USE_OF_STUDY = """

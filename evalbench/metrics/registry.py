@@ -16,7 +16,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 # The columns of texts that text metrics may need besides the outputs; every other argument of theirs is an option.
 COLUMNS = ("references", "contexts", "requests", "samples")
 # What a text metric is a sign of, in the order of the lists.
-CATEGORIES = ("accuracy", "syntactic", "semantic", "faithfulness", "quality")
+CATEGORIES = ("accuracy", "syntactic", "semantic", "faithfulness", "quality", "other")
+TEXT_KINDS = ("text", "texts")
 # How the name of a metric begins that a module of Hugging Face evaluate computes, see evalbench.kit.modules.
 MODULE = "evaluate:"
 _MODULE_NAME = re.compile(rf"{MODULE}\w+(\.\w+)?")
@@ -50,7 +51,7 @@ class Card:
     example : (dict, object)
         Golden example: keyword arguments and the value they give.
     category : str
-        Of text metrics, one of :data:`CATEGORIES`.
+        Of text metrics, one of :data:`CATEGORIES`: the last, where none is given.
     limitations : str
         What it does not see.
     values : str
@@ -109,11 +110,12 @@ def metric(
     Raises
     ------
     ValueError
-        If a name or an alias is taken.
+        If a name or an alias is taken, or there is no such category.
     """
 
     def register(function: F) -> F:
         summary = (function.__doc__ or "").strip().split("\n")[0].rstrip(".")
+        of_texts = {"category": CATEGORIES[-1]} if kind in TEXT_KINDS else {}
         entry = Card(
             name=name or function.__name__,
             function=function,
@@ -123,8 +125,10 @@ def metric(
             example=example,
             reference=reference,
             summary=card.pop("summary", summary),
-            **card,
+            **(of_texts | card),
         )
+        if entry.category not in ("", *CATEGORIES):
+            raise ValueError(f"metric {entry.name!r}: category {entry.category!r} is none of {', '.join(CATEGORIES)}")
         for known in (entry.name, *entry.aliases):
             owner = _ALIASES.get(known, known)
             taken = _CARDS.get(owner)

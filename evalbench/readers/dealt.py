@@ -11,6 +11,7 @@ import numpy as np
 
 from evalbench.errors import BadInput
 from evalbench.readers.large import STREAM, Large
+from evalbench.readers.nameless import GROUP, MODEL, UNNAMED
 from evalbench.readers.parquet import cells_of
 from evalbench.readers.partitions import Where, ids_of, texts_of
 
@@ -108,6 +109,7 @@ def deal(
 
     folder.mkdir(parents=True)
     key = named.get("id", "id")
+    unnamed = {named.get(MODEL, MODEL): UNNAMED} if large.nameless == GROUP else {}
     values: dict[Columns, set[Columns]] = {}
     sources: dict[str, int] = {}
     written: dict[int, Any] = {}
@@ -126,7 +128,9 @@ def deal(
                 for columns in of_all:
                     here = tuple(column for column in columns if named.get(column, column) in names)
                     if here:
-                        values.setdefault(here, set()).update(_values(where, batch, [named.get(c, c) for c in here]))
+                        values.setdefault(here, set()).update(
+                            _values(where, batch, [named.get(c, c) for c in here], unnamed)
+                        )
                 batch = _placed(batch, source, where.row)
                 schema = schema or batch.schema
                 batch = _cast(batch, schema, where)
@@ -148,11 +152,19 @@ def _opened(path: Path, schema: pa.Schema) -> Any:
     return pa.ipc.new_file(path, schema, options=pa.ipc.IpcWriteOptions(compression="lz4"))
 
 
-def _values(where: Where, batch: pa.RecordBatch, names: Sequence[str]) -> Iterable[Columns]:
-    """What columns of a batch hold together; missing cells are left to those who read the rows."""
+def _values(where: Where, batch: pa.RecordBatch, names: Sequence[str], instead: Mapping[str, str]) -> Iterable[Columns]:
+    """What columns of a batch hold together; missing cells are left to those who read the rows.
+
+    - ``instead``: Column → what its missing cells are.
+    """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     cells = [texts_of(where, batch.column(name), name) for name in names]
+    cells = [
+        pc.if_else(pc.equal(pc.fill_null(own, ""), ""), instead[name], own) if name in instead else own
+        for name, own in zip(names, cells, strict=True)
+    ]
     rows = pa.table(cells, names=[*map(str, range(len(cells)))])
     found = rows.group_by(rows.column_names).aggregate([]).to_pydict()
     known = (row for row in zip(*(found[name] for name in rows.column_names), strict=True) if None not in row)

@@ -41,6 +41,7 @@ class Large:
     - ``dealt``: Whether the study reads all rows, in parts, and the sample stands for them only where it says so.
     - ``bound``: The largest hash of an id of the sample.
     - ``part_rows``: About so many rows are made into items at once.
+    - ``nameless``: What rows without a model are, see :mod:`evalbench.readers.nameless`; None where that was not looked at.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Large:
     dealt: bool = False
     bound: int = 2**64 - 1
     part_rows: int = PART_ROWS
+    nameless: str | None = None
 
     def sampled_of(self, ids: Iterable[str]) -> np.ndarray[Any, Any]:
         """Which ids are those of the sample."""
@@ -185,6 +187,20 @@ def has_texts(frame: pd.DataFrame, column: str, read_as: Mapping[str, str] = {})
         pc.any(pc.not_equal(cells.cast(pa.string()), "") if cells.type != pa.null() else cells.is_valid()).as_py()
         for cells in batches
     )
+
+
+def missing_of_all(large: Large, column: str) -> int:
+    """In how many of all rows a column has an empty cell."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    n = 0
+    for part in large.parts:
+        for _, batch in part.batches([column]):
+            cells = batch.column(0)
+            texts = pa.nulls(len(cells), pa.string()) if cells.type == pa.null() else cells.cast(pa.string())
+            n += pc.sum(pc.equal(pc.fill_null(texts, ""), "")).as_py() or 0
+    return n
 
 
 def large_frame(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalbench.core.notes import Note
 from evalbench.core.wording import count, counted, listed
 from evalbench.readers.cells import absent_cells
 from evalbench.readers.frames import raw_cells
-from evalbench.readers.large import STREAM
+from evalbench.readers.large import is_dealt, missing_of_all
+from evalbench.readers.roles import READ_AS
+from evalbench.readers.schema import STREAM
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from evalbench.readers.schema import Table
 
 MODEL, UNNAMED = "model", "model not named"
+GROUP, LEFT_OUT = "a group", "left out"
+"""What rows without a model are in a table of which only a part is at hand."""
 A_FEW = 0.05
 """Up to this share of rows without a model are no group beside those that name one."""
 
@@ -65,6 +70,36 @@ def _without_few(frame: pd.DataFrame, column: str) -> tuple[pd.DataFrame, list[s
     return kept, [Note("sample", short, f"{short}: a total? A name in column {column} keeps a row")]
 
 
+def _of_all(frame: pd.DataFrame, column: str) -> tuple[pd.DataFrame, list[str]]:
+    """A raw frame of a table that is dealt: what rows without a model are is decided of all its rows, for the sample and for every part.
+
+    The note is with the sample, of which it is decided.
+    """
+    large, notes = frame.attrs[STREAM], []
+    if large.nameless is None:
+        own = {name: source for source, name in frame.attrs.get(READ_AS, {}).items()}.get(column)
+        n = missing_of_all(large, own or large.renamed.get(column, column))
+        few = n <= A_FEW * large.rows
+        large = replace(large, nameless="" if n in (0, large.rows) else LEFT_OUT if few else GROUP)
+        if large.nameless == LEFT_OUT:
+            name, they = ("names", "it is") if n == 1 else ("name", "they are")
+            short = f"{count(n)} of {counted(large.rows, 'row')} {name} no model, so that {they} left out"
+            notes = [Note("sample", short, f"{short}: a total? A name in column {column} keeps a row")]
+        elif large.nameless == GROUP:
+            notes = [a_group(n, large.rows)]
+        elif n:
+            notes = [f"no row names a model: the empty column {column} is not used"]
+    empty = absent_cells(frame[column])
+    if large.nameless == GROUP:
+        kept = frame.assign(**{column: raw_cells(frame[column].astype(object).where(~empty, UNNAMED))[0]})
+    elif large.nameless == LEFT_OUT:
+        kept = frame[~empty]
+    else:
+        kept = frame.drop(columns=column) if empty.all() else frame
+    kept.attrs |= {**frame.attrs, STREAM: large}
+    return kept, notes
+
+
 def of_tables(
     frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Table], renames: Mapping[str, str]
 ) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
@@ -79,7 +114,10 @@ def of_tables(
         if column is None or column.required or column.empty_ok or MODEL not in schema[name].unique or frame.empty:
             continue
         meant = [str(c) for c in frame.columns if renames.get(str(c), str(c)) == MODEL]
-        if len(meant) == 1:
+        if len(meant) == 1 and is_dealt(frame):
+            out[name], said = _of_all(frame, meant[0])
+            notes |= {name: said[0]} if said else {}
+        elif len(meant) == 1:
             out[name], said = _without_few(frame, meant[0])
             if not said:
                 out[name], said = with_models(frame, meant[0])

@@ -9,6 +9,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from evalbench import studies
 from evalbench.errors import BadInput
 from evalbench.readers.parameters import Parameter, notebook_parameters
 from evalbench.workbench import root as find_root
@@ -36,6 +37,8 @@ def notebook_path(target: str, root: Path | None = None) -> Path:
             raise BadInput(f"{target}: no such notebook")
         return path
     path = find_root(root) / "notebooks" / f"{target}.ipynb"
+    if target in studies.names() and not path.is_file():
+        raise BadInput(f"the study {target} has no notebook, which is what a run executes: {path}")
     if Path(target).name != target or not path.is_file():
         raise BadInput(f"no study {target!r}; {_meant(target, notebook_names(root))}")
     return path

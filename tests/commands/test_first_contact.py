@@ -47,3 +47,8 @@ def test_a_file_in_place_of_a_command(tmp_path):
 )
 def test_what_is_no_study(target, said):
     assert said in refused("run", target)
+
+
+def test_a_study_without_a_notebook(monkeypatch):
+    monkeypatch.setattr("evalbench.runs.notebooks.studies.names", lambda: ["refusals"])
+    assert "the study refusals has no notebook, which is what a run executes: " in refused("run", "refusals")

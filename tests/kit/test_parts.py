@@ -360,3 +360,22 @@ def test_a_number_of_processes_that_is_none(monkeypatch: pytest.MonkeyPatch, giv
 
 def test_ranges_of_equal_ids_are_one() -> None:
     assert ends_of(["a"] * 5, 4).tolist() == ["a"]
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("nameless", [["q003"], ["q000", "q001", "q002", "q003", "q004", "q005", "q006", "q007"]])
+@pytest.mark.parametrize("trials", [0, 2])
+@pytest.mark.parametrize("empty", [None, ""])
+def test_rows_without_a_model_are_what_they_are_in_one_piece(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nameless: list[str], trials: int, empty: str | None
+) -> None:
+    monkeypatch.setattr(parts, "ROWS", 7)
+    frame = texts(trials=trials)
+    frame = frame[(frame["model"] == "oak") | ~frame["id"].isin(nameless)]  # whole parts name no model
+    folder = written(tmp_path / "log", frame.assign(model=frame["model"].mask(frame["id"].isin(nameless), empty)))
+    a, b = whole(folder), in_parts(folder)
+    assert_same(a, b)
+    said = [note for note in b.notes if "no model" in str(note)]
+    of_one = [note for note in a.notes if "no model" in str(note)]
+    assert len(said) == len(of_one) == 1
+    assert str(said[0]).split(" (rows")[0].split(":")[1][:20] == str(of_one[0]).split(":")[1][:20]

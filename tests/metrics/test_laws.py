@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import evalbench
+from evalbench.metrics import registry
 from evalbench.metrics.registry import Card, card, cards, metric
 
 NOT_TEXTS = [entry for entry in cards() if not entry.kind.startswith("text")]
@@ -45,6 +46,16 @@ def test_a_taken_name_is_refused() -> None:
         def impostor() -> float:
             """Not ROUGE."""
             return 0.0
+
+
+def test_a_metric_of_texts_is_listed_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_CARDS", {})
+    own = {"range": (0, 1), "higher_is_better": True, "example": ({}, 1), "reference": "ours"}
+    registry.metric(name="opens", kind="text", **own)(lambda output, reference: 1.0)
+    registry.metric(name="counts", kind="counts", **own)(lambda tp: 1.0)
+    assert [registry._CARDS[name].category for name in ("opens", "counts")] == ["other", ""]
+    with pytest.raises(ValueError, match="metric 'tone': category 'accurate' is none of accuracy, syntactic"):
+        registry.metric(name="tone", kind="text", category="accurate", **own)(lambda output, reference: 1.0)
 
 
 def test_an_unknown_name_gets_the_nearest() -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from evalbench.readers.tools.shapes import Row, Run
+from evalbench.readers.tools.shapes import Row, Run, question_hash
 
 MOST_WORDS = 50
 """So many different reasons of a metric are counted by their words; the rest under :data:`OTHERS`."""
@@ -98,7 +98,7 @@ class Tally:
             self.trials.add(item["trial"])
         self._ids.append(_short(f"{item['id']}"))
         self._keys.append(_short(f"{item['id']}\0{model}\0{item.get('trial', '')}"))
-        self._hashes.append(int(item["question_hash"][:16], 16))
+        self._hashes.append(int((item.get("question_hash") or question_hash(item.get("question")))[:16], 16))
 
     @property
     def ids(self) -> int:

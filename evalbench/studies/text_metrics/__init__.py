@@ -176,7 +176,8 @@ def evaluate(
         accounting=made.accounting,
         stored=made.stored,
     )
-    return made.trials.reported(result, made.rows, summary.measures(names, rules))
+    of_trials = None if made.rows is None else in_order(made.rows, names)
+    return made.trials.reported(result, of_trials, summary.measures(names, rules))
 
 
 globals().update(offered(__name__))
