@@ -18,7 +18,7 @@ from evalbench.readers.roles import SURE
 from evalbench.readers.schema import TRIAL, Table
 from evalbench.readers.strict_yaml import read_yaml
 from evalbench.readers.wide import of_people
-from evalbench.studies.imported.columns import numbers_in
+from evalbench.studies.imported.columns import cells_in, form_of, numbers_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,13 +161,16 @@ def _is_empty(cell: Any) -> bool:
 
 def is_score(column: str, cells: pd.Series) -> bool:
     """Whether a column of numbers may be scores: its name says nothing else."""
-    return not names_no_score(column) and numbers_in(cells) is not None
+    return not names_no_score(column) and form_of(cells_in(cells)) is not None
 
 
 def other_cells(cells: pd.Series) -> list[tuple[Any, str]]:
     """The rows of a column of scores that hold words, and the words."""
-    found = numbers_in(cells)
-    return [] if found is None else [(row, word) for row, word in zip(cells.index, found[1], strict=True) if word]
+    form = form_of(cells_in(cells))
+    if form is None:
+        return []
+    _, others = numbers_in(cells, form.words)
+    return [(row, word) for row, word in zip(cells.index, others, strict=True) if word]
 
 
 _SCORES = frozenset({

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from evalbench.core.clusters import in_arrow
 from evalbench.errors import BadInput
 
 if TYPE_CHECKING:
@@ -229,6 +228,8 @@ def in_one_piece(frame: pd.DataFrame) -> pd.DataFrame:
     """A frame that was joined of many, its texts of Arrow each in one piece, of which rows are taken without a copy of all; nothing else is held."""
     import pandas as pd
     import pyarrow as pa
+
+    from evalbench.core.clusters import in_arrow
 
     pa.default_memory_pool().release_unused()
     for name in frame.columns:

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2] / "evalbench" / "studies"
 PACKAGES = sorted(path.parent for path in ROOT.glob("*/__init__.py"))
-MOST, MOST_LINES = 0.10, 480
+MOST, MOST_LINES = 0.10, 560
 CHECKED = ("checked", "check_options", "_checked")
 
 
