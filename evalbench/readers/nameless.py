@@ -10,7 +10,7 @@ from evalbench.core.notes import Note
 from evalbench.core.wording import count, counted, listed
 from evalbench.readers.cells import absent_cells
 from evalbench.readers.frames import raw_cells
-from evalbench.readers.large import is_dealt, missing_of_all
+from evalbench.readers.large import Large, is_dealt, missing_of_all
 from evalbench.readers.roles import READ_AS
 from evalbench.readers.schema import STREAM
 
@@ -75,7 +75,8 @@ def _of_all(frame: pd.DataFrame, column: str) -> tuple[pd.DataFrame, list[str]]:
 
     The note is with the sample, of which it is decided.
     """
-    large, notes = frame.attrs[STREAM], []
+    large: Large = frame.attrs[STREAM]
+    notes: list[str] = []
     if large.nameless is None:
         own = {name: source for source, name in frame.attrs.get(READ_AS, {}).items()}.get(column)
         n = missing_of_all(large, own or large.renamed.get(column, column))
