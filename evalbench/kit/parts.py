@@ -108,8 +108,10 @@ def _tasks(
 ) -> list[_Task]:
     """A task for each range of ids that has rows in any table: in a file those of tables that do not fit, in memory those of others."""
     several = {name: frame.attrs[STREAM] for name, frame in data.tables.items() if is_dealt(frame)}
-    of_rows = {id(one): name for name, one in reversed(several.items())}  # of tables that the study makes of the same
-    large = {name: one for name, one in several.items() if of_rows[id(one)] == name}
+    of_rows = {
+        id(one.parts): name for name, one in reversed(several.items())
+    }  # of tables that the study makes of the same
+    large = {name: one for name, one in several.items() if of_rows[id(one.parts)] == name}
     beside = {
         name: data[name]
         for name, table in schema.items()

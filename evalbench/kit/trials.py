@@ -268,9 +268,8 @@ def _spread(frame: pd.DataFrame, table: Table) -> tuple[pd.DataFrame, Trials]:
     if trial.nunique() > MOST_NAMES and not table.lists:
         keys = [group, *(frame[key] for key in table.unique if key not in (by, TRIAL) and key in frame)]
         ranked = pd.Series(_in_order(trial), frame.index).groupby(keys).rank(method="first").astype(int)
-        notes = (
-            f"The {trial.nunique()} names of trials are numbers within their items here, in the order of the names.",
-        )
+        many = f"more than {MOST_NAMES}" if STREAM in frame.attrs else trial.nunique()
+        notes = (f"The {many} names of trials are numbers within their items here, in the order of the names.",)
         trial = ranked.astype(str)
     (whose, names), (which, known) = pd.factorize(group), pd.factorize(trial)
     codes, of = np.unique(whose * len(known) + which, return_inverse=True)
