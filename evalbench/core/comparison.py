@@ -120,7 +120,7 @@ def compare_sides(
     n_permutations: int = 10_000,
     alpha: float = ALPHA,
 ) -> Compared:
-    """As :func:`compare_measures`, of items that were summed by unit: those themselves need not be there any more."""
+    """As :func:`compare_measures`, of the sums of items by unit."""
     repeated = sorted({f.metric for f in measures if sum(g.metric == f.metric for g in measures) > 1})
     unknown = sorted(set(margins or {}) - {f.metric for f in measures})
     if repeated or unknown:

@@ -153,8 +153,12 @@ class _Parts(NamedTuple):
 
         tables = self.arrow(name)
         tables = [table for table in tables if len(table)] or tables[:1]  # without rows what columns hold is not known
-        table = pa.concat_tables(tables, promote_options="permissive")
-        del tables
+        widest = sorted(
+            tables, key=lambda own: -own.num_columns
+        )  # columns that some parts lack are where others have them
+        names = list(dict.fromkeys(name for own in widest for name in own.column_names))
+        table = pa.concat_tables(tables, promote_options="permissive").select(names)
+        del tables, widest
         lists = {field.name for field in table.schema if pa.types.is_list(field.type)}
         nested = {*self.said[0]["nested"].get(name, ())}
         columns: dict[str, pd.Series] = {}

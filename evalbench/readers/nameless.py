@@ -41,13 +41,8 @@ def with_models(frame: pd.DataFrame, column: str = MODEL) -> tuple[pd.DataFrame,
     empty = absent_cells(frame[column])
     if not empty.any():
         return frame, []
-    if empty.all():
-        kept, said = frame.drop(columns=column), f"no row names a model: the empty column {column} is not used"
-    else:
-        kept = frame.assign(**{column: raw_cells(frame[column].astype(object).where(~empty, UNNAMED))[0]})
-        said = a_group(int(empty.sum()), len(frame))
-    kept.attrs |= frame.attrs
-    return kept, [said]
+    how = "" if empty.all() else GROUP
+    return _with(frame, column, how), [_said(how, int(empty.sum()), len(frame), column)]
 
 
 def a_group(n: int, of: int) -> str:
@@ -56,18 +51,41 @@ def a_group(n: int, of: int) -> str:
     return f"{n} of {counted(of, 'row')} {name} no model; {they} the group “{UNNAMED}”"
 
 
+def _with(frame: pd.DataFrame, column: str, how: str) -> pd.DataFrame:
+    """A raw frame whose rows without a model are a group, or left out; without the column where no row names one."""
+    empty = absent_cells(frame[column])
+    if how == GROUP:
+        kept = frame.assign(**{column: raw_cells(frame[column].astype(object).where(~empty, UNNAMED))[0]})
+    elif how == LEFT_OUT:
+        kept = frame[~empty]
+    else:
+        kept = frame.drop(columns=column) if empty.all() else frame
+    kept.attrs |= frame.attrs
+    return kept
+
+
+def _said(how: str, n: int, of: int, column: str, rows: str = "") -> str:
+    """The note of it.
+
+    - ``rows``: Which are left out, in words.
+    """
+    if how == GROUP:
+        return a_group(n, of)
+    if how != LEFT_OUT:
+        return f"no row names a model: the empty column {column} is not used"
+    name, they = ("names", "it is") if n == 1 else ("name", "they are")
+    short = f"{count(n)} of {counted(of, 'row')} {name} no model{rows}, so that {they} left out"
+    return Note("sample", short, f"{short}: a total? A name in column {column} keeps a row")
+
+
 def _without_few(frame: pd.DataFrame, column: str) -> tuple[pd.DataFrame, list[str]]:
     """A raw frame without the few rows that name no model, such as a row of totals, and a note with their numbers; else as it is."""
     empty = absent_cells(frame[column])
     n = int(empty.sum())
     if not 0 < n <= A_FEW * len(frame) or STREAM in frame.attrs:
         return frame, []
-    kept = frame[~empty]
-    kept.attrs |= frame.attrs
-    name, they = ("names", "it is") if n == 1 else ("name", "they are")
-    rows = f"row{'s' * (n > 1)} {listed([str(row) for row in frame.index[empty]])}"
-    short = f"{count(n)} of {counted(len(frame), 'row')} {name} no model ({rows}), so that {they} left out"
-    return kept, [Note("sample", short, f"{short}: a total? A name in column {column} keeps a row")]
+    rows = f" (row{'s' * (n > 1)} {listed([str(row) for row in frame.index[empty]])})"
+    return _with(frame, column, LEFT_OUT), [_said(LEFT_OUT, n, len(frame), column, rows)]
 
 
 def _of_all(frame: pd.DataFrame, column: str) -> tuple[pd.DataFrame, list[str]]:
@@ -80,24 +98,11 @@ def _of_all(frame: pd.DataFrame, column: str) -> tuple[pd.DataFrame, list[str]]:
     if large.nameless is None:
         own = {name: source for source, name in frame.attrs.get(READ_AS, {}).items()}.get(column)
         n = missing_of_all(large, own or large.renamed.get(column, column))
-        few = n <= A_FEW * large.rows
-        large = replace(large, nameless="" if n in (0, large.rows) else LEFT_OUT if few else GROUP)
-        if large.nameless == LEFT_OUT:
-            name, they = ("names", "it is") if n == 1 else ("name", "they are")
-            short = f"{count(n)} of {counted(large.rows, 'row')} {name} no model, so that {they} left out"
-            notes = [Note("sample", short, f"{short}: a total? A name in column {column} keeps a row")]
-        elif large.nameless == GROUP:
-            notes = [a_group(n, large.rows)]
-        elif n:
-            notes = [f"no row names a model: the empty column {column} is not used"]
-    empty = absent_cells(frame[column])
-    if large.nameless == GROUP:
-        kept = frame.assign(**{column: raw_cells(frame[column].astype(object).where(~empty, UNNAMED))[0]})
-    elif large.nameless == LEFT_OUT:
-        kept = frame[~empty]
-    else:
-        kept = frame.drop(columns=column) if empty.all() else frame
-    kept.attrs |= {**frame.attrs, STREAM: large}
+        how = "" if n in (0, large.rows) else LEFT_OUT if n <= A_FEW * large.rows else GROUP
+        large = replace(large, nameless=how)
+        notes = [_said(how, n, large.rows, column)] if n else []
+    kept = _with(frame, column, str(large.nameless))
+    kept.attrs[STREAM] = large
     return kept, notes
 
 

@@ -117,7 +117,7 @@ class Table:
     - ``dealt``: Whether the study reads such a table in parts instead, all rows of it, see :mod:`evalbench.kit.parts`. Of several such tables
       each part has the rows of the same ids; of one whose rows need no id all rows.
     - ``part_rows``: About so many of its rows are made into items at once; of more than twice as many, items are made in parts.
-    - ``scored``: Whether its rows are scores, so that what they are of need not be there.
+    - ``scored``: Whether its rows are scores; a table of what they are of may be absent.
     - ``across``: Columns by which rows depend on rows of other ids: a table that has all of a tuple is not dealt.
     - ``of_all``: Columns of which a part has to know the values of all rows, those of a tuple together.
     - ``no_trials``: Why a column ``trial`` means nothing in this study, a sentence; it is a note where the table has

@@ -363,15 +363,17 @@ def test_ranges_of_equal_ids_are_one() -> None:
 
 
 @pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("rows", [1, 7])
 @pytest.mark.parametrize("nameless", [["q003"], ["q000", "q001", "q002", "q003", "q004", "q005", "q006", "q007"]])
 @pytest.mark.parametrize("trials", [0, 2])
 @pytest.mark.parametrize("empty", [None, ""])
 def test_rows_without_a_model_are_what_they_are_in_one_piece(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nameless: list[str], trials: int, empty: str | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int, nameless: list[str], trials: int, empty: str | None
 ) -> None:
-    monkeypatch.setattr(parts, "ROWS", 7)
+    monkeypatch.setattr(parts, "ROWS", rows)  # also so few that a part has nothing but rows without a model
     frame = texts(trials=trials)
     frame = frame[(frame["model"] == "oak") | ~frame["id"].isin(nameless)]  # whole parts name no model
+    monkeypatch.setattr(parts, "ends_of", lambda _, n: ends_of(frame["id"].tolist(), n))
     folder = written(tmp_path / "log", frame.assign(model=frame["model"].mask(frame["id"].isin(nameless), empty)))
     a, b = whole(folder), in_parts(folder)
     assert_same(a, b)
