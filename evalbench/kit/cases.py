@@ -43,7 +43,7 @@ def worst_cases(
     unscored : bool
         Keep rows without a value of the first ``by``, after all others; by default they are not cases.
     texts : DataFrame, optional
-        One row per case; of a column that ``rows`` has too, the one of ``rows`` is shown.
+        One row per case; of a column that ``rows`` has too, the one of ``rows`` is shown. Rows without any are no cases, see :func:`held`.
     show : mapping or sequence, optional
         The columns of the table: names, or a mapping of heading to a column's name or to a function of the row, for
         cells of HTML. By default all columns.
@@ -61,13 +61,27 @@ def worst_cases(
     by = [by] if isinstance(by, str) else list(by)
     order = [*by, *(key for key in keys if key not in by)]
     ascending = [name not in set(highest) for name in order]
-    known = rows if unscored else rows[rows[by[0]].notna()]
+    known = rows if texts is None else held(rows, texts, keys[0])
+    known = known if unscored else known[known[by[0]].notna()]
     places = known[order].reset_index(drop=True).sort_values(order, ascending=ascending, kind="stable").index
     found = known.iloc[places[: n or None]].reset_index(drop=True)
     if texts is not None:
         own = texts.loc[texts[keys[0]].isin(found[keys[0]]), [*keys, *(name for name in texts if name not in found)]]
         found = found.merge(own, on=list(keys), how="left", validate="many_to_one")
     return found if show is None else shown(found, show)
+
+
+def held(rows: pd.DataFrame, texts: pd.DataFrame, key: str = "id") -> pd.DataFrame:
+    """The rows whose texts are in memory: of a table that was read in parts those of the extreme cases, else all.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> items, texts = pd.DataFrame({"id": ["a", "b"], "final": [0.5, 0.2]}), pd.DataFrame({"id": ["b"]})
+    >>> held(items, texts)["final"].tolist()
+    [0.2]
+    """
+    return rows[rows[key].isin(texts[key])]
 
 
 def shown(rows: pd.DataFrame, show: Show | Sequence[str]) -> pd.DataFrame:

@@ -123,14 +123,15 @@ def deal(
                 source = sources.setdefault(name, len(sources))
                 own = [one.strip() for one in ids_of(where, batch.column(names.index(key)), key)]
                 which = ranges_of(own, ends)
+                looked_at = batch
                 if only is not None:
                     which[[one not in only for one in own]] = _NONE
+                    looked_at = batch.take(np.flatnonzero(which != _NONE))
                 for columns in of_all:
                     here = tuple(column for column in columns if named.get(column, column) in names)
                     if here:
-                        values.setdefault(here, set()).update(
-                            _values(where, batch, [named.get(c, c) for c in here], unnamed)
-                        )
+                        found = _values(where, looked_at, [named.get(c, c) for c in here], unnamed)
+                        values.setdefault(here, set()).update(found)
                 batch = _placed(batch, source, where.row)
                 schema = schema or batch.schema
                 batch = _cast(batch, schema, where)

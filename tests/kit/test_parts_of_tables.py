@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -19,7 +21,7 @@ from evalbench import load, studies
 from evalbench.core.result import Result
 from evalbench.core.schedulers import PROCESSES
 from evalbench.errors import BadInput
-from evalbench.kit import parts
+from evalbench.kit import made_files, parts
 from evalbench.readers import large
 from evalbench.readers.dealt import ends_of
 
@@ -165,6 +167,38 @@ def test_figures_are_those_of_one_piece(
     for rows in (7,) if trials else (7, 25, 1000):
         small(monkeypatch, case, rows)
         assert_same(one, found(case, folder))
+
+
+def pages_of(result: Result) -> dict[str, Any]:
+    """What a page shows of a result: every picture, table and sheet that needs nothing else."""
+    module = importlib.import_module(f"evalbench.studies.{result.study}.pictures")
+    own = {name: one for name, one in vars(module).items() if inspect.isfunction(one) and not name.startswith("_")}
+    alone = {
+        name: one
+        for name, one in own.items()
+        if inspect.unwrap(one).__module__ == module.__name__
+        and [p.name for p in inspect.signature(one).parameters.values() if p.default is p.empty] == ["result"]
+    }
+    few = {name: {"rows": 2} if "rows" in inspect.signature(one).parameters else {} for name, one in alone.items()}
+    return {name: one(result, **few[name]) for name, one in alone.items()}
+
+
+@pytest.mark.parametrize("trials", [0, 2])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_pages_show_the_cases_that_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: Case, trials: int
+) -> None:
+    folder = written(tmp_path / "log", case.tables(n=100 if trials else 300, trials=trials))  # most cases are not kept
+    one = pages_of(found(case, folder)[0])
+    small(monkeypatch, case, 60)
+    monkeypatch.setattr(made_files, "EXTREMES", 4 if trials else 2)
+    again = pages_of(found(case, folder)[0])
+    assert one
+    assert {name: drawn(page) for name, page in again.items()} == {name: drawn(page) for name, page in one.items()}
+
+
+def drawn(page: Any) -> str:
+    return page.to_html() if isinstance(page, pd.DataFrame) else str(page)
 
 
 def sample(study: str) -> Tables:

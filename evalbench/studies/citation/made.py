@@ -40,7 +40,8 @@ def made_of(data: readers.Dataset, options: Mapping[str, Any]) -> kit.parts.Made
     lowest = found.citations[["support", "verification"]].mean(axis=1).groupby([found.citations[k] for k in KEYS]).min()
     each = items_of(evidence, found, options).merge(lowest.rename(_LOWEST), how="left", on=KEYS)
     items, of_trials = trials.averaged(each, "id")
-    order = (items if of_trials is None else of_trials)[_LOWEST]
+    own = items if of_trials is None else of_trials
+    order = own[_LOWEST]
     tables = {"citations": found.citations, "statements": found.statements, **sources.pages_table(pages)}
     tables |= kit.collecting.called([heard], items["id"], replies)
     return kit.parts.Made(
@@ -55,5 +56,5 @@ def made_of(data: readers.Dataset, options: Mapping[str, Any]) -> kit.parts.Made
         judge=heard.judge,
         prompts=kit.parts.prompts_of(heard),
         sums=method.counted(found.citations),
-        orders={"citation": order.tolist()},
+        orders={"citation": order.tolist(), "cited": own["final"].where(own["n_citations"] > 0).tolist()},
     )

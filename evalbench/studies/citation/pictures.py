@@ -102,7 +102,7 @@ def _answered(row: dict[str, Any]) -> draw.Html:
 @kit.trials.each_trial
 def annotated(result: core.Result, n: int = 4) -> draw.Html:
     """Answers with their citations, sources and verdicts, the lowest scores first; found quotes are marked in their source."""
-    cited = result.items[result.items["n_citations"] > 0]
+    cited = kit.cases.held(result.items[result.items["n_citations"] > 0], result.tables["answers"])
     chosen = kit.cases.worst_cases(cited, "final", keys=items.KEYS, n=n, unscored=True)
     if chosen.empty:
         return draw.Html('<p class="eb-small">No answer has a citation.</p>')

@@ -33,6 +33,7 @@ def made_of(data: readers.Dataset, options: Mapping[str, Any]) -> kit.parts.Made
     found = kit.early.collected(rows, "answer", "word_problem", lambda row: {"question": row["question"]}, score, **own)
     each, tables = items_of(found.answers, **how)
     items, of_trials = trials.averaged(each, "id")
+    scored = items if of_trials is None else of_trials
     texts = tables.pop("solutions")
     tables |= kit.collecting.called((), items["id"], found.replies)
     return kit.parts.Made(
@@ -44,6 +45,7 @@ def made_of(data: readers.Dataset, options: Mapping[str, Any]) -> kit.parts.Made
         n=len(texts),
         trials=trials,
         rows=of_trials,
+        orders={"faulty": scored["coherence"].where((scored["coherence"] < 1) & (scored["n_equations"] > 0)).tolist()},
         sums=summary.counted(texts, tables["faults"], options["answer_markers"]),
         stopped=found.stopped,
     )

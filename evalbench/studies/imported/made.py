@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from evalbench import kit, readers
@@ -40,6 +41,7 @@ def made_of(data: readers.Dataset, options: Mapping[str, Any]) -> kit.parts.Made
         LOST: pd.DataFrame({"reason": lost.index, "n": lost.to_numpy()}),
         ORIGINALS: pd.DataFrame({"unit": [*found.originals], "original": [*found.originals.values()]}, dtype=object),
     }
+    shown, failed = items if rows is None else rows, found.scores.loc[found.scores["unscored"] != "", "id"]
     return kit.parts.Made(
         items,
         texts_of(judged["items"]),
@@ -48,6 +50,7 @@ def made_of(data: readers.Dataset, options: Mapping[str, Any]) -> kit.parts.Made
         n=len(found.scores),
         trials=_by_unit(trials, found.rows) if forms.hashed else trials,
         rows=rows,
+        orders={"failed": np.where(shown["id"].isin(failed), np.arange(len(shown)), np.nan).tolist()},
         data=replace(data, tables={**data.tables, "items": found.rows}),
     )
 

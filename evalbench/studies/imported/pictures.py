@@ -155,7 +155,12 @@ def failed(result: core.Result, rows: int = 10) -> pd.DataFrame:
     keys = ["id", "model"]
     each = words.groupby([*keys, "words"], sort=True)["metric"].agg(", ".join).reset_index()
     said = each.assign(said=each["metric"] + ": " + each["words"]).groupby(keys)["said"].agg("; ".join).reset_index()
-    found = result.items.merge(said, on=["id", "model"]).sort_values(["id", "model"], kind="stable").head(rows)
+    found = (
+        kit.cases.held(result.items, result.tables["texts"])
+        .merge(said, on=["id", "model"])
+        .sort_values(["id", "model"], kind="stable")
+        .head(rows)
+    )
     return _cases(result, found.reset_index(drop=True), {"in the tool's words": "said"})
 
 

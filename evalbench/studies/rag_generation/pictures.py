@@ -193,7 +193,8 @@ def _answer(text: Any, code: str) -> draw.Html:
 def annotated(result: core.Result, n: int = 6) -> draw.Html:
     """Answers with everything that was judged of them, the lowest means first, the models in turn."""
     mean = result.items[result.parameters["metrics"]].mean(axis=1)
-    ordered = kit.cases.worst_cases(result.items.assign(mean=mean), "mean", keys=inputs.KEYS, n=None, unscored=True)
+    rows = kit.cases.held(result.items.assign(mean=mean), result.tables["texts"])
+    ordered = kit.cases.worst_cases(rows, "mean", keys=inputs.KEYS, n=None, unscored=True)
     chosen = kit.cases.in_turn(ordered, "model", n)
     return draw.Html("".join(_annotated_one(result, item) for item in chosen.to_dict("records")))
 

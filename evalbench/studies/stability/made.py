@@ -12,6 +12,7 @@ from evalbench.models.exchange import Reply
 from evalbench.readers import Column, Table
 from evalbench.studies.stability import asking, inputs, method
 from evalbench.studies.stability.items import SCORES, Key, items_of, key_of, numbered, texts_of
+from evalbench.studies.stability.summary import DROP
 
 PART_ROWS = 50_000
 NO_TRIALS = "an answer is paired with the answer to the variant; of repeated ones give the mean score of each, in a column that metric names"
@@ -99,6 +100,7 @@ def made_of(data: readers.Dataset, options: Mapping[str, Any]) -> kit.parts.Made
         notes=tuple(scored.notes),
         accounting=kit.scoring.accounting_of(scored, options, model=options["model"], replies=replies),
         n=len(found),
+        orders={"changed": found[DROP].where(found["changed"] == 1).tolist()},
         sums={**sums, **pair.sums, **method.counted(pair.rows)},
     )
 

@@ -151,7 +151,7 @@ def _percent(share: float) -> str:
 def changes(result: core.Result, rows: int = 20) -> pd.DataFrame:
     """The items whose score changed, the largest falls first, augmentations and models in turn, with the edits marked."""
     keys = [result.id, *result.by]
-    own = result.items[result.items["changed"] == 1]
+    own = kit.cases.held(result.items[result.items["changed"] == 1], result.tables["texts"], result.id)
     if own.empty:
         return pd.DataFrame({"note": ["the score of no item changed"]})
     found = kit.cases.worst_cases(own, summary.DROP, keys=keys, n=None, highest=[summary.DROP])
