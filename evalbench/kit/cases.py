@@ -43,7 +43,7 @@ def worst_cases(
     unscored : bool
         Keep rows without a value of the first ``by``, after all others; by default they are not cases.
     texts : DataFrame, optional
-        One row per case; of a column that ``rows`` has too, the one of ``rows`` is shown. Rows without any are no cases, see :func:`held`.
+        One row per case; of a column that ``rows`` has too, the one of ``rows`` is shown.
     show : mapping or sequence, optional
         The columns of the table: names, or a mapping of heading to a column's name or to a function of the row, for
         cells of HTML. By default all columns.
@@ -61,8 +61,7 @@ def worst_cases(
     by = [by] if isinstance(by, str) else list(by)
     order = [*by, *(key for key in keys if key not in by)]
     ascending = [name not in set(highest) for name in order]
-    known = rows if texts is None else held(rows, texts, keys[0])
-    known = known if unscored else known[known[by[0]].notna()]
+    known = rows if unscored else rows[rows[by[0]].notna()]
     places = known[order].reset_index(drop=True).sort_values(order, ascending=ascending, kind="stable").index
     found = known.iloc[places[: n or None]].reset_index(drop=True)
     if texts is not None:

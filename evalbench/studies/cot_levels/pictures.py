@@ -86,7 +86,9 @@ def annotated(result: core.Result, n: int = 4) -> draw.Html:
     Responses with faulty steps, lowest level 4 first, the models in turn.
     """
     faulty = result.items[(result.items["coherence"] < 1) & (result.items["n_equations"] > 0)]
-    cases = kit.cases.worst_cases(faulty, "coherence", keys=items.KEYS, n=None, texts=result.tables["solutions"])
+    texts = result.tables["solutions"]
+    held = kit.cases.held(faulty, texts)
+    cases = kit.cases.worst_cases(held, "coherence", keys=items.KEYS, n=None, texts=texts)
     if cases.empty:
         return draw.Html('<p class="eb-small">Every step of every response is right and sourced.</p>')
     return draw.Html(
